@@ -111,8 +111,6 @@ def test_a_tracker_and_its_defaults():
     assert (tracker.size, tracker.lookahead, tracker.feeds, tracker.parses) == (3, 1, True, True)
     assert tracker.dropout == 0
     assert config.parses
-    assert ModelConfig.parse(with_tracker({"beam": 1}), source="config.json") == config
-    assert "beam" not in config.model_dump_json()
     assert not ModelConfig.parse(with_tracker({"parses": False}), source="config.json").parses
     assert not ModelConfig.parse(SMALL, source="config.json").parses
     assert ModelConfig.parse(json.loads(config.model_dump_json()), source="again") == config
@@ -149,13 +147,12 @@ def test_a_recipe_goes_through_toml_and_json(recipe):
 @pytest.mark.parametrize(
     ("data", "field", "found"),
     [
-        (changed(schema_version=3), "schema_version", "3"),
+        (changed(schema_version=2), "schema_version", "2"),
         (changed(labels=["a", "b", "a"]), "labels must differ", "['a', 'b', 'a']"),
         (changed(trees="binary"), "relations belong to dependency trees", "'binary'"),
         (changed(encoder={"layers": 0}), "encoder.layers", "0"),
         (changed(encoder={"top_down": {"name": "x.v1"}}), "encoder.top_down.CellConfig", "x.v1"),
         (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
-        (with_tracker({"beam": 2}), "encoder.tracker.beam", "found 2"),
         (with_tracker(encoder={**TRACKER, "layers": 2}), "goes with one layer", "2"),
         (with_tracker(trees="dependency"), "binary trees, found trees = 'dependency'", ""),
         (with_tracker({"parses": False}, tree_source="self"), "needs a parser", ""),

@@ -15,10 +15,6 @@ SLICES = {
 }
 
 
-# The orders of gates in former weights, by the names of all classes that have gates.
-FORMER = ROOT / "core" / "model" / "former_gates.py"
-
-
 @pytest.mark.parametrize("folder", SLICES)
 def test_only_the_folder_of_a_slice_names_what_is_in_it(folder):
     place = ROOT / "plugins" / folder
@@ -26,7 +22,7 @@ def test_only_the_folder_of_a_slice_names_what_is_in_it(folder):
     named = re.compile(rf"{module}\b|\b(class |import )?({SLICES[folder]})\b")
     files = [file for file in ROOT.rglob("*.py") if named.search(file.read_text("utf-8"))]
     assert files
-    assert [file for file in files if place not in file.parents and file != FORMER] == []
+    assert [file for file in files if place not in file.parents] == []
 
 
 # Beside the registered name, which recipes and bundles hold, the table of configurations knows

@@ -12,7 +12,7 @@ const RUNTIME = at("../node_modules/onnxruntime-web/dist/");
 const BUNDLE = process.argv[2] ?? at("../../thinstack/bundle/bundled/sentiment/");
 const NAME = basename(resolve(BUNDLE));
 // What running needs of the model, and its licence.
-const MODEL = ["README.md", "manifest.json", "config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"];
+const MODEL = ["README.md", "manifest.json", "config.json", "vocabulary.txt", "onnx/model.onnx"];
 
 rmSync(DIST, { recursive: true, force: true });
 mkdirSync(join(DIST, NAME, "onnx"), { recursive: true });

@@ -1,6 +1,5 @@
 /** Bundles: a model as a folder of plain files. Each file that is read must be what the manifest says. */
 import { type ModelConfig, parseConfig } from "./config.js";
-import { DistanceTable } from "./distances.js";
 import { BundleError, reason } from "./errors.js";
 import { type Manifest, MANIFEST_BYTES, MEND, decoded, parseManifest, sha256 } from "./manifest.js";
 import { joined } from "./metadata.js";
@@ -8,13 +7,11 @@ import { type Vocabulary, WordVocabulary, WordpieceVocabulary } from "./vocabula
 
 const CONFIG_FILE = "config.json";
 const VOCABULARY_FILE = "vocabulary.txt";
-const DISTANCES_FILE = "distances.json";
 const ONNX_FILE = "onnx/model.onnx";
 const GPU_FILE = "onnx/model.gpu.onnx";
 const LIMITS = new Map([
   [CONFIG_FILE, 2 ** 18],
   [VOCABULARY_FILE, 2 ** 25],
-  [DISTANCES_FILE, 2 ** 23],
   [ONNX_FILE, 2 ** 31 - 1],
   [GPU_FILE, 2 ** 26],
 ]);
@@ -33,8 +30,6 @@ export interface Bundle {
   vocabulary: Vocabulary;
   /** Of the vocabulary's file. */
   vocabularyDigest: string;
-  /** The table that makes trees, if any. */
-  distances?: DistanceTable;
   model: Uint8Array<ArrayBuffer>;
   /** The file for GPUs with the weights of the model, if it was asked for and is there. */
   gpuModel?: Uint8Array<ArrayBuffer>;
@@ -49,8 +44,7 @@ export async function openBundle(folder: Folder, gpu: boolean): Promise<Bundle> 
   const manifest = await parseManifest(told, source);
   const needed = [CONFIG_FILE, VOCABULARY_FILE, ONNX_FILE];
   const optional = (file: string) => (manifest.files.has(file) ? checked(folder, manifest, file) : undefined);
-  const [distances, gpuModel, config, vocabulary, model] = await Promise.all([
-    optional(DISTANCES_FILE),
+  const [gpuModel, config, vocabulary, model] = await Promise.all([
     gpu ? optional(GPU_FILE) : undefined,
     ...needed.map((file) => checked(folder, manifest, file)),
   ]);
@@ -62,7 +56,6 @@ export async function openBundle(folder: Folder, gpu: boolean): Promise<Bundle> 
     config: known,
     vocabulary: new Kind(...text(VOCABULARY_FILE, vocabulary)),
     vocabularyDigest: manifest.files.get(VOCABULARY_FILE)!.sha256,
-    distances: distances && new DistanceTable(...text(DISTANCES_FILE, distances)),
     model,
     gpuModel: gpuModel && (await joined(gpuModel, model, folder.name(GPU_FILE), manifest.files.get(ONNX_FILE)!.sha256)),
     source: folder.name(ONNX_FILE),

@@ -3,7 +3,7 @@ import { BundleError } from "./errors.js";
 import { checkSchema, keysOf, parsed } from "./manifest.js";
 
 /** From 2 on it may have `class_sets`. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 1;
 
 /** The classes that each label stands for, in order. */
 export type ClassSets = ReadonlyMap<string, readonly string[]>;
@@ -53,7 +53,7 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const parses = raw.parser != null || (tracker != null && tracker.parses !== false);
   const trees = raw.trees ?? "binary";
   const treeSource = raw.tree_source ?? (parses ? "self" : "balanced");
-  expect(["balanced", "left", "right", "distances", "self"].includes(treeSource), `tree_source: unknown, ${treeSource}`);
+  expect(["balanced", "left", "right", "self"].includes(treeSource), `tree_source: unknown, ${treeSource}`);
   expect(treeSource !== "self" || parses, "tree_source: self needs a parser");
   return { labels, classSets, classWeights, embedding, head, trees, treeSource, parses };
 }

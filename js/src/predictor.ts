@@ -203,7 +203,7 @@ export class Predictor {
 
   /** What gives the tree of words, of a sentence at a place; undefined where the model makes its own or has none. */
   private treesOf(sentences: Sentences, source: TreeSource | Transitions): (words: readonly string[], place: number) => number[] | undefined {
-    const { config, distances } = this.bundle;
+    const { config } = this.bundle;
     if (config.trees === "sequence") {
       if (source !== "auto") throw new InputError("this model reads plain sentences and takes no trees: leave the source out");
       return () => undefined;
@@ -215,10 +215,9 @@ export class Predictor {
     }
     const resolved = source === "auto" ? config.treeSource : source;
     if (resolved === "self" && config.parses) return () => undefined;
-    if (resolved === "distances" && distances) return (words) => distances.transitions(words);
     const shape = SHAPES.get(resolved);
     if (shape) return (words) => shape(words.length);
-    const known = [...SHAPES.keys(), ...(distances ? ["distances"] : []), ...(config.parses ? ["self"] : [])];
+    const known = [...SHAPES.keys(), ...(config.parses ? ["self"] : [])];
     const problem = resolved === "self" ? "no parser for the" : "unknown";
     throw new InputError(`${problem} tree source ${resolved}; this model has ${known.join(", ")}`);
   }

@@ -64,7 +64,7 @@ test("a changed manifest", async (t) => {
 });
 
 test("a file that is damaged, short, gone or not listed", async (t) => {
-  for (const file of ["vocabulary.txt", "config.json", "onnx/model.onnx", "distances.json"]) {
+  for (const file of ["vocabulary.txt", "config.json", "onnx/model.onnx"]) {
     const folder = await copied(t);
     const path = join(folder, file);
     const content = await readFile(path);
@@ -86,14 +86,14 @@ test("a newer schema", async (t) => {
   await resealed(folder, (manifest) => Object.assign(manifest, { schema_version: 2, producer: { name: "thinstack", version: "9.1" } }));
   await refused(folder, /schema 2, but thinstack .* reads schemas up to 1; a newer thinstack is needed: 9\.1 or later$/);
   const other = await copied(t);
-  await changed(other, "config.json", (text) => text.replace('"schema_version": 1', '"schema_version": 3'));
-  await refused(other, /config\.json: schema 3, but/);
+  await changed(other, "config.json", (text) => text.replace('"schema_version": 1', '"schema_version": 2'));
+  await refused(other, /config\.json: schema 2, but/);
 });
 
 test("sets of classes that are none", async (t) => {
   for (const sets of ['{"a": ["bad"]}', '{"a": ["bad"], "b": []}', '{"a": ["bad"], "b": ["bad"]}', '{"a": ["bad"], "b": ["good"]}', '{"a": "bad", "b": "schön"}', "[1]", "5"]) {
     const folder = await copied(t);
-    await changed(folder, "config.json", (text) => text.replace('"schema_version": 1', `"schema_version": 2, "class_sets": ${sets}`));
+    await changed(folder, "config.json", (text) => text.replace('"class_sets": {}', `"class_sets": ${sets}`));
     await refused(folder, /config\.json: class_sets: expected two labels or more/);
   }
 });
@@ -112,12 +112,11 @@ test("a configuration, vocabulary or table that fits nothing", async (t) => {
     ["config.json", '"kind": "words"', '"kind": "bytes"', /embedding\.kind: expected words or wordpieces, found bytes/],
     ["config.json", '"kind": "words"', '"kind": "wordpieces"', /needs the piece \[UNK\]|expected the int32/],
     ["config.json", '"trees": "binary"', '"trees": "dependency"', /expected a model of binary trees or of plain sentences/],
-    ["config.json", '"tree_source": "distances"', '"tree_source": "self"', /tree_source: self needs a parser/],
+    ["config.json", '"tree_source": "balanced"', '"tree_source": "self"', /tree_source: self needs a parser/],
     ["config.json", '"schön"', '"schon"', /exported with labels \["bad", "so-so", "schön"\], but the bundle has/],
     ["vocabulary.txt", "the\n", "\n", /expected a word, found an empty line/],
     ["vocabulary.txt", "the\n", "film\n", /occurs twice/],
     ["vocabulary.txt", "the\n", "THE\n", /exported with vocabulary_digest/],
-    ["distances.json", '"window":3', '"window":4', /not a table of syntactic distances: schema 1, window 4/],
   ]) {
     const folder = await copied(t);
     await changed(folder, file, (text) => {

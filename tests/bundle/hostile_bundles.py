@@ -25,7 +25,7 @@ from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 from thinstack.runtime.predictor import Predictor
 
-READ = ["config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"]
+READ = ["config.json", "vocabulary.txt", "onnx/model.onnx"]
 """The files that running a model reads."""
 
 
@@ -43,7 +43,6 @@ def use(folder):
     """All that a user does with a bundle without torch."""
     bundle = open_bundle(folder)
     bundle.vocabulary()
-    bundle.distances()
     Predictor(bundle, threads=1, isolated=False).predict([["the", "film"]])
 
 
@@ -90,10 +89,6 @@ def cases(outside):
         **sizes,
         "1,100 files": listed({f"file{number}": 0 for number in range(1100)}),
         "a wide configuration": replaced("config.json", b'{"labels": [' + b"1," * 120_000 + b"1]}"),
-        "an infinite number": replaced(
-            "distances.json", b'{"schema_version": 1, "window": 3, "words": [], "weights": [1e999]}'
-        ),
-        "many numbers": replaced("distances.json", b"[" + b"1," * 4_000_000 + b"1]"),
         "many entries": replaced("vocabulary.txt", b"a\n" * 15_000_000),
         "a wide manifest": manifest("{" + wide + "}"),
         "a manifest that grows when it is written": manifest(

@@ -33,8 +33,6 @@ KINDS = {
     "manifest bytes": (MANIFEST, mutated_bytes),
     "vocabulary": ("vocabulary.txt", mutated_lines),
     "vocabulary bytes": ("vocabulary.txt", mutated_bytes),
-    "distances": ("distances.json", mutated_json),
-    "distances bytes": ("distances.json", mutated_bytes),
     "safetensors": ("model.safetensors", mutated_safetensors),
 }
 """The file that each kind changes, and how."""

@@ -21,7 +21,6 @@ from fuzz.target import Target, of_file
 from pyarrow import parquet, table
 
 from reproduce.table import Table as RecipeTable
-from thinstack.core.transitions import spans_of
 from thinstack.data.tables.table import Table
 from thinstack.data.words.vectors import read_vectors
 from thinstack.data.words.vocabulary import WordVocabulary
@@ -38,7 +37,6 @@ from thinstack.integrations.corpora.run_manifest import (
     Settings,
     read_run_manifest,
 )
-from thinstack.text.distance_table import DistanceTable
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -119,11 +117,6 @@ def recipe(path):
     return found.task.name
 
 
-def distances(content, folder):
-    table = DistanceTable.from_bytes(content, source="distances")
-    return len(spans_of(table.transitions(["the", "film", "is", "good"])))
-
-
 def manifest(path):
     found = read_run_manifest(path.parent)
     assert found is not None
@@ -183,7 +176,6 @@ _ARRAYS = (
 )
 _RECIPES = [path.read_bytes() for path in sorted((ROOT / "recipes").glob("*.toml"))[:2]]
 _QUESTIONS = (ROOT / "recipes" / "tables" / "questions.toml").read_bytes()
-_DISTANCES = (GOLDEN / "words" / "distances.json").read_bytes()
 _of_words, _of_pieces = (
     partial(vocabulary, kind) for kind in (WordVocabulary, WordpieceVocabulary)
 )
@@ -215,5 +207,4 @@ TARGETS = {
     "table of recipes": of_file(
         "table.toml", lambda path: len(RecipeTable.read(path).rows), _TOML, 30, _QUESTIONS
     ),
-    "distances": Target(lambda: [_DISTANCES], _JSON, distances, 500),
 }

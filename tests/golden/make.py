@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from thinstack.bundle import write_bundle
@@ -19,7 +18,6 @@ from thinstack.export.compare import reference_cases
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.build import build_model
-from thinstack.text.distance_table import SCHEMA_VERSION, WINDOW, forms
 
 FOLDER = Path(__file__).parent / f"schema-{BUNDLE_SCHEMA}"
 
@@ -28,7 +26,6 @@ WORDS: dict[str, Any] = {
     "embedding": {"kind": "words", "size": 4},
     "cell": {"name": "nary_lstm.v1", "hidden_size": 3},
     "head": {"name": "node_classifier.v1"},
-    "tree_source": "distances",
 }
 PIECES: dict[str, Any] = {
     **WORDS,
@@ -44,19 +41,7 @@ TEXTS: dict[str, Any] = {
 SETS: dict[str, Any] = {**PIECES, "class_sets": {"gut": ["schön"], "schlecht": ["bad"]}}
 
 
-def distances() -> bytes:
-    words = ["the", "film"]
-    weights = np.random.default_rng(0).normal(size=(2 * WINDOW, 1 + len(words) + len(forms())))
-    table = {"schema_version": SCHEMA_VERSION, "window": WINDOW, "words": words}
-    return json.dumps({**table, "weights": weights.tolist()}).encode()
-
-
-def make(
-    name: str,
-    raw: dict[str, Any],
-    vocabulary: WordVocabulary | WordpieceVocabulary,
-    more: dict[str, bytes],
-) -> None:
+def make(name: str, raw: dict[str, Any], vocabulary: WordVocabulary | WordpieceVocabulary) -> None:
     """Write one bundle, of a model with random weights, unless it is there."""
     if (FOLDER / name).exists():
         return
@@ -81,7 +66,6 @@ def make(
         "cases.json": json.dumps(reference_cases(model, config)).encode(),
         "verification.json": json.dumps(reports).encode(),
         "README.md": f"# {name}\n\nA model of random weights.\n".encode(),
-        **more,
     }
     write_bundle(
         FOLDER / name,
@@ -94,13 +78,8 @@ def make(
 
 
 if __name__ == "__main__":
-    make(
-        "words",
-        WORDS,
-        WordVocabulary(["the", "film", "is", "good", "café"]),
-        {"distances.json": distances()},
-    )
+    make("words", WORDS, WordVocabulary(["the", "film", "is", "good", "café"]))
     pieces = WordpieceVocabulary(["[UNK]", "the", "film", "##s", "good", "caf", "##e"])
-    make("wordpiece-parser", PIECES, pieces, {})
-    make("class-sets", SETS, pieces, {})
-    make("texts", TEXTS, pieces, {})
+    make("wordpiece-parser", PIECES, pieces)
+    make("class-sets", SETS, pieces)
+    make("texts", TEXTS, pieces)

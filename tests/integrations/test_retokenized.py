@@ -10,7 +10,7 @@ from last_word_model import pipeline
 from spacy.tokens import Doc, DocBin
 
 import thinstack
-from thinstack.errors import DataError, InputError
+from thinstack.errors import InputError
 from thinstack.integrations.spacy.doc_results import predictions
 from thinstack.integrations.spacy.places import span_around
 
@@ -194,53 +194,6 @@ def test_a_span_that_spacy_has_not_moved_is_refused(nlp):
             with pytest.raises(InputError, match=rf"char_span\({place[0]}, {place[1]}"):
                 ask()
     assert span_around(doc, spans[1].start_char, spans[1].end_char)._.sentiment_label == labels[1]
-
-
-def earlier(doc):
-    """The results of a Doc as earlier versions stored them."""
-    kept = copy.deepcopy(dict(doc.user_data[KEY]))
-    plain = doc._.tree_sentiment
-    for record, told in zip(kept["tree_sentiment"]["sentences"], plain["sentences"], strict=True):
-        for name in ("start_char", "end_char", "characters"):
-            del record[name]
-        tokens = b"".join(
-            number.to_bytes(4, "little") for pair in told["tokens"] for number in pair
-        )
-        record.update(start=told["start"], end=told["end"], tokens=tokens)
-    return kept
-
-
-def without_results(nlp):
-    """The Doc as the components before this one leave it."""
-    with nlp.select_pipes(disable=["tree_sentiment"]):
-        return nlp(TEXT)
-
-
-@pytest.mark.parametrize(
-    "name", [KEY, (*KEY[:1], "tree_sentiment", *KEY[2:])], ids=["now", "0.1.0"]
-)
-def test_what_earlier_versions_stored_is_read(nlp, change, name):
-    doc, old = nlp(TEXT), without_results(nlp)
-    kept = earlier(doc)
-    old.user_data[name] = kept if name == KEY else kept["tree_sentiment"]
-    old = Doc(nlp.vocab).from_bytes(old.to_bytes())
-    assert asked(old) == asked(doc)
-    change(old)
-    assert placed(old) == placed(doc)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [CHANGES["several"], CHANGES["a split"], split("end", "e", "n", "d"), merged("So good")],
-)
-def test_what_earlier_versions_stored_no_longer_fits_other_tokens(nlp, change):
-    kept, old = earlier(nlp(TEXT)), without_results(nlp)
-    change(old)
-    old.user_data[KEY] = kept
-    for ask in (lambda: old._.sentiment_label, lambda: old[1:2]._.sentiment_label):
-        with pytest.raises(DataError, match="since"):
-            ask()
-    assert nlp(old)._.sentiment_label is not None  # it can be run again
 
 
 def test_plain_results_are_told_by_the_tokens_of_now(nlp):

@@ -154,7 +154,7 @@ def test_a_package_requires_thinstack(moved):
     meta = srsly.read_json(path)
     assert [line.partition(">")[0] for line in meta["requirements"]] == ["thinstack[cpu]"]
     old = {key: value for key, value in meta.items() if key != "requirements"}
-    srsly.write_json(path, old)  # saved by 0.1.0
+    srsly.write_json(path, old)
     assert get_meta(moved[1], old)["requirements"] == meta["requirements"]
     srsly.write_json(path, {**old, "requirements": ["benepar"]})
     assert spacy.load(moved[1]).meta["requirements"] == ["benepar", *meta["requirements"]]

@@ -3,12 +3,17 @@
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from last_word_model import random_tree
 
-from thinstack.core.transitions import spans_of, validate
-from thinstack.text.with_phrases import with_phrases
+from thinstack.core import Tree
+from thinstack.core.transitions import left, spans_of, validate
+from thinstack.core.tree import depths
+from thinstack.errors import InputError
+from thinstack.text.given_trees import tree_maker
+from thinstack.text.with_phrases import transitions_of, with_phrases
 
 
 def spans(transitions):
@@ -46,3 +51,42 @@ def test_inside_a_phrase_what_was_cut_first_is_cut_first():
     chain = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
     words = {(place, place + 1) for place in range(5)}
     assert spans(with_phrases(chain, [(0, 3)])) - words == {(1, 3), (0, 3), (3, 5), (0, 5)}
+
+
+def cut(distances, start, end):
+    """The spans of the definition, by recursion: each is cut at its greatest distance."""
+    if end - start == 1:
+        return {(start, end)}
+    gap = max(range(start, end - 1), key=lambda gap: distances[gap])
+    return {(start, end)} | cut(distances, start, gap + 1) | cut(distances, gap + 1, end)
+
+
+@given(st.lists(st.integers(-50, 50).map(float), max_size=12, unique=True))
+def test_every_span_is_cut_at_its_greatest_distance(distances):
+    words = len(distances) + 1
+    assert spans(transitions_of(distances)) == cut(distances, 0, words)
+
+
+@pytest.mark.parametrize("period", [[1.0], [1.0, 2.0], [3.0, 1.0, 1.0, 2.0, 1.0]])
+def test_words_that_repeat_themselves_do_not_make_a_chain(period):
+    words = 20_001
+    tree = Tree.from_transitions(transitions_of((period * words)[: words - 1]), ["w"] * words)
+    assert depths(tree.parents).max() < 4 * np.log2(words)
+
+
+def test_a_hundred_thousand_words_make_one_tree():
+    falling = transitions_of(np.arange(99_999, 0, -1.0).tolist())
+    assert validate(falling, 100_000).tolist() == [0] * 100_000 + [1] * 99_999
+    rising = transitions_of(np.arange(99_999.0).tolist())
+    assert validate(rising, 100_000)[:5].tolist() == [0, 0, 1, 0, 1]
+
+
+def test_tree_makers():
+    words = ["a", "b", "c", "d", "e"]
+    assert tree_maker("balanced")(words).tolist() == [0, 0, 1, 0, 1, 0, 0, 1, 1]
+    assert tree_maker("left")(words).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
+    assert tree_maker("right")(words).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
+    assert tree_maker("self", lambda words: left(len(words)))(words).tolist() == left(5).tolist()
+    for source, parser in (("self", None), ("gold", None), ("gold", lambda words: left(1))):
+        with pytest.raises(InputError, match=f"'{source}'"):
+            tree_maker(source, parser)

@@ -37,8 +37,7 @@ def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
     assert not made.unscripted
     if "tokenizer.json" in more:
         assert made.files["tokenizer.json"] == tokenizer_json(vocabulary)
-    added = {"distances.json": golden.read("distances.json")} if kind == "words" else {}
-    bundle = write_bundle(tmp_path / "model", made.files | added, config=config)
+    bundle = write_bundle(tmp_path / "model", made.files, config=config)
     assert check_cases(bundle).holds
     words = [["the", "film", "is", "good"]]
     (found,), (wanted,) = (

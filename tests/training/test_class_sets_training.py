@@ -11,7 +11,7 @@ from rich.console import Console
 
 import thinstack
 from thinstack.core.scale import FIVE
-from thinstack.errors import BundleError, ConfigError
+from thinstack.errors import ConfigError
 from thinstack.training import train_texts
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
@@ -127,13 +127,6 @@ def test_figures_of_the_test_file_stand_by_themselves(trained):
     assert "bad is very negative or negative" in card
     assert "95% interval" in card
     assert "95% interval" in printed
-
-
-def test_sets_come_in_schema_2_and_older_readers_say_so(trained, monkeypatch):
-    out = trained[1]
-    monkeypatch.setattr("thinstack.bundle.reading.NEWER_SCHEMA", 1)
-    with pytest.raises(BundleError, match=r"schema 2.* a newer thinstack is needed"):
-        thinstack.load(out / "model-best")
 
 
 def test_sets_of_other_classes_are_refused(tmp_path):

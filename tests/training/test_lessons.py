@@ -27,7 +27,6 @@ from thinstack.training.lessons.texts import read_plain_texts
 from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
 from thinstack.training.loop.teaching import drawn_trees
 from thinstack.training.recipe import Recipe
-from thinstack.training.recipe.schema_1 import with_lessons
 
 # -- alone
 
@@ -245,28 +244,6 @@ def test_files_without_sentences(tmp_path, name):
 
 
 # -- in recipes
-
-
-def test_lessons_of_schema_1_become_lessons():
-    plain = {"name": "a", "model": {"labels": ["0", "1"]}}
-    teacher = {"bundles": ["sentiment"], "alpha": 0.5, "exchanged": 0, "texts": ["t.txt"]}
-    teacher |= {"weights": {"texts": 0.5}}
-    training = {"epochs": 2, "alone": 1.0, "turning": 0.0}
-    expected = [
-        {"name": "exchanged.v1", "share": 0},  # the second place is the seed of the next one
-        {"name": "negated.v1", "share": 1.0},
-        {"name": "texts.v1", "texts": ["t.txt"], "max_words": 30, "weight": 0.5},
-        {"name": "alone.v1", "share": 1.0},
-    ]
-    now = with_lessons({**plain, "teacher": teacher, "training": training})
-    assert now == {
-        **plain,
-        "teacher": {"bundles": ["sentiment"], "alpha": 0.5},
-        "training": {"epochs": 2},
-        "lessons": expected,
-    }
-    assert with_lessons(now) == now
-    assert with_lessons(plain) == plain
 
 
 @pytest.mark.parametrize(

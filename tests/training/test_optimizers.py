@@ -7,10 +7,9 @@ import torch
 from numpy.typing import NDArray
 from tiny_encoder import contextual_recipe
 
-from thinstack.core.model.former_gates import reorder_gates
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.optimizers import build_optimizers, reorder_state, set_rates
+from thinstack.training.loop.optimizers import build_optimizers, set_rates
 
 Rows = NDArray[np.float32]
 RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
@@ -98,21 +97,6 @@ def test_a_rate_of_zero_freezes_the_vectors_alone():
     (_, after) = list(steps(model, vector_learning_rate=0))[-1]
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     assert changed == before.keys() - {"embedding.table"}
-
-
-def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights():
-    model = new_model()
-    optimizer = build_optimizers(model, tiny_recipe.recipe().training)["model"]
-    former = {name: value.detach() for name, value in model.named_parameters()}
-    names = [name for name in former if name != "embedding.table"]
-    tensors = {f"model/{index}.sum": former[name] for index, name in enumerate(names)}
-    tensors |= {"model/0.step": torch.tensor(3.0)}
-    found = reorder_state(model, {"model": optimizer}, tensors)
-    now = reorder_gates(model, former)
-    assert not torch.equal(now["encoder.layers.0.up.cell.u"], former["encoder.layers.0.up.cell.u"])
-    for index, name in enumerate(names):
-        assert torch.equal(found[f"model/{index}.sum"], now[name])
-    assert found["model/0.step"] == 3
 
 
 def contextual_model(layers=3):

@@ -36,7 +36,6 @@ TORCHSCRIPT_FILE = "torchscript/model.pt"
 CASES_FILE = "cases.json"
 REPORT_FILE = "verification.json"
 CARD_FILE = "README.md"
-DISTANCES_FILE = "distances.json"
 RELABEL_FILE = "relabel.json"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
@@ -55,7 +54,6 @@ _LIMITS = {
     "config.json": 256 * _KIB,
     "vocabulary.txt": 32 * _MIB,
     "tokenizer.json": 128 * _MIB,
-    "distances.json": 8 * _MIB,
     "relabel.json": _MIB,
     "cases.json": 16 * _MIB,
     "verification.json": 16 * _MIB,

@@ -14,7 +14,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from thinstack.bundle.manifest import (
     CONFIG_FILE,
-    DISTANCES_FILE,
     GPU_FILE,
     MANIFEST_BYTES,
     MANIFEST_FILE,
@@ -26,13 +25,12 @@ from thinstack.bundle.manifest import (
     Manifest,
     check_schema,
 )
-from thinstack.core.config import NEWER_SCHEMA, ModelConfig
+from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.config.base import problems
 from thinstack.data.files.paths import FileContent
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, ConfigError, DataError, raised_by_signal_handler
-from thinstack.text.distance_table import DistanceTable
 
 _NAMES = TypeAdapter(dict[str, str])
 
@@ -66,16 +64,6 @@ class Bundle:
         """The content of the file for GPUs (`thinstack.bundle.gpu_file`), empty if there is none.
         Raises BundleError as `read` does."""
         return self.read(GPU_FILE) if GPU_FILE in self.manifest.files else b""
-
-    def distances(self) -> DistanceTable | None:
-        """The table that makes trees, if there is one. Raises BundleError for a damaged one."""
-        if DISTANCES_FILE not in self.manifest.files:
-            return None
-        source = str(self.path / DISTANCES_FILE)
-        try:
-            return DistanceTable.from_bytes(self.read(DISTANCES_FILE), source=source)
-        except DataError as error:
-            raise BundleError(str(error)) from None
 
     def relabel(self) -> dict[str, str]:
         """The recipe's names for the classes in the training files, "" for a class that was left
@@ -235,7 +223,7 @@ def _config(content: bytes, source: str, manifest: Manifest) -> ModelConfig:
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{source}: not readable as JSON: {error}") from None
     if isinstance(raw, dict):
-        check_schema(raw, NEWER_SCHEMA, source=source, producer=manifest.producer.model_dump())
+        check_schema(raw, SCHEMA_VERSION, source=source, producer=manifest.producer.model_dump())
     try:
         return ModelConfig.parse(raw, source=source)
     except ConfigError as error:

@@ -17,7 +17,6 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.gate.onnx_gate import initializers
 from thinstack.bundle.manifest import ONNX_FILE, WEIGHTS_FILE
 from thinstack.core.config import ModelConfig
-from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.errors import BundleError, ThinstackError
 from thinstack.plugins.build import build_model
@@ -28,9 +27,6 @@ and what to multiply by."""
 ONNX_WEIGHTS = "onnx"
 MOST_HEADER: Final = 1 << 20
 """Bytes of the header of a safetensors file: what 10,000 tensors need."""
-GATES: Final = {"gates": "i f o u"}
-"""What the metadata of weights say of the order of the gates in a cell; before, each cell had an
-order of its own, and nothing was said."""
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
@@ -62,7 +58,7 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
     """
     state = {name: value.cpu().clone().contiguous() for name, value in state_of(model).items()}
     if beside is None:
-        return save(state, GATES)
+        return save(state)
     held, places = _held(beside), {}
     for name, value in list(state.items()):
         scaled = value.numpy() * _scale_of_rows(name, state)
@@ -71,7 +67,7 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
             del state[name]
         elif torch.equal(value.half().to(value.dtype), value):
             state[name] = value.half()
-    return _with_sorted_metadata(save(state, GATES | {ONNX_WEIGHTS: json.dumps(places)}))
+    return _with_sorted_metadata(save(state, {ONNX_WEIGHTS: json.dumps(places)}))
 
 
 def _with_sorted_metadata(content: bytes) -> bytes:
@@ -100,7 +96,7 @@ def load_model(bundle: Bundle | str | Path) -> Model:
     entries = len(bundle.vocabulary())
     try:
         skeleton = _skeleton(bundle.config, entries)
-        state = _stored(bundle, skeleton)
+        state = _stored(bundle)
         _check_shapes(skeleton, state)
         model = build_model(bundle.config, entries=entries)
         load_state(model, state)
@@ -152,8 +148,8 @@ def metadata_of(content: bytes) -> dict[str, str]:
     return header.get("__metadata__") or {}
 
 
-def _stored(bundle: Bundle, model: Model) -> dict[str, Tensor]:
-    """The state in a bundle, with the gates of the cells of `model` in the order of now."""
+def _stored(bundle: Bundle) -> dict[str, Tensor]:
+    """The state in a bundle."""
     content = bundle.read(WEIGHTS_FILE)
     check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
     state, metadata = load(content), metadata_of(content)
@@ -167,7 +163,7 @@ def _stored(bundle: Bundle, model: Model) -> dict[str, Tensor]:
         name: torch.from_numpy(held[place] / _scale_of_rows(name, state))
         for name, place in places.items()
     }
-    return state if GATES.items() <= metadata.items() else reorder_gates(model, state)
+    return state
 
 
 def smoothing(bound: NDArray[np.float32]) -> NDArray[np.float32]:

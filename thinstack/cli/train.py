@@ -104,9 +104,6 @@ def train(
             "[default: texts]"
         ),
     ] = None,
-    spans: Annotated[
-        bool | None, typer.Option("--spans/--no-spans", help="--task spans.", hidden=True)
-    ] = None,
     span_group: Annotated[
         str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
     ] = None,
@@ -142,7 +139,7 @@ def train(
         "encoding": encoding,
         "separator": separator,
         "header": header,
-        "task": task or _task_of(spans if span_group is None else True),
+        "task": task or (None if span_group is None else "spans"),
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
@@ -168,11 +165,6 @@ def train(
         folder = Path() if data is None else data
         settings = {"data": folder, "threads": threads, "console": console}
         _run_recipe(file, out, seed, settings)
-
-
-def _task_of(spans: bool | None) -> TextTask | None:
-    """What `--spans` and `--no-spans` stand for, which came before `--task`."""
-    return None if spans is None else "spans" if spans else "texts"
 
 
 def _is_table(file: Path, *, told: bool) -> bool:

@@ -120,7 +120,7 @@ class _Reader:
             return Forest(sizes=lengths, lengths=lengths, **fields)
         trees = EMPTY
         if not self._makes_trees:
-            make = tree_maker(self.bundle.config.tree_source, self.bundle.distances())
+            make = tree_maker(self.bundle.config.tree_source)
             trees = np.concatenate([make(words) for words in sentences]).astype(np.int64)
         return Forest(sizes=2 * lengths - 1, lengths=lengths, transitions=trees, **fields)
 

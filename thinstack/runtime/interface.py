@@ -27,7 +27,6 @@ INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 _TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
 
 # What the head of a bundle reads whose ONNX file does not tell, as none before this did.
-_READS = {"root_classifier.v1": "roots"}
 
 _PROBABLE = frozenset({"node_classifier.v1", "root_classifier.v1"})
 """Heads that give the probabilities of classes. What other people's heads give, only they know."""
@@ -67,7 +66,7 @@ def interface_of(
     found = {item.name: item.type for item in session.get_inputs()}
     outputs = [item.name for item in session.get_outputs()]
     metadata: dict[str, str] = session.get_modelmeta().custom_metadata_map
-    reads = metadata.get("reads", _READS.get(config.head.name))
+    reads = metadata.get("reads")
     phrases = config.trees != "sequence" and reads != "roots"
     output = "node_scores" if phrases else "root_scores"
     if config.trees not in _TREES or output not in outputs:

@@ -85,7 +85,7 @@ class Scorer:
         self.view = View.choose(self.config.labels, classes, abstain, *sets)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
-        self._trees = GivenTrees(self.config, bundle.distances())
+        self._trees = GivenTrees(self.config)
         self.threads, self._requested = threads, device
         self._allowed = tuple(allow_operators)
         self.isolated = is_isolated(bundle, isolated, self._allowed)

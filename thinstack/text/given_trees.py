@@ -10,7 +10,6 @@ from thinstack.core.config import ModelConfig, TreeSource
 from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
-from thinstack.text.distance_table import DistanceTable
 
 _READ_BY = "thinstack.from_brackets reads brackets, thinstack.from_nltk trees of nltk"
 
@@ -24,37 +23,34 @@ TreeMaker = Callable[[Sequence[str]], NDArray[np.int8]]
 SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
 
 
-def tree_maker(
-    source: str, distances: DistanceTable | None = None, parser: TreeMaker | None = None
-) -> TreeMaker:
-    """The function that makes the trees of `source`: "balanced", "left" or "right", "distances" by
-    the table `distances`, or "self" by `parser`.
+def tree_maker(source: str, parser: TreeMaker | None = None) -> TreeMaker:
+    """The function that makes the trees of `source`: "balanced", "left" or "right", or "self" by
+    `parser`.
 
-    Raises InputError for any other source, and if there is no such table or parser.
+    Raises InputError for any other source, and if there is no parser.
     """
     if not isinstance(source, str):
         raise InputError(f"expected the name of a tree source, found {shown(source)}")
     if source in SHAPES:
         shape = SHAPES[source]
         return lambda words: shape(len(words))
-    makers = {"distances": None if distances is None else distances.transitions, "self": parser}
-    if (maker := makers.get(source)) is None:
-        known = ", ".join([*SHAPES, *(name for name, there in makers.items() if there)])
-        problem = "no parser for the" if source == "self" else "unknown"
-        raise InputError(f"{problem} tree source {source!r}; this model has {known}")
-    return maker
+    if source == "self" and parser is not None:
+        return parser
+    names = ", ".join([*SHAPES, *(["self"] if parser else [])])
+    problem = "no parser for the" if source == "self" else "unknown"
+    raise InputError(f"{problem} tree source {source!r}; this model has {names}")
 
 
 class GivenTrees:
     """Finds the trees that a model reads.
 
-    `distances`: the table of the source "distances", if the bundle has one. `parser`, where a
-    method takes it, has the model parse a sentence; only models that parse use it.
+    `parser`, where a method takes it, has the model parse a sentence; only models that parse use
+    it.
     """
 
-    def __init__(self, config: ModelConfig, distances: DistanceTable | None):
+    def __init__(self, config: ModelConfig):
         self._own, self._has_trees = config.tree_source, config.trees != "sequence"
-        self._parses, self._distances = config.parses, distances
+        self._parses = config.parses
 
     def maker(self, source: TreeSource, parser: TreeMaker) -> TreeMaker:
         """What makes the trees of a source; empty ones for a model of plain sentences. Raises
@@ -62,8 +58,7 @@ class GivenTrees:
         if not self._has_trees:
             _check_none(source)
             return lambda words: np.zeros(0, np.int8)
-        own = parser if self._parses else None
-        return tree_maker(self._resolved(source), self._distances, own)
+        return tree_maker(self._resolved(source), parser if self._parses else None)
 
     def of_sentences(
         self, words: Sequence[Sequence[str]], trees: Trees, parser: TreeMaker

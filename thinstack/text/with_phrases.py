@@ -1,12 +1,15 @@
 """Changes a binary tree as little as possible, so that given words are phrases of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE
-from thinstack.text.distance_table import transitions_of
+
+# 2**32 over the golden ratio: its multiples are spread evenly modulo 2**32.
+_SCRAMBLE: Final = 0x9E3779B9
 
 
 def with_phrases(
@@ -43,3 +46,23 @@ def _heights(transitions: NDArray[np.integer]) -> NDArray[np.int64]:
             stack.append((words, 0))
             words += 1
     return found
+
+
+def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
+    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest
+    distance. `distances`: one for each of the n - 1 gaps.
+
+    Equal distances are ranked by a scrambled position. So words that repeat themselves make a tree
+    of logarithmic depth (a treap) and not a chain.
+    """
+    steps = [0]
+    open_gaps: list[tuple[float, int]] = []
+    for position, distance in enumerate(distances, start=1):
+        gap = (distance, position * _SCRAMBLE & 0xFFFFFFFF)
+        while open_gaps and open_gaps[-1] < gap:
+            open_gaps.pop()
+            steps.append(1)
+        open_gaps.append(gap)
+        steps.append(0)
+    steps.extend([1] * len(open_gaps))
+    return np.array(steps, np.int8)

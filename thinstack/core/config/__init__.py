@@ -3,7 +3,6 @@
 from thinstack.core.config.base import Strict
 from thinstack.core.config.encoder_config import CellConfig, EncoderConfig, TrackerConfig
 from thinstack.core.config.model_config import (
-    NEWER_SCHEMA,
     SCHEMA_VERSION,
     Aggregation,
     Device,
@@ -18,7 +17,6 @@ from thinstack.core.config.model_config import (
 )
 
 __all__ = [
-    "NEWER_SCHEMA",
     "SCHEMA_VERSION",
     "Aggregation",
     "CellConfig",

@@ -2,7 +2,7 @@
 
 from typing import Any, Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from thinstack.core.config.base import Rate, Strict
 
@@ -45,15 +45,6 @@ class TrackerConfig(Strict):
         description="Where the bias of its forget gate starts; 1 in the code of SPINN's authors. "
         "`spinn_lstm.v1` has an option of the same name.",
     )
-
-    beam: int = Field(default=1, exclude=True, repr=False)
-
-    @field_validator("beam")
-    @classmethod
-    def _no_wider_beam(cls, value: int) -> int:
-        if value != 1:  # bundles of schema 1 say `beam = 1`
-            raise ValueError(f"beam search is no longer there, found {value}: leave beam out")
-        return value
 
 
 class EncoderConfig(Strict):

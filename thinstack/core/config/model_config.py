@@ -5,7 +5,7 @@ import json
 import re
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from thinstack.core.class_sets import check_sets
 from thinstack.core.config.base import Rate, Strict
@@ -13,9 +13,6 @@ from thinstack.core.config.encoder_config import CellConfig, EncoderConfig
 from thinstack.core.config.hub_labels import hub_labels, without_hub_labels
 
 SCHEMA_VERSION: Final = 1
-NEWER_SCHEMA: Final = 2
-"""Of a configuration with `class_sets` or `aggregation`, which readers of schema 1 must not
-skip."""
 
 TRANSITIONS: Final = "transitions.v1"
 Device = Literal["cpu", "cuda", "webgpu", "auto"]
@@ -25,7 +22,7 @@ TreeSource = Literal["auto", "self", "balanced", "left", "right"]
 """Where the tree of raw words comes from; `auto` is what the model was trained to get
 (`ModelConfig.tree_source`), `self` the parse of a model that has a parser."""
 
-MadeTree = Literal["balanced", "left", "right", "distances", "self"]
+MadeTree = Literal["balanced", "left", "right", "self"]
 """How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that
 the model brings along; `self` is the parse of the model itself."""
 
@@ -94,7 +91,7 @@ class ParserConfig(Strict):
 class ModelConfig(Strict):
     """A model: a leaf embedding, an encoder of one composition cell, and a task head."""
 
-    schema_version: Literal[1, 2] = Field(
+    schema_version: Literal[1] = Field(
         default=1, description="Version of these fields; leave it out."
     )
     labels: tuple[str, ...] = Field(
@@ -141,8 +138,7 @@ class ModelConfig(Strict):
     )
     tree_source: MadeTree = Field(
         default="balanced",
-        description='What makes the trees of raw words; "self" by default if the model parses. '
-        '"distances" is that of older bundles; a recipe cannot ask for it.',
+        description='What makes the trees of raw words; "self" by default if the model parses.',
     )
 
     @property
@@ -160,13 +156,6 @@ class ModelConfig(Strict):
         """The content of a bundle's `config.json`: all fields, and `hub_labels` of the labels."""
         data = self.model_dump(mode="json") | hub_labels(self.labels)
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
-
-    @model_serializer(mode="wrap")
-    def _as_schema_1_if_possible(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Schema 1 has none of these fields."""
-        data: dict[str, Any] = fields(self)
-        new = {"class_sets": {}, "class_weights": (), "aggregation": "mean"}
-        return {k: v for k, v in data.items() if k not in new or (v and v != new[k])}
 
     @model_validator(mode="before")
     @classmethod
@@ -202,10 +191,7 @@ class ModelConfig(Strict):
         return self
 
     @model_validator(mode="after")
-    def _has_its_schema_and_sets_apart(self) -> Self:
-        newer = self.class_sets or self.aggregation != "mean"
-        schema = NEWER_SCHEMA if newer else SCHEMA_VERSION
-        object.__setattr__(self, "schema_version", schema)  # as tree_source
+    def _sets_fit(self) -> Self:
         check_sets(self.labels, self.class_sets)
         if self.class_weights and len(self.class_weights) != len(self.class_sets):
             expected, found = len(self.class_sets), len(self.class_weights)

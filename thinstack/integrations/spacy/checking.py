@@ -1,6 +1,5 @@
 """Reads and checks what a spaCy Doc holds under the name of `tree_sentiment`: a file of Docs may
-come from anybody, and from earlier versions. These told words by the tokens of the Doc: `start`,
-`end` and `tokens` in place of characters."""
+come from anybody."""
 
 import math
 from itertools import pairwise
@@ -12,14 +11,13 @@ from spacy.tokens import Doc
 
 from thinstack.core.transitions import validate
 from thinstack.errors import DataError, TreeError
-from thinstack.integrations.spacy.places import characters_of, places_of
 from thinstack.runtime.mentions import Terms
 
 ARRAYS: Final = {"characters": "<i4", "transitions": "i1", "scores": "<f4", "terms": "<f4"}
 """The arrays of a sentence, and how their bytes are to be read. Only a model of aspects leaves
 `terms`."""
 
-_TOKENS: Final = frozenset({"start", "end", "tokens"})  # of an earlier version
+_TOKENS: Final = frozenset({"start", "end", "tokens"})  # which `Doc._.tree_sentiment` adds
 _UNUSABLE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What using results that are none may raise."""
 
@@ -30,13 +28,10 @@ def not_results(problem: object) -> DataError:
 
 
 def checked_results(doc: Doc, value: Any) -> dict[str, Any]:
-    """Results as they are stored, from these or from those of an earlier version. Raises DataError
-    for anything else."""
+    """Results as they are stored, from these with lists or bytes. Raises DataError for anything
+    else."""
     try:
-        sentences = [_packed(record) for record in value["sentences"]]
-        if any("characters" not in record for record in sentences):
-            sentences = _located(doc, sentences)
-        result = {**value, "sentences": sentences}
+        result = {**value, "sentences": [_packed(record) for record in value["sentences"]]}
         if "root" in value:
             result["root"] = _bytes(value["root"], "<f4")
     except _UNUSABLE as error:
@@ -46,42 +41,13 @@ def checked_results(doc: Doc, value: Any) -> dict[str, Any]:
 
 
 def _packed(record: dict[str, Any]) -> dict[str, Any]:
-    """A sentence with bytes in place of lists. Tokens of one that has characters are left out."""
-    kinds = ARRAYS if "characters" in record else {**ARRAYS, "tokens": "<i4"}
-    arrays = {key: _bytes(record[key], kind) for key, kind in kinds.items() if key in record}
-    packed = {**record, **arrays}
-    if "characters" in packed:
-        return {key: value for key, value in packed.items() if key not in _TOKENS}
-    return packed
+    """A sentence with bytes in place of lists, and without tokens."""
+    arrays = {key: _bytes(record[key], kind) for key, kind in ARRAYS.items() if key in record}
+    return {key: value for key, value in {**record, **arrays}.items() if key not in _TOKENS}
 
 
 def _bytes(values: Any, kind: str) -> bytes:
     return values if isinstance(values, bytes) else np.array(values, kind).tobytes()
-
-
-def _located(doc: Doc, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sentences of an earlier version with characters. Raises ValueError if they are not about the
-    tokens that the Doc has. Nothing tells that tokens were merged and others split, if there are as
-    many as before."""
-    places, found = places_of(doc), []
-    unread = np.array([not token.is_space for token in doc], np.bool_)
-    for record in records:
-        start, end = record["start"], record["end"]
-        tokens = np.frombuffer(record["tokens"], "<i4").reshape(-1, 2)
-        inside = (start <= tokens[:, 0]) & (tokens[:, 0] < tokens[:, 1]) & (tokens[:, 1] <= end)
-        known = type(start) is type(end) is int and 0 <= start < end <= len(doc)
-        if not (known and inside.all()):
-            wanted = f"expected tokens of the {len(doc)} of the Doc"
-            raise ValueError(f"{wanted}, found {start!r} to {end!r}; were tokens merged since?")
-        unread[start:end] = False
-        ((first, behind),) = characters_of(places, np.array([[start, end]])).tolist()
-        others = {key: value for key, value in record.items() if key not in _TOKENS}
-        others |= {"start_char": first, "end_char": behind}
-        others["characters"] = characters_of(places, tokens).tobytes()
-        found.append(others)
-    if unread.any():
-        raise ValueError(f"the token {unread.argmax()} has no results; were tokens split since?")
-    return found
 
 
 def _check(value: Any, length: int) -> None:

@@ -29,13 +29,8 @@ without words (white space only) has no entry.
 
 `Doc._.tree_sentiment` is the entry of one component, with lists in place of bytes, so it can be
 written as JSON. Its sentences also have `start`, `end` and `tokens`, the tokens in which these
-characters now stand. Setting it, as `Doc.from_json` does, takes lists or bytes. Of a sentence that
-has characters, it does not read the tokens.
-
-Earlier versions stored `start`, `end` and `tokens` in place of characters. These are looked up when
-the results are first read. If a word of the Doc then has no result, its tokens were split in
-between, which is a DataError. Version 0.1.0 stored the results of one component under the
-attribute's own name, and without an aggregation.
+characters now stand. Setting it, as `Doc.from_json` does, takes lists or bytes, and does not read
+the tokens.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +53,6 @@ ASPECTS_NAME: Final = "tree_aspects"
 
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
-_OLD_KEY = ("._.", "tree_sentiment", None, None)
 
 
 class Annotated(NamedTuple):
@@ -190,9 +184,6 @@ class _Checked(dict[str, dict[str, Any]]):
 def _all(doc: Doc) -> _Checked:
     """Results by name, in the order in which components left them."""
     data: dict[Any, Any] = doc.user_data
-    if _OLD_KEY in data:
-        old = data[_OLD_KEY]
-        _put(doc, DEFAULT_NAME, None if old is None else checked_results(doc, old))
     known = data.get(_KEY)
     if isinstance(known, _Checked):
         return known
@@ -209,8 +200,6 @@ def _put(doc: Doc, name: str, value: dict[str, Any] | None) -> None:
     data: dict[Any, Any] = doc.user_data
     # What is replaced need not be readable. Another dict each time: a copy of the Doc may share the
     # one that it has.
-    if name == DEFAULT_NAME:
-        data.pop(_OLD_KEY, None)
     known = data.get(_KEY)
     if isinstance(known, dict) and name in known:
         data[_KEY] = type(known)((key, kept) for key, kept in known.items() if key != name)

@@ -19,13 +19,9 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
 
-SCHEMA: Final = "3"
+SCHEMA: Final = "1"
 """What files have in their metadata as `schema_version`, beside `state`, `sha256` and `same`. The
 last maps the names of weights that are not stored to those of equal ones that are."""
-
-WITHOUT_SAME: Final = "2"
-"""Files of this schema store all weights, and are read too. Older ones, whose cells had their gates
-in other orders, are refused."""
 
 _DAMAGED = RuntimeError, KeyError, TypeError, ValueError, AttributeError
 _UNREADABLE = (SafetensorError, OSError, *_DAMAGED)
@@ -126,13 +122,12 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     with safe_open(path, framework="pt") as file:
         noted = file.metadata()
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
-    if (found := noted.get("schema_version")) not in (SCHEMA, WITHOUT_SAME):
-        problem = f"expected schema_version {SCHEMA}, found {found!r:.20}"
-        raise ValueError(f"{problem}; the thinstack that wrote it can go on")
-    if noted["sha256"] != _digest(tensors, noted) or (found == SCHEMA) != ("same" in noted):
+    if (schema := noted.get("schema_version")) != SCHEMA:
+        raise ValueError(f"expected schema_version {SCHEMA}, found {schema!r:.20}")
+    if noted["sha256"] != _digest(tensors, noted):
         raise ValueError("its SHA-256 is another than when it was written: it is damaged")
     state = json.loads(noted["state"])
-    same: dict[str, str] = json.loads(noted.get("same", "{}"))
+    same: dict[str, str] = json.loads(noted["same"])
     tensors |= {name: tensors[first] for name, first in same.items()}
     if not isinstance(state, dict):
         raise ValueError(f"expected a state of named fields, found {state!r:.40}")
@@ -141,7 +136,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 def _digest(tensors: Mapping[str, Tensor], noted: Mapping[str, str]) -> str:
     """SHA-256 over what is `noted`, and over the name, type, shape and bytes of every tensor."""
-    found = hashlib.sha256((noted["state"] + noted.get("same", "")).encode())
+    found = hashlib.sha256((noted["state"] + noted["same"]).encode())
     for name, value in sorted(tensors.items()):
         found.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
         found.update(_bytes_of(value).numpy().data)

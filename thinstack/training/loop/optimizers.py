@@ -11,7 +11,6 @@ from torch import nn
 from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, SparseAdam
 
 from thinstack.core.embedding import Embedding
-from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError
 from thinstack.training.recipe import TrainingConfig
@@ -153,19 +152,3 @@ def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -
             raise RuntimeError(f"the optimiser's {index}.{key} is of {sizes}")
         state[int(index)][key] = value.item() if value.dtype == torch.int64 else value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-
-
-def reorder_state(
-    model: Model, optimizers: Mapping[str, Optimizer], tensors: Mapping[str, torch.Tensor]
-) -> dict[str, torch.Tensor]:
-    """What `optimizer_tensors` gave before the gates of cells stood in one order, in the order of
-    now."""
-    names = {id(weight): name for name, weight in model.named_parameters()}
-    reordered = dict(tensors)
-    for name, optimizer in optimizers.items():
-        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-        for index, weight in enumerate(weights):
-            start, own = f"{name}/{index}.", names[id(weight)]
-            for key in [key for key in tensors if key.startswith(start) and tensors[key].dim()]:
-                reordered |= {key: reorder_gates(model, {own: tensors[key]})[own]}
-    return reordered

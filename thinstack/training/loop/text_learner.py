@@ -16,7 +16,7 @@ from safetensors.torch import load, save
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.bundle.weights import GATES, check_safetensors, load_model, metadata_of, weights_of
+from thinstack.bundle.weights import check_safetensors, load_model, weights_of
 from thinstack.core.class_sets import summed
 from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
@@ -31,9 +31,7 @@ from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
 from thinstack.training.loop.initial import first_leaves, initial_model
 from thinstack.training.loop.measuring import take_own_trees
-from thinstack.training.loop.optimizers import reorder_state
 from thinstack.training.recipe import DataConfig, TrainingConfig
-from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.task import AnyTask, Task
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
@@ -151,10 +149,7 @@ class TextLearner:
         """
         source = str(bundle.path / TRAINING_FILE)
         try:
-            raw = json.loads(bundle.read(TRAINING_FILE))
-            if isinstance(raw, dict) and "training" not in raw:  # as before recipes of schema 2
-                raw = converted({"data": {"task": "texts"}, "training": raw})
-            sections = _Sections.parse(raw, source=source)
+            sections = _Sections.parse(json.loads(bundle.read(TRAINING_FILE)), source=source)
         except ConfigError as error:
             raise BundleError(str(error)) from None
         except (ValueError, RecursionError) as error:
@@ -226,17 +221,14 @@ class TextLearner:
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
             WEIGHTS_FILE: weights_of(self._learner.average),
             TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
-            OPTIMIZER_FILE: save({key: each.cpu().contiguous() for key, each in optimizers}, GATES),
+            OPTIMIZER_FILE: save({key: each.cpu().contiguous() for key, each in optimizers}),
         }
 
     def _load_optimizers(self, bundle: Bundle) -> None:
         content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
         check_safetensors(content, source=source)
         try:
-            optimizers, tensors = self._learner.optimizers, load(content)
-            if not GATES.items() <= metadata_of(content).items():
-                tensors = reorder_state(self._learner.model, optimizers, tensors)
-            load_optimizers(optimizers, tensors)
+            load_optimizers(self._learner.optimizers, load(content))
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
             raise BundleError(
                 f"{source}: not the state of this model's optimisers: {error}; train it again"

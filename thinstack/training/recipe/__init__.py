@@ -9,7 +9,6 @@ from thinstack.bundle.hub.front_matter import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
 from thinstack.training.lesson import Lessons
-from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.recipe.training_config import TrainingConfig
 from thinstack.training.task import AnyTask
 
@@ -200,8 +199,8 @@ class Recipe(Strict):
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
 
-    schema_version: Literal[2] = Field(
-        default=2, alias="schema", description="Version of the fields of recipes."
+    schema_version: Literal[1] = Field(
+        default=1, alias="schema", description="Version of the fields of recipes."
     )
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
@@ -240,18 +239,8 @@ class Recipe(Strict):
         """The sources of the trees that the model is measured with."""
         return self.task.measured_trees(self)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _of_schema_2(cls, data: object) -> object:
-        return converted(data) if isinstance(data, dict) else data
-
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:
-        if "distances" in (*self.training.sources, self.model.tree_source):
-            raise ValueError(
-                "training.sources, model.tree_source: the table of 'distances' is no longer learnt;"
-                " write [model.parser] name = 'distances.v1' and training.sources = ['self']"
-            )
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
             found = f"model.trees = {self.model.trees!r}"

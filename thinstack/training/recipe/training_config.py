@@ -1,15 +1,11 @@
 """The training settings of a recipe: seeds, epochs, optimisers, rates, trees, precision."""
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from thinstack.core.config.base import Rate, Strict
 from thinstack.core.config.model_config import MadeTree
-
-OF_PAPERS: Final = {"init": "own", "decoupled_decay": False, "labels": "all"}
-"""Settings that recipes had, and their defaults. Tables of papers alone used them, and
-`reproduce/learning.py` has them now."""
 
 
 class TrainingConfig(Strict):
@@ -105,7 +101,7 @@ class TrainingConfig(Strict):
         description="Other trees to train on. Each epoch every sentence takes one of its trees, "
         "drawn evenly; phrases count that the data's tree has too. \"self\" are the model's own "
         "parses, made anew before each epoch; the first epoch takes the data's trees instead "
-        '(scheduled sampling of whole sentences, Bowman et al. 2016, 3.4). "distances" is refused.',
+        "(scheduled sampling of whole sentences, Bowman et al. 2016, 3.4).",
     )
     alpha: float = Field(
         default=1.0,
@@ -136,19 +132,6 @@ class TrainingConfig(Strict):
     def trees(self) -> tuple[str, ...]:
         """The names of the trees that the model is trained on."""
         return ("gold", *self.sources) if self.gold else self.sources
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_settings_of_papers(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        for name, default in OF_PAPERS.items():
-            if data.get(name, default) != default:
-                raise ValueError(
-                    f"{name}: recipes have no such setting any more; tables of papers have it "
-                    "(python -m reproduce table); leave it out"
-                )
-        return {name: value for name, value in data.items() if name not in OF_PAPERS}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
