@@ -27,7 +27,7 @@ def hub():
 
 @pytest.fixture
 def model(tmp_path):
-    """A bundle of an earlier version but with a file for GPUs, and a file beside it that is none of
+    """A bundle with a file for GPUs, and a file beside it that is none of
     its own."""
     folder = tmp_path / "model"
     write_packed(pack(open_bundle(GOLDEN)), folder)
@@ -43,7 +43,7 @@ def test_a_bundle_goes_up_as_the_hub_expects_it_and_comes_back(hub, model, tmp_p
     (pushed,) = run(hub, tmp_path / "home", command, HF_TOKEN=TOKEN)
     repository = hub.repositories["user/films"]
     commit = repository.branches["main"]
-    told = "added or changed for the hub: README.md, config.json, tokenizer.json\n"
+    told = "added or changed for the hub: README.md, tokenizer.json\n"
     url = f"{hub.url}/user/films/commit/{commit}"
     load = f"load it: thinstack.load('hf://user/films@{commit}')\n"
     assert pushed == (0, f"{told}{url}\n{load}", "")

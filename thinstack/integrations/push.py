@@ -1,6 +1,5 @@
 """Uploads a bundle to the Hugging Face hub."""
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -104,8 +103,6 @@ def _additions(bundle: Bundle, name: str) -> dict[str, bytes]:
     if not has_front_matter(card):
         text = card or f"# {name}\n\n{bundle.manifest.data}\n"
         added[CARD_FILE] = f"{_head(bundle, name)}\n{text}".encode()
-    if "id2label" not in json.loads(bundle.read(CONFIG_FILE)):
-        added[CONFIG_FILE] = bundle.config.to_json().encode()
     vocabulary = bundle.vocabulary()
     if isinstance(vocabulary, WordpieceVocabulary) and TOKENIZER_FILE not in files:
         added[TOKENIZER_FILE] = tokenizer_json(vocabulary)
