@@ -5,6 +5,7 @@ import random
 
 import torch
 from bundle_folders import write
+from training import tiny_recipe
 
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import weights_of
@@ -12,7 +13,6 @@ from thinstack.core.config import ModelConfig
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
-from thinstack.training.recipe import Recipe
 
 PIECES = ("[UNK]", "good", "fine", "bad", "dull", "the", "film", "plot", "is", ".", "it", "who")
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
@@ -81,7 +81,7 @@ def recipe(bundle, *, data=None, **training):
         whole["init"] = {"bundle": str(bundle)}
         model.setdefault("parser", PARSER)
         settings |= {"gold": False, "sources": ["self"]}
-    return Recipe.parse({**whole, "data": files | (data or {})}, source="test")
+    return tiny_recipe.parsed({**whole, "data": files | (data or {})})
 
 
 def drawn(recipe):

@@ -94,7 +94,7 @@ def test_a_table_takes_its_settings_from_the_recipe_and_trains_with_them(tmp_pat
     ("settings", "names"),
     [
         ({"rule": "adamw", "decoupled_decay": True}, "adamw"),
-        ({"labels": "roots", "alone": 1.0}, "training.labels"),
+        ({"labels": "roots", "alone": 1.0}, "alone"),
         ({"labels": "words"}, "labels"),
     ],
 )

@@ -13,6 +13,7 @@ DEFAULTS = Path(__file__).parent / "recipe_defaults.json"
 
 SMALLEST = {
     "name": "a",
+    "task": {"name": "phrases.v1"},
     "data": {"train": "train.txt", "dev": "dev.txt"},
     "model": {
         "labels": ["bad", "good"],

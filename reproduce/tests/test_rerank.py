@@ -26,6 +26,7 @@ PLAN = {
     "held": 4,
     "seeds": [1, 2],
     "parser": {
+        "task": {"name": "phrases.v1"},
         "data": {"train": "train.txt", "dev": "dev.txt"},
         "model": {
             "labels": list(LABELS),

@@ -21,8 +21,10 @@ def recipe(task="sentences"):
     model = {"labels": LABELS, "cell": cell, "head": {"name": "node_classifier.v1"}}
     model["embedding"] = {"kind": "words", "size": 2}
     kind = "brackets.v1" if task == "sentences" else "snli.v1"
-    data = {"train": "train.txt", "dev_size": 9, "task": task, "format": kind}
-    return Recipe.model_validate({"name": "questions", "data": data, "model": model})
+    data = {"train": "train.txt", "dev_size": 9}
+    named = {"name": f"{task}.v1", "format": kind}
+    raw = {"name": "questions", "task": named, "data": data, "model": model}
+    return Recipe.model_validate(raw)
 
 
 def labelled(text, label):

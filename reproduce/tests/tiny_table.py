@@ -20,6 +20,7 @@ TABLE: dict[str, Any] = {
         "left": {"training": {"sources": ["left"], "gold": False}, "model": {"tree_source": "left"}}
     },
     "recipe": {
+        "task": {"name": "phrases.v1"},
         "data": {"train": "train.txt", "dev": "dev.txt"},
         "model": {
             "labels": ["negative", "so-so", "positive"],

@@ -79,7 +79,7 @@ def recipe(folder, *, labels=LABELS, train="terms.jsonl", init="three", **sectio
     }
     whole = {
         "name": "tiny",
-        "schema": 2,
+        "schema": 1,
         "data": {"train": train, "dev": train, "vectors": None if init else "wordpieces"},
         "task": {"name": "aspects.v1"} | sections.pop("task", {}),
         "model": {key: part for key, part in (model | sections.pop("model", {})).items() if part},

@@ -96,7 +96,7 @@ def test_a_table_of_bad_and_good_keeps_phrases_and_classes(trained):
     assert "--no-scale" in printed
     assert "not their phrases" not in printed
     config = json.loads((out / "model-best" / "config.json").read_text("utf-8"))
-    assert (config["schema_version"], config["labels"]) == (2, list(FIVE))
+    assert (config["schema_version"], config["labels"]) == (1, list(FIVE))
     assert config["class_sets"] == {"bad": list(FIVE[:2]), "good": list(FIVE[3:])}
     model = thinstack.load(out / "model-best")
     result = model("The film is good. The plot is dull.")

@@ -19,6 +19,15 @@ VECTORS = {
 }
 
 
+OF_TASKS = {
+    "data": (
+        *("format", "text_column", "label_column", "pair_columns", "score_column", "encoding"),
+        *("separator", "header", "skip_bad", "relabel", "span_group"),
+    ),
+    "training": ("root_weight", "neighbours", "phrase_penalty"),
+}
+"""Settings of tasks, by the section in which tests write them."""
+
 TRAINING = {"epochs": 3, "batch_size": 4, "stop_on": "nothing", "sources": ("balanced",)}
 
 
@@ -79,4 +88,14 @@ def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) 
         "training": {**TRAINING, **training},
         "export": nested["export"],
     }
-    return Recipe.parse(data, source="test")
+    return parsed(data)
+
+
+def parsed(raw: dict[str, Any]) -> Recipe:
+    """The recipe in which the settings of the task, which tests write shortly, have their section;
+    its name is `data.task`, or phrases."""
+    raw = {**raw, "data": {**raw["data"]}, "training": {**raw["training"]}}
+    task = {"name": f"{raw['data'].pop('task', 'phrases')}.v1"}
+    for section, names in OF_TASKS.items():
+        task |= {name: raw[section].pop(name) for name in names if name in raw[section]}
+    return Recipe.parse({**raw, "task": task}, source="test")

@@ -98,7 +98,7 @@ def text_recipe(
         source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
-        "schema": 2,
+        "schema": 1,
         "description": defaults.description.format(", ".join(meant)),
         "data": files.model_copy(update=source).model_dump(exclude_defaults=True),
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
