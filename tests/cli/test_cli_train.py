@@ -6,6 +6,9 @@ from last_word_model import LABELS
 RECIPE = """
 name = "tiny"
 
+[task]
+name = "phrases.v1"
+
 [data]
 train = "train.txt"
 dev = "dev.txt"
@@ -81,8 +84,8 @@ def test_a_recipe_that_cannot_be_trained(folder, refusal, settings, parts):
         ("recipe.toml", 'name = "tiny"', "name = ", "recipe.toml: not a readable TOML recipe: "),
         (
             "recipe.toml",
-            "[data]",
-            '[data]\ntask = "relatedness"\nformat = "sick.v1"',
+            '"phrases.v1"',
+            '"relatedness.v1"\nformat = "sick.v1"',
             "error: model.head: task relatedness.v1 needs a head that reads pairs; ",
         ),
         ("train.txt", "(0 awful)", "(2 (1 film) (7 good))", "train.txt:2: node 1 ('good')"),
