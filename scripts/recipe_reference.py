@@ -25,7 +25,7 @@ INTRO = """\
 A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
 
 ```toml
-schema = 2
+schema = 1
 name = "films"
 
 [task]
