@@ -269,7 +269,6 @@ class Scorer:
             isolated=self.isolated,
             allow_operators=self._allowed,
             gpu=self._gpu,
-            digest=self.bundle.manifest.files[ONNX_FILE].sha256,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._output, self.phrases = interface[:3]
