@@ -19,7 +19,7 @@ JOBS = {
         "export/test_onnx_verify.py::test_a_model_of_two_directions",
         "export/test_onnx_verify.py::test_report",
         "export/test_onnx_verify.py::test_what_products_in_8_bits_cost_is_told_of_the_file",
-        "export/test_operators.py::test_every_registered_part_passes_and_every_row_is_needed",
+        "export/test_operators.py::test_every_registered_part_passes_and_every_operator_is_needed",
         "export/test_reference_cases.py::test_cases_are_what_the_exported_file_answers",
         "bundle/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
         "export/test_torchscript.py::test_it_needs_torch_alone",

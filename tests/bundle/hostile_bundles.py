@@ -44,7 +44,7 @@ def use(folder):
     bundle = open_bundle(folder)
     bundle.vocabulary()
     bundle.distances()
-    Predictor(bundle, threads=1, isolated=False).predict([["the", "film"]])
+    Predictor(bundle, threads=1).predict([["the", "film"]])
 
 
 def onnx_bomb(nodes):

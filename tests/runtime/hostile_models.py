@@ -8,11 +8,10 @@ python hostile_models.py -> one line of JSON, {"outcomes": {name: what is said, 
 import json
 import resource
 import sys
-from itertools import pairwise
 
 import numpy as np
 from isolated_models import HEAD
-from onnx import helper, numpy_helper, parser
+from onnx import parser
 
 from thinstack.bundle.gate.onnx_gate import DEEPEST, MOST_NODES, check_onnx
 from thinstack.errors import BundleError
@@ -50,7 +49,7 @@ def branches(outputs="y", given="", other="b () => (float[m] v) { v = Cast<to=1>
         {{ u = Cast<to=1>(x) }}{more}>"""
 
 
-SMALL = ", ".join(f"y{i}" for i in range(200))
+LARGE = [f"y{number}" for number in range(200)]
 BOMBS = {
     "ConstantOfShape": "y = ConstantOfShape(huge)",
     "Expand": "y = Expand(zero, huge)",
@@ -63,8 +62,8 @@ BOMBS = {
     "an outer product": "y = MatMul(column, row)",
     "a sum of all with all": "y = Add(column, row)",
     "Einsum": 'y = Einsum<equation="ia,jb,kc->ijk">(column, column, column)',
-    "many small ones": " ".join(f"{name} = ConstantOfShape(bits)" for name in SMALL.split(", "))
-    + f" y = Concat<axis=0>({SMALL})",
+    "many that are large": " ".join(f"{name} = ConstantOfShape(bits)" for name in LARGE)
+    + f" y = Concat<axis=0>({', '.join(LARGE)})",
     "NonZero": "t = Cast<to=9>(many) t2 = Not(t) i = NonZero(t2) y = Cast<to=1>(i)",
     "a loop that gives all of 2^62 steps": loop("ever"),
     "a loop without a number of steps": loop(""),
@@ -84,10 +83,12 @@ MISFITS = {
     "an Expand to below nothing": "y = Expand(f, negative)",
     "a Range by nothing": "y = Range(zero, one, zero)",
     "a Gather from elsewhere": "y = Gather(f, huge)",
+    "a Gather from no number": "w = Div(zero, zero) i = Cast<to=7>(w) y = Gather(f, i)",
     "an axis that is not there": "y = Softmax<axis=7>(f)",
     "two inputs in place of one": "y = Abs(f, f)",
     "two outputs in place of one": "y, y1 = Abs(f)",
     "an attribute too many": "y = Abs<odd=1>(f)",
+    "an attribute twice": "y = Cast<to=1, to=1>(x)",
     "an attribute of another type": "y = Cast<to=1.0>(x)",
     "a value that is made twice": "y = Abs(f) y = Abs(f)",
     "a value that nothing makes": "y = Abs(other)",
@@ -106,14 +107,8 @@ MISFITS = {
 """Nodes that do not fit together. onnxruntime does not check all of it."""
 
 
-def model(nodes, given="int64[n] x", gives="float[m] y"):
-    return parser.parse_model(f"{HEAD} g ({given}) => ({gives}) {{{GIVEN}{nodes}}}")
-
-
-def weighted(nodes, *weights):
-    made = model(nodes)
-    made.graph.initializer.extend(numpy_helper.from_array(each, "w") for each in weights)
-    return made
+def model(nodes, given="int64[n] x", gives="float[m] y", weights=""):
+    return parser.parse_model(f"{HEAD} g ({given}) => ({gives}) {weights} {{{GIVEN}{nodes}}}")
 
 
 def nested():
@@ -125,32 +120,24 @@ def nested():
     return model(nodes.replace("w = ", "y = ", 1))
 
 
-def chain():
-    """As many nodes as there may be, one behind the other."""
-    made = model("y = Abs(f)")
-    last = made.graph.node.pop()
-    names = ["f", *(f"f{number}" for number in range(MOST_NODES - len(made.graph.node) - 1))]
-    made.graph.node.extend(helper.make_node("Add", [a, a], [b]) for a, b in pairwise(names))
-    last.input[0] = names[-1]
-    made.graph.node.append(last)
-    return made
-
-
 def cases():
     """Files by what is wrong with them."""
+    long = MOST_NODES - 100  # leaves some for what is given
+    chain = " ".join(f"v{i + 1} = Add(v{i}, v{i})" for i in range(long))
+    square, weights = (
+        f"float[{1 << 31}, {1 << 31}] y",
+        "<float[1] w = {1.0}, float[2] w = {1.0, 2.0}>",
+    )
     made = {name: model(nodes) for name, nodes in (BOMBS | MISFITS).items()} | {
         "loops in loops": nested(),
-        "as many nodes as there may be": chain(),
+        "as many nodes as there may be": model(f"v0 = Abs(f) {chain} y = Abs(v{long})"),
         "an output that nothing makes": model("y = Abs(f)", gives="float[m] other"),
-        "an output of 2^62 numbers": model("y = Abs(f)", gives=f"float[{1 << 31}, {1 << 31}] y"),
+        "an output of 2^62 numbers": model("y = Abs(f)", gives=square),
         "an input of 2^40 numbers": model(
             "t = Shape(x) y = ConstantOfShape(t)", "int64[1099511627776] x"
         ),
-        "a weight that is NaN": weighted("i = Cast<to=7>(w) y = Gather(f, i)", np.float32(["nan"])),
-        "two weights of one name": weighted("y = Abs(w)", np.float32([1]), np.float64([1])),
-        "an attribute twice": model("y = Cast<to=1>(x)"),
+        "two weights of one name": model("y = Abs(w)", weights=weights),
     }
-    made["an attribute twice"].graph.node[-1].attribute.append(helper.make_attribute("to", 1))
     return {name: bytes(each.SerializeToString()) for name, each in made.items()}
 
 

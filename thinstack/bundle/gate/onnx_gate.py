@@ -37,6 +37,8 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     with _reading(content, source) as reader:
         model = reader.read()
         _refuse(model, _FOREIGN)
+        for entry in map(reader.read, model.all(14)):
+            entry.text(1), entry.text(2)
         _check_graphs(reader, graph_of(model), OPERATORS.union(allow))
 
 
@@ -74,6 +76,8 @@ def _check_graphs(reader: ProtobufReader, main: slice, operators: Collection[str
             raise DamagedError(f"its graphs are nested deeper than {DEEPEST}")
         graph = reader.read(span)
         _refuse(graph, _SPARSE_WEIGHTS)
+        for value in map(reader.read, (*graph.all(11), *graph.all(12))):
+            value.text(1)
         for weight in graph.all(5):
             read_tensor(reader, weight)
         nodes += len(graph.all(1))

@@ -1,5 +1,6 @@
 """The tensors of an ONNX file. Their numbers must be in the file itself."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def read_tensor(reader: ProtobufReader, span: slice) -> tuple[str, NDArray[Any]]
     else:
         flat = np.frombuffer(message.numbers(field), dtype)
     shape = message.integers(_DIMS).tolist()
-    if min(shape, default=0) < 0:  # which numpy would work out
-        raise DamagedError(f"tensor {name!r:.80} has the shape {shape!r:.200}")
+    if min(shape, default=0) < 0 or math.prod(shape) != flat.size:
+        problem = f"has the shape {shape!r:.200}, but {flat.size:,} numbers"
+        raise DamagedError(f"tensor {name!r:.80} {problem}")
     return name, flat.reshape(shape)

@@ -6,13 +6,12 @@ registered part, and fails if no export needs some of them.
 
 from typing import Final
 
-OPERATORS: Final = frozenset(
-    """
+_NAMES = """
     Abs Add And ArgMax BatchNormalization Cast Clip Compress Concat Constant ConstantOfShape CumSum
     DequantizeLinear Div Einsum Equal Erf Expand Gather GatherElements GatherND Gemm Greater
     GreaterOrEqual Identity If LSTM LayerNormalization Less LessOrEqual LogSoftmax Loop MatMul
     MatMulInteger Max Min Mod Mul NonZero Not QuantizeLinear Range ReduceMax ReduceSum Relu Reshape
     Round ScatterElements ScatterND Shape Sigmoid Size Slice Softmax Split Squeeze Sub Tanh TopK
     Transpose Unique Unsqueeze Where
-    """.split()
-)
+"""
+OPERATORS: Final = frozenset(_NAMES.split())

@@ -8,7 +8,7 @@ Field = int | slice
 """An unsigned 64-bit integer, or where the bytes of anything else lie in the content."""
 
 _VARINT, _BYTES, _WIDTHS = 0, 2, {1: 8, 5: 4}  # wire types, and the bytes of those of fixed width
-_LONGEST = 10  # bytes of an integer
+_LONGEST, _MOST_PACKED = 10, 1 << 22  # bytes of an integer, and of a field of them
 
 
 class DamagedError(ValueError):
@@ -123,6 +123,8 @@ def _varint(content: bytes, position: int) -> tuple[int, int]:
 
 def _unpacked(packed: bytes) -> NDArray[np.uint64]:
     """Integers that lie one behind the other."""
+    if len(packed) > _MOST_PACKED:
+        raise DamagedError(f"{len(packed):,} bytes of integers; expected at most {_MOST_PACKED:,}")
     digits = np.frombuffer(packed, np.uint8)
     ends = np.flatnonzero(digits < 0x80)
     if not len(digits):
