@@ -61,7 +61,7 @@ def test_scoring_a_text_imports_no_more_than_that_needs():
         "tomllib",
         "webbrowser",
     ]
-    names = ("plugins.manager", "export", "training.recipe")
+    names = ("bundle.gate.onnx_gate", "plugins.manager", "export", "training.recipe")
     unused += [f"thinstack.{name}" for name in names]
     code = "import sys\nfrom thinstack.__main__ import main\n"
     code += "sys.argv = ['', 'predict', '--brief', 'A good film']\n"

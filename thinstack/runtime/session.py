@@ -5,7 +5,6 @@ from collections.abc import Collection
 from typing import Any, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
@@ -21,14 +20,16 @@ def open_session(
     isolated: bool = False,
     allow_operators: Collection[str] = (),
     gpu: bytes = b"",
+    own: bool = False,
 ) -> tuple[Any, RunningDevice]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
     `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
     `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
-    for GPUs, if it has one. `Predictor` describes `device` and the errors. Raises BundleError also
-    if `check_onnx` refuses the model or onnxruntime cannot load it.
+    for GPUs, if it has one. `own`: whether the model is the user's own, which is not checked.
+    `Predictor` describes `device` and the errors. Raises BundleError also if `check_onnx` refuses
+    the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
         known = ", ".join(get_args(Device))
@@ -37,13 +38,17 @@ def open_session(
         raise InputError(
             "allow_operators is for models in a process of their own: say isolated=True"
         )
-    check_onnx(model, source=source, allow=allow_operators)
+    files = {source: model}
     if gpu and device != "cpu":
         from thinstack.bundle.gpu_file import joined
 
         both = f"{source} and {GPU_FILE}"
-        gpu = joined(gpu, model, source=both)
-        check_onnx(gpu, source=both, allow=allow_operators)
+        files[both] = gpu = joined(gpu, model, source=both)
+    if not own:
+        from thinstack.bundle.gate.onnx_gate import check_onnx
+
+        for name, file in files.items():
+            check_onnx(file, source=name, allow=allow_operators)
     if isolated:
         from thinstack.runtime.isolation.isolated import IsolatedSession
 
