@@ -28,12 +28,11 @@ _HOLDING = {5, 6, 10, 11, *_SPARSE}  # of an attribute: tensors and graphs
 
 
 def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> None:
-    """Raise BundleError unless this ONNX file is whole in itself, has only operators that the
-    models of thinstack need, and is bounded in its nodes and the depth of its graphs. `source`
-    names the file. `allow`: further operators that it may have.
+    """Raise BundleError unless this ONNX file is whole in itself, and has only operators that the
+    models of thinstack need. `source` names the file. `allow`: further operators that it may have.
 
-    docs/runtimes.md ("Files of others") lists what is refused. The check does not bound what a file
-    does when a runtime loads or runs it: that is for isolation to bound.
+    docs/runtimes.md ("Files of others") lists what is refused. What a file does as a runtime loads
+    or runs it is for isolation to bound.
     """
     with _reading(content, source) as reader:
         model = reader.read()

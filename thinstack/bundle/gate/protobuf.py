@@ -69,41 +69,36 @@ class ProtobufReader:
     def read(self, span: slice | None = None) -> Message:
         """The fields of a message: of the whole content, or of a field. Raises DamagedError if it
         ends early or has too many fields."""
-        content, fields = self.content, dict[int, list[Field]]()
+        content, fields, left = self.content, dict[int, list[Field]](), self._left
         position, end = (0, len(content)) if span is None else (span.start, span.stop)
-        for left in range(self._left, -1, -1):
-            if position >= end:
-                break
-            # Most are of one byte, and a call takes longer than all the rest.
-            if (key := content[position]) < 0x80:
+        while position < end:
+            key, position = content[position], position + 1
+            if key > 0x7F:  # as few are, and a call takes longer than all the rest
+                key, position = _varint(content, position - 1)
+            number, kind = key >> 3, key & 7
+            value: Field
+            if kind in _WIDTHS:
+                length = _WIDTHS[kind]
+            elif position < end and (length := content[position]) < 0x80:
                 position += 1
             else:
-                key, position = _varint(content, position)
-            kind = key & 7
-            value: Field
-            if kind == _BYTES:
-                if position < end and (length := content[position]) < 0x80:
-                    position += 1
-                else:
-                    length, position = _varint(content, position)
+                length, position = _varint(content, position)
+            if kind == _VARINT:
+                value = length
+            elif kind == _BYTES or kind in _WIDTHS:
                 value = slice(position, position + length)
                 position += length
-            elif kind == _VARINT:
-                value, position = _varint(content, position)
-            elif kind in _WIDTHS:
-                value = slice(position, position + _WIDTHS[kind])
-                position += _WIDTHS[kind]
             else:
                 raise DamagedError(f"wire type {kind}")
-            number = key >> 3
             if position > end or not 0 < number < 1 << 29:
                 raise DamagedError("it ends early" if position > end else f"field number {number}")
+            left -= 1
+            if left < 0:
+                raise DamagedError(f"it has more than {self._limit:,} fields")
             if number in fields:
                 fields[number].append(value)
             else:
                 fields[number] = [value]
-        else:
-            raise DamagedError(f"it has more than {self._limit:,} fields")
         self._left = left
         return Message(content, fields)
 
