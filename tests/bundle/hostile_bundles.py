@@ -43,7 +43,7 @@ def use(folder):
     """All that a user does with a bundle without torch."""
     bundle = open_bundle(folder)
     bundle.vocabulary()
-    Predictor(bundle, threads=1, isolated=False).predict([["the", "film"]])
+    Predictor(bundle, threads=1).predict([["the", "film"]])
 
 
 def onnx_bomb(nodes):

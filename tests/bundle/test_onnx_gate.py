@@ -1,6 +1,5 @@
 """ONNX files read without onnx: what is refused, and the rest as onnx itself reads it."""
 
-import re
 import time
 from contextlib import suppress
 
@@ -8,13 +7,20 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from fuzz.changes import mutated_bytes
 from google.protobuf.message import DecodeError
 from last_word_model import last_word_model
-from onnx import AttributeProto, TensorProto, TrainingInfoProto, helper, numpy_helper, parser
+from onnx import AttributeProto, TensorProto, TrainingInfoProto, helper, numpy_helper
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.gate.onnx_gate import DEEPEST, MOST_FIELDS, check_onnx, initializers
-from thinstack.bundle.gate.onnx_values import MOST_MADE
+from thinstack.bundle.gate.onnx_gate import (
+    DEEPEST,
+    MOST_FIELDS,
+    MOST_NODES,
+    check_onnx,
+    initializers,
+)
+from thinstack.bundle.gate.operators import OPERATORS
 from thinstack.errors import BundleError
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
@@ -143,10 +149,10 @@ def hostile():
     sparse = helper.make_sparse_tensor(ones(), places, [1 << 40])
     sparse_weight = proto([node("Identity", ["w"], ["y"])])
     sparse_weight.graph.sparse_initializer.append(sparse)
-    fixed = cast()
-    fixed.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1 << 30
+    texts = [proto([node("Abs", ["x"], ["MARK"])], result="MARK"), cast()]
+    texts[1].metadata_props.add(key="labels", value="MARK")
     return {
-        "in another file, which is never read": [
+        "keeps its data in another file": [
             *map(of_weight, (tensor, undeclared, memory)),
             constant(name="value", t=tensor, type=AttributeProto.TENSOR),
             nested(2, [node("Constant", [], ["out"], value=tensor)]),
@@ -155,17 +161,13 @@ def hostile():
             cast(domain="com.microsoft"),
             nested(2, [node("EPContext", ["w"], ["out"], domain="com.microsoft")]),
         ],
-        "of the domain 'evil'": [with_field(cast(), "opset_import", ids[0])],
+        "of the domain 'evil'": [cast(domain="evil")],
+        "the operator 'Scan'": [nested(1, [node("Scan", ["w"], ["out"], num_scan_inputs=1)])],
         "functions": [with_field(cast(), "functions", function)],
         "training graph": [with_field(cast(), "training_info", TrainingInfoProto())],
+        "utf-8": [text.SerializeToString().replace(b"MARK", b"\xff\xfe\xfd\xfc") for text in texts],
         "sparse": [sparse_weight, constant(name="sparse_value", sparse_tensor=sparse, type=11)],
-        "nested deeper than 16": [nested(DEEPEST, [node("Identity", ["w"], ["out"])])],
-        # A runtime computes what depends on its shape alone while it loads the file.
-        "input 'x' has a fixed size": [fixed],
-        "reads 'b', which nothing before it made": [
-            proto([node("Cast", ["b"], ["y"], to=FLOAT), node("Abs", ["x"], ["b"])])
-        ],
-        "two of its values are called 'y'": [proto([node("Abs", ["x"], ["y"])] * 2)],
+        "nested deeper than 32": [nested(DEEPEST, [node("Identity", ["w"], ["out"])])],
     }
 
 
@@ -176,11 +178,16 @@ def test_what_must_not_be_there_is_refused_wherever_it_is(message, models):
 
 
 def test_what_is_like_it_passes():
-    """ONNX's own domain by its name, graphs as deep as they may be, and infinities."""
+    """ONNX's own domain by its name, graphs as deep and as many nodes as there may be, and an
+    operator that the caller allows."""
     check(with_field(cast(domain="ai.onnx"), "opset_import", helper.make_opsetid("ai.onnx", 18)))
     check(nested(DEEPEST - 1, [node("Identity", ["w"], ["out"])]))
-    for dtype in (np.float16, np.float32):
-        check(of_weight(numpy_helper.from_array(np.array([np.inf, -np.inf, 1], dtype), "w")))
+    nodes = [node("Abs", ["x"], ["y"])] * MOST_NODES
+    check(proto(nodes))
+    assert f"more than {MOST_NODES:,} nodes" in refusal(proto([*nodes, nodes[0]]))
+    more = proto([node("Softplus", ["x"], ["y"])])
+    assert "allow_operators=['Softplus']" in refusal(more)
+    check_onnx(more.SerializeToString(), source="a file", allow=["Softplus"])
 
 
 def field(number, content):
@@ -203,14 +210,8 @@ def test_what_no_protocol_buffer_of_onnx_holds_is_refused():
     for level in range(3000):
         deep = field((6, 5, 1)[level % 3], deep)  # in an attribute of a node of a graph
     refusal(field(7, deep))
-    with pytest.raises(BundleError, match="nested deeper than 16"):
+    with pytest.raises(BundleError, match="nested deeper than 32"):
         check_onnx(field(7, deep), source="a file", allow=[""])
-
-
-def test_an_operator_that_is_allowed_reads_something():
-    content = proto([node("RandomUniform", [], ["y"], shape=[1 << 40])]).SerializeToString()
-    with pytest.raises(BundleError, match="'RandomUniform' reads nothing"):
-        check_onnx(content, source="a file", allow=["RandomUniform"])
 
 
 def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path):
@@ -232,62 +233,17 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path):
     [
         (TensorProto(name="w", data_type=FLOAT, dims=[1 << 40]), "0 numbers"),
         (TensorProto(name="w", data_type=FLOAT, dims=[1 << 40], raw_data=b"1234"), "1 numbers"),
-        (TensorProto(name="w", data_type=FLOAT, dims=[2], raw_data=b"12345"), "-1 numbers"),
+        (
+            TensorProto(name="w", data_type=FLOAT, dims=[2], raw_data=b"12345"),
+            "multiple of element",
+        ),
         (TensorProto(name="w", data_type=INT64, dims=[-1, -1], raw_data=b"12345678"), "shape"),
-        (TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]), "65 numbers"),
+        (TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]), "dimension"),
         (TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]), "type 8"),
-        (numpy_helper.from_array(np.array([1, np.nan], np.float32), "w"), "weight 'w' holds NaN"),
-        (helper.make_tensor("w", TensorProto.DOUBLE, [1], [np.nan]), "holds NaN"),
     ],
 )
 def test_weights_that_are_none_are_refused(tensor, message):
     assert message in refusal(of_weight(tensor))
-
-
-HUGE = np.array([1 << 40])
-ONE = np.array(1)
-DOUBLED = "".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
-SMALL = "".join(f"y{i} = ConstantOfShape(s)" for i in range(50))
-BOMBS = {
-    "ConstantOfShape": ("y = ConstantOfShape(s)", {"s": HUGE}),
-    "Expand": ("y = Expand(x, s)", {"s": HUGE}),
-    "Range": ("y = Range(a, s, b)", {"a": 0 * ONE, "b": ONE, "s": HUGE[0]}),
-    "Range of floats": (
-        "y = Range(a, s, b)",
-        {"a": 0.0 * ONE, "b": 1e-300 * ONE, "s": 1e300 * ONE},
-    ),
-    "in a Constant": (f"s = Constant<value=int64[1] {{{HUGE[0]}}}>() y = ConstantOfShape(s)", {}),
-    "computed": ("t = Mul(s, s) y = ConstantOfShape(t)", {"s": np.array([1 << 20])}),
-    "doubled": (f"{DOUBLED} y = Identity(v40)", {"v0": np.ones(9, np.float32)}),
-    "outer product": ("y = MatMul(a, b)", {"a": np.ones((9000, 1)), "b": np.ones((1, 9000))}),
-    "a sum along no numbers": ("y = ReduceSum(s)", {"s": np.zeros((1 << 27, 0), np.float32)}),
-    "a product of none": (
-        "y = MatMul(a, b)",
-        {"a": np.zeros((1 << 14, 0)), "b": np.zeros((0, 1 << 14))},
-    ),
-    "many small ones": (f"{SMALL} y = Identity(y0)", {"s": np.array([1 << 20])}),
-    "an operator of unknown growth": ("y = NonZero(s)", {"s": HUGE}),
-}
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_constants_stand_for_no_more_than_a_bound(name):
-    text, weights = BOMBS[name]
-    nodes = list(parser.parse_graph(f"g (int64[n] x) => (float[m] y) {{{text}}}").node)
-    weights = {name: np.asarray(value) for name, value in weights.items()}
-    started = time.process_time()
-    message = refusal(proto(nodes, weights))
-    assert time.process_time() - started < 1
-    assert re.search("numbers of constants|computed of constants|nothing but constants", message)
-
-
-def test_a_table_is_cast_however_large():
-    """As a file with float16 weights asks a runtime to do when it loads it."""
-    table = np.zeros((MOST_MADE // 8 + 1, 8), np.float16)
-    model = proto(
-        [node("Cast", ["w"], ["t"], to=FLOAT), node("Gather", ["t", "x"], ["y"])], {"w": table}
-    )
-    check(model)
 
 
 def test_more_fields_than_any_model_has_are_not_read():
@@ -296,7 +252,7 @@ def test_more_fields_than_any_model_has_are_not_read():
     assert time.process_time() - started < 5
     packed = TensorProto(name="w", data_type=FLOAT, raw_data=b"")
     graph = field(7, field(5, packed.SerializeToString() + field(1, bytes(40_000_000))))
-    assert "40,000,000 numbers; expected at most 64" in refusal(graph)
+    assert "40,000,000 bytes of integers; expected at most" in refusal(graph)
 
 
 NONSENSE = [b"", b"\x80\x04K\x01.", b"\x38\x01", b"\x3b\x3c", b"\x00\x00", b"\x3a\x05"]
@@ -314,17 +270,13 @@ def test_what_is_no_model_is_refused(content):
 
 def harmless(model):
     """Of everything in a model as onnx reads it, whether it may be there."""
-    yield (
-        not model.functions
-        and not model.training_info
-        and all(opset.domain in ("", "ai.onnx") for opset in model.opset_import)
-    )
+    yield not model.functions and not model.training_info
     graphs = [model.graph]
     while graphs:
         graph = graphs.pop()
         yield not graph.sparse_initializer and all(local(tensor) for tensor in graph.initializer)
         for item in graph.node:
-            yield item.domain in ("", "ai.onnx")
+            yield item.domain in ("", "ai.onnx") and item.op_type in OPERATORS
             for attribute in item.attribute:
                 yield not attribute.HasField("sparse_tensor") and not attribute.sparse_tensors
                 yield local(attribute.t) and all(map(local, attribute.tensors))
@@ -355,20 +307,5 @@ def test_damaged_files_are_refused_or_harmless():
     generator = np.random.default_rng(0)
     hostile = nested(3, [node("Constant", [], ["out"], value=external(ones()))]).SerializeToString()
     files = [last_word_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
-    read = 0
-    for _ in range(2000):
-        content = bytearray(files[int(generator.integers(2))])
-        for _ in range(int(generator.integers(1, 4))):
-            place = int(generator.integers(len(content)))
-            match int(generator.integers(4)):
-                case 0:
-                    content[place] ^= 1 << int(generator.integers(8))
-                case 1:
-                    content[place] = int(generator.integers(256))
-                case 2:
-                    del content[place : place + int(generator.integers(1, 20))]
-                case 3:
-                    content[place:place] = content[: int(generator.integers(20))]
-            content = content or bytearray(1)
-        read += look_at(bytes(content))
+    read = sum(look_at(mutated_bytes(files[number % 2], generator)) for number in range(2000))
     assert 20 < read < 1900

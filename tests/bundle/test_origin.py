@@ -16,7 +16,8 @@ from last_word_model import write_last_word_bundle
 
 import thinstack
 from thinstack.bundle import open_bundle, write_bundle
-from thinstack.bundle.manifest import CONFIG_FILE
+from thinstack.bundle.gate import onnx_gate
+from thinstack.bundle.manifest import CONFIG_FILE, ONNX_FILE
 from thinstack.bundle.origin import is_isolated, is_own, note_own
 from thinstack.cli.checks import examine
 from thinstack.errors import InputError
@@ -138,6 +139,18 @@ def test_what_is_said_outright_holds(foreign):
     assert is_isolated(sst, None, ["Softplus"])
     with pytest.raises(InputError, match="isolated=True"):
         Predictor(sst, isolated=False, allow_operators=["Softplus"])
+
+
+def test_the_gate_checks_all_but_what_is_own(foreign, monkeypatch):
+    checked = []
+    monkeypatch.setattr(onnx_gate, "check_onnx", lambda file, **more: checked.append(file))
+    sst = open_bundle("sentiment")
+    Predictor(sst, threads=1)
+    assert checked == []
+    Predictor(sst, threads=1, isolated=False)
+    for isolated in (None, True, False):
+        Predictor(foreign, threads=1, isolated=isolated)
+    assert checked == [each.read(ONNX_FILE) for each in (sst, foreign, foreign, foreign)]
 
 
 def test_a_pickle_is_decided_anew(foreign, notes):

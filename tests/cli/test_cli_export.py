@@ -79,7 +79,7 @@ def test_a_file_for_gpus_is_whole(run, tmp_path):
     assert code == 0
     assert all(part in out for part in ("onnxruntime", "onnx.reference"))
     content = path.read_bytes()
-    check_onnx(content, source=str(path), for_gpu=True)
+    check_onnx(content, source=str(path))
     assert host_nodes(content)
     assert BESIDE not in metadata(content)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])

@@ -23,10 +23,10 @@ FILES = [*ROOT.glob("tests/golden/*/*/onnx/*.onnx"), *ROOT.glob("models/*/*/mode
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parents[1].name)
 def test_files_that_were_written_before_pass(path):
-    content, for_gpu = path.read_bytes(), path.name == "model.gpu.onnx"
-    if for_gpu:
+    content = path.read_bytes()
+    if path.name == "model.gpu.onnx":
         content = joined(content, path.with_name("model.onnx").read_bytes(), source=str(path))
-    check_onnx(content, source=str(path), for_gpu=for_gpu)
+    check_onnx(content, source=str(path))
 
 
 FORMER = {"MatMulInteger"}
@@ -73,7 +73,7 @@ def parts_of(config):
     return found | {config.embedding.registered}
 
 
-def test_every_registered_part_passes_and_every_row_is_needed(monkeypatch):
+def test_every_registered_part_passes_and_every_operator_is_needed(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     parts = set[str]()
     needed = set[str]().union(*(operators(path.read_bytes()) for path in FILES))
@@ -89,7 +89,7 @@ def test_every_registered_part_passes_and_every_row_is_needed(monkeypatch):
     }
     assert registered <= parts
     assert not needed & FORMER
-    assert needed | FORMER == set(OPERATORS)
+    assert needed | FORMER == OPERATORS
 
 
 def test_a_former_product_of_whole_numbers_passes_and_runs():

@@ -68,13 +68,10 @@ def bundle(base, name, use):
 
 
 def run(folder, *, isolated=False):
-    """All that a user does with a bundle without torch. Loading is done in this process, and so is
-    running, unless `isolated`."""
+    """All that a user does with a bundle without torch."""
     found = open_bundle(folder)
     found.relabel()
-    predictor = thinstack.load(folder, threads=1, isolated=False)
-    if isolated:
-        predictor = thinstack.load(folder, threads=1, isolated=True)
+    predictor = thinstack.load(folder, threads=1, isolated=isolated)
     scores = predictor.predict(SENTENCES)
     for one in scores:
         assert np.isfinite(one.node_scores).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, defs, helper
 
 from thinstack.bundle.gate.operators import OPERATORS
 
@@ -12,6 +12,7 @@ NUMBERS += (1 << 62, (1 << 63) - 1, -(1 << 63))
 FLOATS = (0.0, -1.0, 1e-30, 7e30, -7e30, 3e38, float("inf"), float("-inf"), float("nan"), 0.5)
 OTHERS = ["RandomUniformLike", "RandomNormal", "Scan", "Tile", "Pad", "OneHot", "Resize"]
 OTHERS += ["Softplus"]
+LISTED = sorted(OPERATORS)
 TYPES = tuple(TensorProto.DataType.values())
 
 
@@ -74,9 +75,10 @@ def insert_node(model, graph, random):
     if not reader.input:
         return
     place, number = list(graph.node).index(reader), int(random.integers(len(reader.input)))
-    operator = _pick(random, OPERATORS)
+    operator = _pick(random, LISTED)
     name = f"inserted{int(random.integers(1 << 30))}"
-    least, most = OPERATORS[operator].inputs
+    schema = defs.get_schema(operator)
+    least, most = schema.min_input, schema.max_input
     reads = [reader.input[number], *_several(random, _names(model), max(0, min(most, 3) - 1))]
     graph.node.insert(place, helper.make_node(operator, reads[: max(least, 1)], [name]))
     reader = graph.node[place + 1]
@@ -88,7 +90,7 @@ def _several(random, items, count):
 
 
 def change_operator(model, graph, random):
-    names = OTHERS if random.random() < 0.05 else tuple(OPERATORS)
+    names = OTHERS if random.random() < 0.05 else LISTED
     _node(graph, random).op_type = _pick(random, names)
 
 

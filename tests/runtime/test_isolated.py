@@ -89,7 +89,6 @@ def test_what_cannot_be_loaded_is_said_as_in_this_process(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other standard libraries do not check")
 def test_a_file_that_ends_the_process_that_loads_it_is_an_error():
-    """The gate refuses it; here there is no gate."""
     with pytest.raises(BundleError, match=r"^a file: .*SIGABRT"):
         session(onnx_of(ABORTING))
 

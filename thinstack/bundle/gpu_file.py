@@ -27,16 +27,14 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
     try:
         if metadata(content).get(BESIDE) != digest(beside):
             raise BundleError(f"{source}: the second was not made beside the first; {MEND}")
-        reader = ProtobufReader(MOST_FIELDS)
-        model = reader.read(memoryview(content))
-        weights = reader.read(graph_of(reader.read(memoryview(beside)))).all(_WEIGHTS)
-        parts = [_field(_WEIGHTS, bytes(weight)) for weight in weights]
-        graph = b"".join([bytes(graph_of(model)), *parts])
-        fields = [
-            _field(number, graph if number == _GRAPH else value)
-            for number, values in sorted(model.fields.items())
-            for _, value in values
-        ]
+        reader = ProtobufReader(beside, MOST_FIELDS)
+        weights = reader.read(graph_of(reader.read())).all(_WEIGHTS)
+        model = ProtobufReader(content, MOST_FIELDS).read()
+        graph = content[graph_of(model)], *(_field(_WEIGHTS, beside[weight]) for weight in weights)
+        fields = [_field(_GRAPH, b"".join(graph))]
+        for number, values in sorted(model.fields.items()):
+            for value in values if number != _GRAPH else ():
+                fields.append(_field(number, value if isinstance(value, int) else content[value]))
     except ValueError as error:
         raise BundleError(f"{source}: no ONNX file that thinstack reads: {error}") from None
     return b"".join(fields)
@@ -44,8 +42,8 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
 
 def metadata(content: bytes) -> dict[str, str]:
     """The metadata of an ONNX file. Raises ValueError if it cannot be read."""
-    reader = ProtobufReader(MOST_FIELDS)
-    entries = map(reader.read, reader.read(memoryview(content)).all(_METADATA))
+    reader = ProtobufReader(content, MOST_FIELDS)
+    entries = map(reader.read, reader.read().all(_METADATA))
     return {entry.text(1): entry.text(2) for entry in entries}
 
 
@@ -55,11 +53,11 @@ def host_nodes(content: bytes) -> str:
     return metadata(content).get(HOST_NODES, "")
 
 
-def _field(number: int, value: "int | bytes | memoryview") -> bytes:
+def _field(number: int, value: int | bytes) -> bytes:
     """A field of a message as bytes."""
     if isinstance(value, int):
         return _varint(number << 3) + _varint(value)
-    return _varint(number << 3 | 2) + _varint(len(value)) + bytes(value)
+    return _varint(number << 3 | 2) + _varint(len(value)) + value
 
 
 def _varint(value: int) -> bytes:

@@ -269,7 +269,7 @@ class Scorer:
             isolated=self.isolated,
             allow_operators=self._allowed,
             gpu=self._gpu,
-            digest=self.bundle.manifest.files[ONNX_FILE].sha256,
+            own=self._settings["isolated"] is None and not self.isolated,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._output, self.phrases = interface[:3]

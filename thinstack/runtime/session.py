@@ -5,7 +5,6 @@ from collections.abc import Collection
 from typing import Any, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.bundle.gate.passed import has_passed
 from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
@@ -21,18 +20,16 @@ def open_session(
     isolated: bool = False,
     allow_operators: Collection[str] = (),
     gpu: bytes = b"",
-    for_gpu: bool = False,
-    digest: str = "",
+    own: bool = False,
 ) -> tuple[Any, RunningDevice]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
     `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
     `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
-    for GPUs, if it has one. `for_gpu`: whether `model` itself is for GPUs. `digest`: the SHA-256 of
-    the file (hex), where it is known; what `has_passed` the gate is not checked again. `Predictor`
-    describes `device` and the errors. Raises BundleError also if `check_onnx` refuses the model or
-    onnxruntime cannot load it.
+    for GPUs, if it has one. `own`: whether the model is the user's own, which is not checked.
+    `Predictor` describes `device` and the errors. Raises BundleError also if `check_onnx` refuses
+    the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
         known = ", ".join(get_args(Device))
@@ -41,17 +38,17 @@ def open_session(
         raise InputError(
             "allow_operators is for models in a process of their own: say isolated=True"
         )
-    if not has_passed(digest):
-        from thinstack.bundle.gate.onnx_gate import check_onnx
-
-        check_onnx(model, source=source, allow=allow_operators, for_gpu=for_gpu)
+    files = {source: model}
     if gpu and device != "cpu":
-        from thinstack.bundle.gate.onnx_gate import check_onnx
         from thinstack.bundle.gpu_file import joined
 
         both = f"{source} and {GPU_FILE}"
-        gpu = joined(gpu, model, source=both)
-        check_onnx(gpu, source=both, allow=allow_operators, for_gpu=True)
+        files[both] = gpu = joined(gpu, model, source=both)
+    if not own:
+        from thinstack.bundle.gate.onnx_gate import check_onnx
+
+        for name, file in files.items():
+            check_onnx(file, source=name, allow=allow_operators)
     if isolated:
         from thinstack.runtime.isolation.isolated import IsolatedSession
 

@@ -1,13 +1,14 @@
-"""Reads the wire format of protocol buffers without a schema: the fields of a message, without
-copying them."""
+"""Reads the wire format of protocol buffers without a schema: where the fields of a message lie,
+without copying them."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-Value = int | memoryview
-"""An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message."""
+Field = int | slice
+"""An unsigned 64-bit integer, or where the bytes of anything else lie in the content."""
 
 _VARINT, _BYTES, _WIDTHS = 0, 2, {1: 8, 5: 4}  # wire types, and the bytes of those of fixed width
-_LONGEST = 10  # bytes of an integer
+_LONGEST, _MOST_PACKED = 10, 1 << 22  # bytes of an integer, and of a field of them
 
 
 class DamagedError(ValueError):
@@ -18,127 +19,119 @@ class Message:
     """The fields of a message, by number, in order. Methods raise DamagedError for a field of
     another type."""
 
-    def __init__(self) -> None:
-        self.fields: dict[int, list[tuple[int, Value]]] = {}
+    def __init__(self, content: bytes, fields: dict[int, list[Field]]) -> None:
+        self._content, self.fields = content, fields
 
-    def all(self, number: int) -> list[memoryview]:
-        """The bytes of every field of this number."""
-        return [_bytes(number, kind, value) for kind, value in self.fields.get(number, ())]
-
-    def one(self, number: int) -> memoryview | None:
-        """The bytes of a field that may occur once."""
+    def all(self, number: int) -> list[slice]:
+        """Where every field of this number lies."""
         if number not in self.fields:  # as most are
-            return None
-        values = self.all(number)
-        if len(values) > 1:  # protocol buffers would take the last, or merge them
-            raise DamagedError(f"field {number} occurs {len(values)} times")
-        return values[0]
+            return []
+        return [_span(number, field) for field in self.fields[number]]
+
+    def one(self, number: int) -> list[slice]:
+        """As `all`, of a field that may occur once."""
+        if len(found := self.all(number)) > 1:  # protocol buffers would take the last, or merge
+            raise DamagedError(f"field {number} occurs {len(found)} times")
+        return found
 
     def text(self, number: int) -> str:
         """A string that may occur once; empty if it does not."""
-        value = self.one(number)
-        return "" if value is None else str(value, "utf-8")
+        spans = self.one(number)
+        return str(self._content[spans[0]], "utf-8") if spans else ""
+
+    def numbers(self, number: int) -> bytes:
+        """The numbers of fixed width of a field, one by one or packed."""
+        return b"".join(self._content[span] for span in self.all(number))
+
+    def integers(self, number: int) -> NDArray[np.int64]:
+        """The signed integers of a field, one by one or packed."""
+        fields = self.fields.get(number, [])
+        if any(isinstance(field, slice) for field in fields):
+            parts = [_unpacked(self._content[span]) for span in self.all(number)]
+            return np.concatenate(parts).view(np.int64)
+        return np.array(fields, np.uint64).view(np.int64)
 
     def integer(self, number: int) -> int:
-        """A signed integer that may occur once; 0 if it does not."""
-        if number not in self.fields:
-            return 0
-        values = self.integers(number, most=1)
-        return values[0] if values else 0
-
-    def integers(self, number: int, *, most: int) -> list[int]:
-        """The signed 64-bit integers of a field, one by one or packed. Raises DamagedError if there
-        are more than `most`."""
-        if self.count(number) > most:
-            raise DamagedError(
-                f"field {number} has {self.count(number):,} numbers; expected at most {most:,}"
-            )
-        integers: list[int] = []
-        for kind, value in self.fields.get(number, ()):
-            if isinstance(value, int):
-                integers.append(value)
-                continue
-            packed, position = _bytes(number, kind, value), 0
-            while position < len(packed):
-                item, position = _varint(packed, position)
-                integers.append(item)
-        return [item - (1 << 64) if item >> 63 else item for item in integers]
-
-    def count(self, number: int) -> int:
-        """How many numbers `integers` would give."""
-        total = 0
-        for kind, value in self.fields.get(number, ()):
-            if isinstance(value, int):
-                total += 1
-            else:  # the last byte of an integer is the one below 0x80
-                packed = np.frombuffer(_bytes(number, kind, value), np.uint8)
-                total += int(np.count_nonzero(packed < 0x80))
-        return total
-
-    def fixed(self, number: int) -> list[memoryview]:
-        """The fixed-width numbers of a field, one by one or packed, as pieces of bytes."""
-        values = [value for _, value in self.fields.get(number, ())]
-        pieces = [value for value in values if not isinstance(value, int)]
-        if len(pieces) < len(values):
-            raise DamagedError(f"field {number} is of another type")
-        return pieces
+        """An integer that may occur once; 0 if it does not."""
+        match self.fields.get(number, [0]):
+            case [int(value)]:
+                return value
+        raise DamagedError(f"field {number} is not one integer")
 
 
 class ProtobufReader:
     """Reads messages with at most `limit` fields in all, so that a small file cannot take long."""
 
-    def __init__(self, limit: int):
+    def __init__(self, content: bytes, limit: int):
+        self.content = content
         self._limit = self._left = limit
 
-    def read(self, data: memoryview) -> Message:
-        """The fields of a message. Raises DamagedError if it ends early or has too many fields."""
-        message = Message()
-        position, end = 0, len(data)
+    def read(self, span: slice | None = None) -> Message:
+        """The fields of a message: of the whole content, or of a field. Raises DamagedError if it
+        ends early or has too many fields."""
+        content, fields, left = self.content, dict[int, list[Field]](), self._left
+        position, end = (0, len(content)) if span is None else (span.start, span.stop)
         while position < end:
-            if (key := data[position]) < 0x80:  # as most are: a call would take longer
+            key, position = content[position], position + 1
+            if key > 0x7F:  # as few are, and a call takes longer than all the rest
+                key, position = _varint(content, position - 1)
+            number, kind = key >> 3, key & 7
+            value: Field
+            if kind in _WIDTHS:
+                length = _WIDTHS[kind]
+            elif position < end and (length := content[position]) < 0x80:
                 position += 1
             else:
-                key, position = _varint(data, position)
-            number, kind = key >> 3, key & 7
-            value: Value
+                length, position = _varint(content, position)
             if kind == _VARINT:
-                value, position = _varint(data, position)
-            else:
-                if kind == _BYTES:
-                    if position < end and (length := data[position]) < 0x80:
-                        position += 1
-                    else:
-                        length, position = _varint(data, position)
-                elif kind in _WIDTHS:
-                    length = _WIDTHS[kind]
-                else:
-                    raise DamagedError(f"wire type {kind}")
-                value = data[position : position + length]
+                value = length
+            elif kind == _BYTES or kind in _WIDTHS:
+                value = slice(position, position + length)
                 position += length
+            else:
+                raise DamagedError(f"wire type {kind}")
             if position > end or not 0 < number < 1 << 29:
                 raise DamagedError("it ends early" if position > end else f"field number {number}")
-            self._left -= 1
-            if self._left < 0:
+            left -= 1
+            if left < 0:
                 raise DamagedError(f"it has more than {self._limit:,} fields")
-            message.fields.setdefault(number, []).append((kind, value))
-        return message
+            if number in fields:
+                fields[number].append(value)
+            else:
+                fields[number] = [value]
+        self._left = left
+        return Message(content, fields)
 
 
-def _bytes(number: int, kind: int, value: Value) -> memoryview:
-    if kind != _BYTES or isinstance(value, int):
+def _span(number: int, field: Field) -> slice:
+    if isinstance(field, int):
         raise DamagedError(f"field {number} is of another type")
-    return value
+    return field
 
 
-def _varint(data: memoryview, position: int) -> tuple[int, int]:
+def _varint(content: bytes, position: int) -> tuple[int, int]:
     """An unsigned 64-bit integer and the position behind it."""
-    if position < len(data) and (byte := data[position]) < 0x80:  # as most are
-        return byte, position + 1
     value = 0
-    for number, byte in enumerate(data[position : position + _LONGEST]):
+    for number, byte in enumerate(content[position : position + _LONGEST]):
         value |= (byte & 0x7F) << 7 * number
         if byte < 0x80:
             if value >> 64:
                 raise DamagedError("an integer of more than 64 bits")
             return value, position + number + 1
     raise DamagedError("it ends within an integer")
+
+
+def _unpacked(packed: bytes) -> NDArray[np.uint64]:
+    """Integers that lie one behind the other."""
+    if len(packed) > _MOST_PACKED:
+        raise DamagedError(f"{len(packed):,} bytes of integers; expected at most {_MOST_PACKED:,}")
+    digits = np.frombuffer(packed, np.uint8)
+    ends = np.flatnonzero(digits < 0x80)
+    if not len(digits):
+        return np.zeros(0, np.uint64)
+    sizes = np.diff(ends, prepend=-1)
+    if digits[-1] > 0x7F or sizes.max() > _LONGEST:
+        raise DamagedError("it ends within an integer")
+    places = np.arange(len(digits)) - np.repeat(ends - sizes + 1, sizes)
+    values = (digits & 0x7F).astype(np.uint64) << (7 * places).astype(np.uint64)
+    return np.add.reduceat(values, ends - sizes + 1)

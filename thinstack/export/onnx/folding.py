@@ -1,8 +1,7 @@
 """What a graph computes from its weights only, computed once, when it is exported.
 
-Otherwise a runtime would compute it each time that it loads the file. It also makes large values
-easy to judge: they are all weights, so `thinstack.bundle.gate.onnx_gate.check_onnx` can tell the
-file from a bomb. Only parts of a matrix are left to runtimes, where all of it is stored anyway.
+Otherwise a runtime would compute it each time that it loads the file. Only parts of a matrix are
+left to runtimes, where all of it is stored anyway.
 
 A reshape of what was reshaped reads what the first one read.
 """

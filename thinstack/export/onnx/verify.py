@@ -18,7 +18,6 @@ from threadpoolctl import ThreadpoolController
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack._version import __version__
-from thinstack.bundle.gpu_file import host_nodes
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.core.model.model import Model
@@ -207,12 +206,7 @@ class _File:
 
     def __init__(self, exported: bytes, model: Model, config: ModelConfig):
         try:
-            for_gpu = bool(host_nodes(exported))
-        except ValueError:  # which `open_session` words
-            for_gpu = False
-        try:
-            source = "the exported file"
-            opened = open_session(exported, device="cpu", source=source, for_gpu=for_gpu)
+            opened = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
             advice = "in its parts, use operations that thinstack's own parts use"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
