@@ -15,7 +15,7 @@ import thinstack
 from thinstack.bundle import opening
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.report import frames
-from thinstack.integrations.report.entries import MOST_GROUPS
+from thinstack.integrations.report.groups import MOST_GROUPS
 
 ROWS = [
     ("A good battery! The staff is awful.", "North", "2024-01-09"),
@@ -27,7 +27,7 @@ ROWS = [
     ("Это совсем не английский текст", "North", "2024-03-10"),
 ]
 COLUMNS = ["review", "store", "day"]
-AS_A_TABLE = ("--text-column", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
+AS_A_TABLE = ("--text", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +111,13 @@ def test_from_a_table_to_figures(made, model):
 def test_terms_that_are_named(made, model, cli, table, tmp_path):
     about = ("battery", "staff|screen", "parking")
     options = [option for term in about for option in ("--about", term)]
-    data = made("--text-column", "review", *options)
+    data = made("--text", "review", *options)
     texts = [text for text, *_ in ROWS if text and text.isascii()]
     expected = counted(model, texts, about)
     assert sides_of(data) == {term: expected.get(term, Counter()) for term in about}
     assert data["about"] == list(about)
     out = tmp_path / "climb.html"
-    assert cli("report", table, "--text-column", "review", *options, "--out", out).code == 0
+    assert cli("report", table, "--text", "review", *options, "--out", out).code == 0
     page = out.read_text(encoding="utf-8")
     assert "read by the model sentiment" in page
     assert "staff / screen" in page
@@ -249,17 +249,17 @@ def test_groups_of_few_rows_are_counted_together(made, cli, folder, tmp_path):
 
 
 WRONG = {
-    "no rows": (("{empty}", "--text-column", "review"), "found no row"),
+    "no rows": (("{empty}", "--text", "review"), "found no row"),
     "another column": (("{table}",), "expected the column 'text'"),
-    "no such group": (("{table}", "--text-column", "review", "--by", "shop"), "'shop'"),
-    "no group at all": (("{table}", "--text-column", "review", "--by", "none"), "found no value"),
-    "no date at all": (("{table}", "--text-column", "review", "--over", "store"), "--dates"),
+    "no such group": (("{table}", "--text", "review", "--by", "shop"), "'shop'"),
+    "no group at all": (("{table}", "--text", "review", "--by", "none"), "found no value"),
+    "no date at all": (("{table}", "--text", "review", "--over", "store"), "--dates"),
     "a wrong format": (
-        ("{table}", "--text-column", "review", "--over", "day", "--dates", "%d/%m/%Y"),
+        ("{table}", "--text", "review", "--over", "day", "--dates", "%d/%m/%Y"),
         "the format '%d/%m/%Y'",
     ),
-    "no texts": (("{table}", "--text-column", "none"), "expected texts in English, found none"),
-    "a bad term": (("{table}", "--text-column", "review", "--about", "!"), "a letter or digit"),
+    "no texts": (("{table}", "--text", "none"), "expected texts in English, found none"),
+    "a bad term": (("{table}", "--text", "review", "--about", "!"), "a letter or digit"),
     "another ending": (("{table}", "--out", "x.docx"), "--format html, json or csv"),
     "a folder to write": (("{table}", "--out", "."), "found a folder"),
     "no table": (("nowhere.csv",), "found nothing"),
@@ -283,14 +283,14 @@ def test_what_cannot_be_reported_is_one_message(cli, folder, tmp_path, name):
 
 
 def test_labels_without_sides_are_refused(cli, table, tmp_path, last_word):
-    common = ("report", table, "--text-column", "review", "--out", tmp_path / "x.html")
+    common = ("report", table, "--text", "review", "--out", tmp_path / "x.html")
     answer = cli(*common, "--about", "battery", "--model", last_word.path)
     assert answer.code == 2
     assert "expected a model of sentiment" in answer.err
 
 
 def test_a_model_that_finds_no_terms_wants_them_named(cli, table, tmp_path, monkeypatch):
-    common = ("report", table, "--text-column", "review", "--out", tmp_path / "x.html")
+    common = ("report", table, "--text", "review", "--out", tmp_path / "x.html")
     answer = cli(*common, "--model", "sentiment")
     assert answer.code == 2
     assert "does not find terms" in answer.err

@@ -29,6 +29,7 @@ _PLACED: Final[dict[Output, tuple[str, str]]] = {
     "aspects": ("because_start", "because_end"),
 }
 """Columns of numbers that only rows of this output have."""
+_ROW: Final = "row"
 _BECAUSE: Final = "because"
 _PROBLEM: Final = "error"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
@@ -88,7 +89,7 @@ def _lines(
     form = f'{{{form}"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     known = np.array([json.dumps(row.id, ensure_ascii=False) for row in given], object)
-    numbers = [_numbers(getattr(rows, name)) for name in _numbered(output)[1:]]
+    numbers = [_numbers(_column(given, rows, name)) for name in _numbered(output)[1:]]
     labelled = np.array([*names, "null"], object)[rows.label]  # NOTHING is the last
     probabilities, missing = _rounded(rows.scores).tolist(), np.isnan(rows.scores[:, 0]).tolist()
     places = zip(
@@ -105,8 +106,10 @@ def _lines(
 
 
 def _numbered(output: Output) -> list[str]:
-    """The first columns: the id, and numbers."""
-    return ["id", "sentence", "start", "end", *_PLACED.get(output, ())]
+    """The first columns: the id, and numbers. Texts whose aspects have rows are told apart by the
+    number of their own row, since ids may repeat."""
+    row = [_ROW] if output == "aspects" else []
+    return ["id", *row, "sentence", "start", "end", *_PLACED.get(output, ())]
 
 
 def _texts(output: Output) -> list[str]:
@@ -121,6 +124,14 @@ def _given_texts(
     pairs = [(rows.start, rows.end)]
     pairs += [(rows.because_start, rows.because_end)] if output == "aspects" else []
     return [rows.texts_of(given, *pair) for pair in pairs]
+
+
+def _column(given: Sequence[Row], rows: ScoredRows, name: str) -> NDArray[np.int64]:
+    """A column of numbers."""
+    if name == _ROW:
+        return np.array([row.number for row in given], np.int64)[rows.text]
+    column: NDArray[np.int64] = getattr(rows, name)
+    return column
 
 
 def _numbers(column: NDArray[np.int64], nothing: str = "null") -> NDArray[np.object_]:
@@ -157,7 +168,7 @@ def _cells(
 ) -> Iterator[tuple[Any, ...]]:
     """The cells of each row; what is missing is empty."""
     ids, names = np.array([row.id for row in given], object), np.array([*labels, ""], object)
-    numbers = [_numbers(getattr(rows, name), "") for name in _numbered(output)[1:]]
+    numbers = [_numbers(_column(given, rows, name), "") for name in _numbered(output)[1:]]
     scores = _rounded(rows.scores).astype(object)
     scores[np.isnan(rows.scores)] = ""
     return zip(
@@ -218,16 +229,19 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
 def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False) -> "pa.Schema":
     """The columns of scored rows for these classes.
 
-    `output`: what has a row. `problems`: whether failed rows are included.
+    `output`: what has a row. `problems`: whether failed rows are included. These are of an engine,
+    in which rows have no numbers.
     """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
     scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
+    kinds = {_ROW: pa.int64()}
+    numbered = [name for name in _numbered(output)[1:] if not (problems and name == _ROW)]
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
             pa.field("id", pa.string()),
-            *(pa.field(name, pa.int32()) for name in _numbered(output)[1:]),
+            *(pa.field(name, kinds.get(name, pa.int32())) for name in numbered),
             *(pa.field(name, pa.string()) for name in _texts(output)),
             pa.field("polarity", pa.float64()),
             pa.field("scores", scores),
@@ -263,6 +277,8 @@ def rows_batch(
     for field in schema:
         if pa.types.is_int32(field.type):
             columns[field.name] = numbers(getattr(rows, field.name))
+        elif field.name == _ROW:
+            columns[_ROW] = pa.array(_column(given, rows, _ROW))
     if _BECAUSE in schema.names:
         because = rows.texts_of(given, rows.because_start, rows.because_end)
         columns[_BECAUSE] = pa.array(because, pa.string())

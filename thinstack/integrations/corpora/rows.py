@@ -37,11 +37,12 @@ class Problem(NamedTuple):
 
 class Row(NamedTuple):
     """A text and its id, which is None if it could not be read. With a problem, the text is
-    empty."""
+    empty. `number`: that of the row in its corpus, from 0."""
 
     id: str | None
     text: str
     problem: Problem | None = None
+    number: int = 0
 
 
 class Columns(NamedTuple):
