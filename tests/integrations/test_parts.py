@@ -20,7 +20,8 @@ from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
 LABELS = ("bad", '100% "good" –')
 LONG = "=x\r" + 70_000 * "é"
-GIVEN = [Row("a", "a,\nb. cde"), Row('b "\u2028"', "\x85"), Row("c", LONG)]
+GIVEN = [Row("a", "a,\nb. cde", number=7), Row('b "\u2028"', "\x85", number=2**40), Row("c", LONG)]
+NUMBERS = {"a": 7, GIVEN[1].id: 2**40, "c": 0}
 NAN = float("nan")
 ROWS = ScoredRows(
     text=np.array([0, 0, 1, 2]),
@@ -58,6 +59,8 @@ def wanted(output):
         for name, value in record.items():
             if output == "phrases" or name not in ("node", "parent"):
                 items.append((name, value))
+            if output == "aspects" and name == "id":
+                items.append(("row", NUMBERS[value]))
             if output == "aspects" and name == "end":
                 items += [("because_start", start), ("because_end", end)]
             if output == "aspects" and name == "text":
@@ -83,7 +86,7 @@ def of_csv(cells):
     """The record of a row of CSV, in which nothing is empty text."""
     scores = {name: cells.pop(name) for name in LABELS}
     record = {name: cell or None for name, cell in cells.items()}
-    numbers = {"sentence", "start", "end", "node", "parent", "because_start", "because_end"}
+    numbers = {"row", "sentence", "start", "end", "node", "parent", "because_start", "because_end"}
     for name in numbers & record.keys():
         record[name] = record[name] and int(record[name])
     polarity = record["polarity"] and float(record["polarity"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from thinstack.integrations.report.date_formats import (
     CANDIDATES,
-    is_cut_up,
+    NUMBERS,
     is_number,
     read_date,
     without_time,
@@ -30,7 +30,7 @@ _AT_ENDS: Final = 0.05  # the share of dates at either end that do not say what 
 _FEWEST: Final = 20  # dates whose ends are looked at so
 _MARKS: Final = frozenset(
     (
-        *(date(1900, 1, 1), date(1901, 1, 1), date(1969, 12, 31), date(1970, 1, 1)),
+        *(date(1900, 1, 1), date(1969, 12, 31), date(1970, 1, 1)),
         *(date(1980, 1, 1), date(2099, 12, 31), date(2100, 1, 1), date(2100, 12, 31)),
     )
 )
@@ -81,19 +81,19 @@ def cell_of_date(cell: object) -> str:
 
 
 def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]:
-    """The formats, two at most, that fit the first of some cells, and of these as many others as
-    any. None is the default. `tried`: the format that fits none."""
-    first, formats = cells[0], [None, *CANDIDATES]
-    fits = {
-        form: sum(date_of(cell, form) is not None for cell in cells)
-        for form in formats
-        if form != tried and date_of(first, form) and not (form and is_cut_up(first, form))
-    }
-    if "unix" in fits and date_of(first, "unix") < date(1971, 1, 1):  # type: ignore[operator]
-        del fits["unix"]  # the number is too small
-    best = [form for form, count in fits.items() if count == max(fits.values())]
-    numbers: list[str | None] = ["unix", "excel"] if is_number(first) else []
-    return best[:1] if best[:1] == [None] else best[:2] or numbers
+    """The formats, two at most, that fit all of some cells, or else the first. None is the default.
+    `tried`: the format that fits none."""
+    for some in (cells, cells[:1]):
+        formats = [form for form in (None, *CANDIDATES) if form != tried and _fits(some, form)]
+        if formats:
+            return formats[:1] if formats[0] is None else formats[:2]
+    return [*NUMBERS] if is_number(cells[0]) else []
+
+
+def _fits(cells: Sequence[str], format: str | None) -> bool:
+    """Whether a format fits. Numbers that would be of the first months of 1970 are no seconds."""
+    days = [date_of(cell, format) for cell in cells]
+    return all(day and (format != "unix" or day.year > 1970) for day in days)
 
 
 def _plain(text: str) -> date | None:

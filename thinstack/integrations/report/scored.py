@@ -17,7 +17,7 @@ from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.readings import Mention, Reading
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.run import TOLD, Tell, nobody
-from thinstack.integrations.report.scored_rows import AspectRow, ScoredFolder, ScoredText
+from thinstack.integrations.report.scored_rows import AspectRow, ScoredFolder
 from thinstack.integrations.report.summary import Asked, report_of
 from thinstack.integrations.report.tally import Span, side_of
 from thinstack.text.sentences import splitter
@@ -40,9 +40,9 @@ def report_scored(
     rows were scored of, as `plan_of` does, and for rows without any text.
     """
     plan = Plan(folder.manifest.rows)
-    pairs: Iterable[tuple[Entry, ScoredText]]
+    pairs: Iterable[tuple[Entry, list[AspectRow]]]
     if texts is None:
-        pairs = ((Entry(f"id {text.id}", ""), text) for text in folder.texts())
+        pairs = ((Entry(f"id {rows[0].id}", ""), rows) for rows in folder.texts())
     else:
         corpus = _corpus_of(folder.manifest, texts)
 
@@ -53,12 +53,12 @@ def report_scored(
         pairs = _joined(read_again(source, plan), folder.texts())
     found = Collector(plan)
     read = _RowReader(folder.manifest.labels)
-    for done, (entry, text) in enumerate(pairs, 1):
+    for done, (entry, rows) in enumerate(pairs, 1):
         unreadable = entry.unreadable
         for fault in entry.faults if unreadable is None else [unreadable]:
             found.unread(fault.kind, entry.place, fault.reason)
         if unreadable is None:
-            found.add(entry, read(entry, text.rows))
+            found.add(entry, read(entry, rows))
         if done % TOLD == 0:
             tell(Progress(done, rows=plan.rows))
     for kind, place, why in folder.failed():
@@ -87,14 +87,14 @@ def _corpus_of(manifest: RunManifest, table: Path) -> Corpus:
 
 
 def _joined(
-    entries: Iterable[Entry], scored: Iterator[ScoredText]
-) -> Iterator[tuple[Entry, ScoredText]]:
+    entries: Iterable[Entry], scored: Iterator[list[AspectRow]]
+) -> Iterator[tuple[Entry, list[AspectRow]]]:
     """The rows of a table that have scores, with them."""
-    text = next(scored, None)
+    rows = next(scored, None)
     for number, entry in enumerate(entries):
-        if text is not None and text.number == number:
-            yield entry, text
-            text = next(scored, None)
+        if rows is not None and rows[0].row == number:
+            yield entry, rows
+            rows = next(scored, None)
 
 
 class _RowReader:

@@ -1,6 +1,7 @@
 """Rows of aspects and of errors that a run over a corpus has written, checked as they are read."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple, Self
 
@@ -37,20 +38,16 @@ class AspectRow(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        for name, start, end in (
-            ("text", self.start, self.end),
-            ("because", self.because_start, self.because_end),
-        ):
-            text = getattr(self, name)
-            size = None if start is None or end is None else end - start
-            if size != (None if text is None else len(text)) or text == "":
-                raise ValueError(f"{name}: expected the characters from {start} to {end}")
+        """Each text has the characters of its place, and there is nothing without a term."""
+        places = (self.start, self.end), (self.because_start, self.because_end)
+        for text, (start, end) in zip((self.text, self.because), places, strict=True):
+            if (text or None) != text or [start is None, end is None] != [text is None] * 2:
+                raise ValueError("a text and its place do not belong together")
+            if text is not None and (end or 0) - (start or 0) != len(text):
+                raise ValueError("a text has not the length of its place")
         if (self.text is None) != (self.sentence is None) or (self.because and not self.text):
-            raise ValueError("text: expected a term of a sentence, or nothing at all")
+            raise ValueError("a part of the term is missing")
         return self
-
-
-_COLUMNS: Final = tuple(AspectRow.model_fields)
 
 
 class _FailedRow(Strict):
@@ -61,22 +58,6 @@ class _FailedRow(Strict):
     id: str | None
     kind: Literal["row", "id", "missing", "not_text", "too_long", "failed", "killed"]
     message: str
-
-
-class ScoredText(NamedTuple):
-    """The rows of a text, one of which has no term if the text has none."""
-
-    rows: list[AspectRow]
-
-    @property
-    def number(self) -> int:
-        """The number of its row in the input, from 0."""
-        return self.rows[0].row
-
-    @property
-    def id(self) -> str:
-        """Its id, which others may have too."""
-        return self.rows[0].id
 
 
 class ScoredFolder(NamedTuple):
@@ -115,66 +96,50 @@ class ScoredFolder(NamedTuple):
         """The columns of the table that was scored."""
         return Columns(self.manifest.settings.text, by, over, dates, self.manifest.settings.id)
 
-    @property
-    def _files(self) -> OutFolder:
-        return OutFolder(self.path, self.manifest.settings.format)
-
-    def texts(self) -> Iterator[ScoredText]:
-        """Each text that has scores, in the order of the input. Raises InputError for a row that
-        the run has not written, and for texts that are neither in the rows nor in the errors."""
-        first = 0
+    def texts(self) -> Iterator[list[AspectRow]]:
+        """The rows of each text that has scores, in the order of the input. Raises InputError for a
+        row that the run has not written, and unless each text is in the rows or the errors."""
+        files, first = OutFolder(self.path, self.manifest.settings.format), 0
         for number, size in enumerate(self.manifest.shards):
-            part, texts, last = self._files.part(number), 0, first - 1
-            for text in _texts(part, self.manifest.labels):
-                if not last < text.number < first + size:
-                    raise _damaged(part, f"row {text.number} of the input is out of order")
-                texts, last = texts + 1, text.number
-                yield text
-            failed = self._files.failed(number)
+            part, texts, last = files.part(number), 0, first - 1
+            for place, rows in groupby(self._rows(part), lambda row: row.row):
+                if not last < place < first + size:
+                    raise _damaged(part, f"row {place} of the input is out of order")
+                texts, last = texts + 1, place
+                yield [*rows]
+            failed = files.failed(number)
             if texts + failed != size:
                 found = f"found {texts:,} in it and {failed:,} in the errors"
                 raise _damaged(part, f"expected {size:,} rows of the input, {found}")
             first += size
 
+    def _rows(self, part: Path) -> Iterator[AspectRow]:
+        try:
+            for record in Table(part).records(tuple(AspectRow.model_fields)):
+                if isinstance(record, list):
+                    continue
+                if record.problem:
+                    raise record.problem
+                cells = {name: None if cell == "" else cell for name, cell in record.cells.items()}
+                row = AspectRow.model_validate(cells)
+                if row.label not in (None, *self.manifest.labels):
+                    raise DataError(f"the label {row.label!r:.60} is none of the run")
+                yield row
+        except DataError as error:
+            raise _damaged(part, str(error)) from None
+        except ValidationError as error:
+            raise _damaged(part, problems(error, most=1)) from None
+
     def failed(self) -> Iterator[tuple[str, str, str]]:
         """The rows of the input that have failed: the kind, where, and why."""
         for number in range(len(self.manifest.shards)):
-            part = self._files.failed_part(number)
+            part = OutFolder(self.path, "jsonl").failed_part(number)
             for line in part.read_bytes().splitlines() if part.exists() else ():
                 try:
                     failed = _FailedRow.model_validate_json(line)
                 except ValidationError as error:
                     raise _damaged(part, problems(error, most=1)) from None
                 yield failed.kind, f"id {failed.id}", failed.message
-
-
-def _texts(part: Path, labels: tuple[str, ...]) -> Iterator[ScoredText]:
-    waiting = list[AspectRow]()
-    for row in _rows(part):
-        if row.label is not None and row.label not in labels:
-            raise _damaged(part, f"the label {row.label!r:.60} is none of the run")
-        here = waiting and (row.row, row.id) == (waiting[0].row, waiting[0].id)
-        if waiting and not (here and row.text and waiting[0].text):
-            yield ScoredText(waiting)
-            waiting = []
-        waiting.append(row)
-    if waiting:
-        yield ScoredText(waiting)
-
-
-def _rows(part: Path) -> Iterator[AspectRow]:
-    try:
-        for record in Table(part).records(_COLUMNS):
-            if isinstance(record, list):
-                continue
-            if record.problem:
-                raise record.problem
-            cells = {name: None if cell == "" else cell for name, cell in record.cells.items()}
-            yield AspectRow.model_validate(cells)
-    except DataError as error:
-        raise _damaged(part, str(error)) from None
-    except ValidationError as error:
-        raise _damaged(part, problems(error, most=1)) from None
 
 
 _AGAIN: Final = "Score the texts again, into another folder"
