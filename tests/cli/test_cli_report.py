@@ -233,17 +233,35 @@ def test_ids_join_scored_rows_to_their_texts(made, cli, folder, tmp_path):
     assert made("--texts", table, "--by", "store", source=out, model=())["by"]["groups"]
 
 
-def test_texts_of_one_id_stay_apart(made, cli, folder, tmp_path):
+def test_texts_of_one_id_stay_apart(made, model, cli, folder, tmp_path):
+    """Also where a term stands farther behind than those of the text before."""
     table, out = tmp_path / "ids.csv", tmp_path / "scored"
-    texts = ["good battery", "Well, I must say: awful staff", "so good", "good battery and battery"]
-    texts += ["and so, at last, a screen"]
+    texts = ["good battery", "nothing here, and so: awful staff", "so good", "good battery"]
+    texts += ["nothing, and nothing, and a battery", "battery good"]
     pd.DataFrame({"text": texts, "key": "same"}).to_csv(table, index=False)
     run = ("predict", "--input", table, "--id", "key", "--output", "aspects", "--jobs", "0")
     assert cli(*run, "--allow-repeated-ids", "--out", out, "--model", folder).code == 0
-    plain = made("--min-mentions", "1", source=table)
     for more in ((), ("--texts", table)):
         data = made("--min-mentions", "1", *more, source=out, model=())
-        assert (data["texts"], sides_of(data)) == (5, sides_of(plain))
+        assert (data["texts"], sides_of(data)) == (6, counted(model, texts))
+
+
+def test_a_report_replaces_nothing_that_it_reads(cli, folder, table, tmp_path):
+    scored, content = tmp_path / "scored", table.read_bytes()
+    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
+    assert cli(*run, "--out", scored, "--model", folder).code == 0
+    part = scored / "part-000000.jsonl"
+    rows = part.read_bytes()
+    for sources, out in (
+        ((table, *AS_A_TABLE, "--model", folder), table),
+        ((tmp_path, *AS_A_TABLE, "--model", folder), tmp_path / "new.csv"),
+        ((scored,), scored / "new.csv"),
+        ((scored, "--texts", table), table),
+        ((scored, "--texts", table), part),
+    ):
+        answer = cli("report", *sources, "--out", out, "--format", "csv")
+        assert (answer.code, table.read_bytes(), part.read_bytes()) == (2, content, rows)
+    assert not (tmp_path / "new.csv").exists()
 
 
 LOST = {
@@ -309,16 +327,16 @@ def test_rows_that_no_run_has_written_are_thinstack_errors(cli, folder, table, t
         rows = list(csv.DictReader(io.StringIO(part.read_text("utf-8"), newline="")))
     else:
         rows = [json.loads(line) for line in part.read_text("utf-8").splitlines()]
-    assert rows[0]["text"]
+    place = next(place for place, row in enumerate(rows) if row["because"])
 
     def refused(changed):
-        stream = io.StringIO(newline="")
+        stream, written = io.StringIO(newline=""), [*rows[:place], changed, *rows[place + 1 :]]
         if form == "csv":
-            writer = csv.DictWriter(stream, rows[1])
+            writer = csv.DictWriter(stream, rows[0])
             writer.writeheader()
-            writer.writerows([changed, *rows[1:]])
+            writer.writerows(written)
         else:
-            stream.writelines(f"{json.dumps(row)}\n" for row in [changed, *rows[1:]])
+            stream.writelines(f"{json.dumps(row)}\n" for row in written)
         part.write_text(stream.getvalue(), "utf-8", newline="")
         opened = ScoredFolder.opened(out)
         for texts in (None, table):
@@ -328,14 +346,14 @@ def test_rows_that_no_run_has_written_are_thinstack_errors(cli, folder, table, t
                 return True
         return False
 
-    assert not refused(rows[0])
-    known = {name: value for name, value in rows[0].items() if name in AspectRow.model_fields}
+    assert not refused(rows[place])
+    known = {name: value for name, value in rows[place].items() if name in AspectRow.model_fields}
     for name in known:
-        if form == "jsonl" or name not in ("because", "because_start", "because_end", "label"):
-            changed = {key: value for key, value in rows[0].items() if key != name}
+        if form == "jsonl" or name != "label":
+            changed = {key: value for key, value in rows[place].items() if key != name}
             assert refused(changed), name
     for change in HOSTILE:
-        assert refused(rows[0] | change), change
+        assert refused(rows[place] | change), change
 
 
 @pytest.mark.parametrize(
@@ -377,19 +395,19 @@ def test_scored_rows_in_one_file_are_no_texts(cli, folder, table, tmp_path, outp
     assert (answer.code, "--output aspects" in answer.err) == (2, True)
 
 
-def test_standard_input_is_read_as_by_predict(cli, folder, table, made, tmp_path, monkeypatch):
+def test_standard_input_is_read_as_by_predict(cli, folder, table, made, tmp_path):
     plain = made(*AS_A_TABLE)
     out = tmp_path / "piped.json"
 
-    def piped(*options, content=table.read_bytes()):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
-        assert cli("report", "-", *options, "--out", out, "--model", folder).code == 0
+    def piped(content, *options):
+        common = ("report", "-", *options, "--out", out, "--model", folder)
+        assert cli(*common, stdin=content).code == 0
         return json.loads(out.read_text(encoding="utf-8"))
 
-    data = piped(*AS_A_TABLE)
+    data = piped(table.read_bytes(), *AS_A_TABLE)
     assert data.pop("source") == "standard input"
     assert data == {name: value for name, value in plain.items() if name != "source"}
-    assert piped(content=b"good battery\n\nawful staff, poor\n")["texts"] == 2
+    assert piped(b"good battery\n\nawful staff, poor\n")["texts"] == 2
 
 
 def test_names_that_look_alike_are_one_group(model):
@@ -429,11 +447,8 @@ def test_the_largest_groups_are_found_in_bounded_memory(monkeypatch):
         counted.add(name)
         assert len(counted.names) <= 200
     assert 0 < counted.lost <= 2 * len(names) / 200
-    sure = [
-        name
-        for name, times in counts.items()
-        if times > counts.most_common(51)[50][1] + counted.lost
-    ]
+    least = counts.most_common(51)[50][1] + counted.lost
+    sure = [name for name, times in counts.items() if times > least]
     assert len(sure) > 20
     assert {*sure} <= {*counted.largest()}
     assert 200 < counted.most <= len(counts)

@@ -192,7 +192,6 @@ def test_the_years_of_dates_bound_the_periods():
 
 FORMATS = {
     ("1700000000", "unix"): date(2023, 11, 14),
-    (1700000000, "unix"): date(2023, 11, 14),
     (1700000000.0, "unix"): date(2023, 11, 14),
     ("1700000000123", "unix"): date(2023, 11, 14),
     (1700000000123456789, "unix"): date(2023, 11, 14),

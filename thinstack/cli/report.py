@@ -11,8 +11,8 @@ from rich.console import Console
 
 from thinstack.cli import options
 from thinstack.cli.predict_corpus import standard_input
+from thinstack.data.files.outputs import check_output
 from thinstack.data.files.signals import stoppable
-from thinstack.data.files.writing import write_atomically
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
@@ -102,12 +102,14 @@ def report(
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.report.scored import is_scored
 
-    kind, console = _format(out, format), Console(stderr=True)
+    read = 0 if str(table) == "-" else table
+    output, console = check_output(out, "--out", (read, texts)), Console(stderr=True)
+    kind = _format(out, format)
     make = _of_scored if is_scored(table) else _of_texts
     with stoppable(f"{_KEPT}: run the same command again"), CorpusBar(console) as bar:
         found = make(context.params, bar.tell)
     content = {"html": found.html, "json": found.to_json, "csv": found.to_csv}[kind]()
-    write_atomically(out, content)
+    output.write(content)
     said = f"{found.figures.texts:,} texts, {len(found.aspects):,} aspects; the report is in {out}"
     console.print(escaped(said), soft_wrap=True, highlight=False, markup=False)
 
@@ -175,12 +177,7 @@ def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
 
 
 def _format(out: Path, format: Format | None) -> Format:
-    """The format of the report. Raises InputError if nothing tells it, and for a folder."""
-    if out.is_dir():
-        raise InputError(
-            f"--out {out}: expected a file to write, found a folder: name a file in it, such as "
-            f"{out / 'report.html'}"
-        )
+    """The format of the report. Raises InputError if nothing tells it."""
     if format is not None:
         return format
     endings: dict[str, Format] = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}

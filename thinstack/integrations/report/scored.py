@@ -93,6 +93,9 @@ def _joined(
     rows = next(scored, None)
     for number, entry in enumerate(entries):
         if rows is not None and rows[0].row == number:
+            if rows[0].id != entry.id:
+                found = f"the scored rows have the id {shown(rows[0].id, 40)}"
+                raise InputError(f"{entry.place}: {found} for it: score the table again")
             yield entry, rows
             rows = next(scored, None)
 

@@ -41,11 +41,11 @@ class AspectRow(Strict):
         """Each text has the characters of its place, and there is nothing without a term."""
         places = (self.start, self.end), (self.because_start, self.because_end)
         for text, (start, end) in zip((self.text, self.because), places, strict=True):
-            if (text or None) != text or [start is None, end is None] != [text is None] * 2:
+            size = None if start is None or end is None else end - start
+            if text == "" or size != (text and len(text)) or (start is None) != (end is None):
                 raise ValueError("a text and its place do not belong together")
-            if text is not None and (end or 0) - (start or 0) != len(text):
-                raise ValueError("a text has not the length of its place")
-        if (self.text is None) != (self.sentence is None) or (self.because and not self.text):
+        given = {part is not None for part in (self.text, self.sentence, self.polarity)}
+        if len(given) > 1 or ((self.because or self.label) and not self.text):
             raise ValueError("a part of the term is missing")
         return self
 
@@ -103,10 +103,13 @@ class ScoredFolder(NamedTuple):
         for number, size in enumerate(self.manifest.shards):
             part, texts, last = files.part(number), 0, first - 1
             for place, rows in groupby(self._rows(part), lambda row: row.row):
-                if not last < place < first + size:
+                text = [*rows]
+                starts, same = [row.start or 0 for row in text], len({row.id for row in text}) == 1
+                same &= len({*starts}) == len(starts) and starts == sorted(starts)
+                if not (same and last < place < first + size):
                     raise _damaged(part, f"row {place} of the input is out of order")
                 texts, last = texts + 1, place
-                yield [*rows]
+                yield text
             failed = files.failed(number)
             if texts + failed != size:
                 found = f"found {texts:,} in it and {failed:,} in the errors"
