@@ -247,9 +247,9 @@ class _Terms(NamedTuple):
 
 
 def _joined(given: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
-    """The frame with more columns. One like pandas' keeps its class, its `attrs` and the levels of
+    """The frame with more columns. One of pandas keeps its class, its `attrs`, and the levels of
     its columns."""
-    backend, new = frame.implementation, dict[Any, Any]()
+    backend, new = frame.implementation, list[Any]()
     for name, values in columns.items():
         kind: Any
         known: list[Any]
@@ -259,13 +259,14 @@ def _joined(given: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) 
             kind, known = nw.Int64, values.tolist()
         else:
             kind, known = nw.Float64, _without_nan(values)
-        new[name] = nw.new_series(str(name), known, kind, backend=backend)
-    if not backend.is_pandas_like():
-        return frame.with_columns(*new.values()).to_native()
-    joined = given.copy(deep=False)
-    for name, column in new.items():
-        joined[name] = column.to_native().array
-    return joined
+        new.append(nw.new_series(name, known, kind, backend=backend))
+    joined = frame.with_columns(*new).to_native()
+    if not backend.is_pandas():
+        return joined
+    if given.columns.nlevels > 1:
+        labels = [*given.columns, *columns]
+        joined.columns = type(given.columns).from_tuples(labels, names=given.columns.names)
+    return given._constructor(joined).__finalize__(given)
 
 
 def _without_nan(values: NDArray[np.float64]) -> list[float | None]:

@@ -43,9 +43,9 @@ def report(
     `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame.
 
     Raises InputError for what is no frame in memory, for one without rows, texts, groups or dates,
-    for a cell in the column of texts that is no text, and for a model that a report cannot be made
-    with. Raises DataError for a column that is not there, StoppedError if the frame changes
-    meanwhile, and what `thinstack.load` raises.
+    and for a model that a report cannot be made with. It is raised too for a cell that is no text
+    in the column of texts. Raises DataError for a column that is not there, StoppedError if the
+    frame changes meanwhile, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     columns = Columns(text, by, over, dates)

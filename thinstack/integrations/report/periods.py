@@ -50,10 +50,9 @@ _LONGEST: Final = 64  # characters of a date
 def date_of(cell: object, format: str | None = None) -> date | None:
     """The date in a cell, or None if it holds none of `YEARS`.
 
-    It may be a date, a time or a period, which its first day stands for, or a text: `2024-03-09`,
-    `2024/3/9`, `20240309`, `2024-03`, `202403`, `2024`, `9 March 2024`, `Mar 9, 2024`, with or
-    without a time behind it. Days are the first where they are not told. `format`: the only way
-    that texts and numbers are read, as `check_format` takes it.
+    It may be a date, a time or a period, or a text such as `2024-03-09`, `20240309`, `2024-03`,
+    `2024`, `9 March 2024` or `Mar 9, 2024`. A time may stand behind it. Days are the first where
+    they are not told. `format`: the only way to read texts and numbers (`check_format`).
     """
     cell = getattr(cell, "start_time", cell)  # of a period of pandas
     if isinstance(cell, np.generic):
