@@ -235,7 +235,7 @@ def test_a_class_and_attributes_stay(model):
 @pytest.mark.parametrize("names", [[("t", "x"), ("n", "x")], [("t", 1, "a"), ("t", 1, "b")]])
 def test_levels_of_columns_stay(model, names):
     columns = pd.MultiIndex.from_tuples(names, names=[f"level {n}" for n in range(len(names[0]))])
-    frame = pd.DataFrame({name: TEXTS for name in range(2)}).set_axis(columns, axis=1)
+    frame = pd.DataFrame(dict.fromkeys(range(2), TEXTS)).set_axis(columns, axis=1)
     found = thinstack.score_frame(frame, names[0], model=model)
     plain = thinstack.score_frame(pd.DataFrame({"text": TEXTS}), model=model)
     assert found.columns.names == frame.columns.names

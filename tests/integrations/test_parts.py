@@ -20,8 +20,8 @@ from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
 LABELS = ("bad", '100% "good" –')
 LONG = "=x\r" + 70_000 * "é"
-GIVEN = [Row("a", "a,\nb. cde", number=7), Row('b "\u2028"', "\x85", number=2**40), Row("c", LONG)]
-NUMBERS = {"a": 7, GIVEN[1].id: 2**40, "c": 0}
+GIVEN = [Row("a", "a,\nb. cde"), Row('b "\u2028"', "\x85"), Row("c", LONG)]
+NUMBERS = {"a": 7, GIVEN[1].id: 2**40, "c": 2**40 + 1}
 NAN = float("nan")
 ROWS = ScoredRows(
     text=np.array([0, 0, 1, 2]),
@@ -35,6 +35,7 @@ ROWS = ScoredRows(
     parent=np.array([2, NOTHING, NOTHING, 2]),
     because_start=np.array([0, NOTHING, NOTHING, 2]),
     because_end=np.array([1, NOTHING, NOTHING, 4]),
+    row=np.array([7, 7, 2**40, 2**40 + 1]),
 )
 RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}

@@ -4,7 +4,6 @@ import hashlib
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -49,12 +48,10 @@ class Corpus(NamedTuple):
 
     def rows(self) -> Iterator[Row]:
         """The rows of all files, in the order of the files."""
-        numbers = count()
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
             records = self.records(path, self.columns.names)
-            rows = rows_of(str(path), records, self.columns, prefix=prefix, advice=_ADVICE)
-            yield from (row._replace(number=next(numbers)) for row in rows)
+            yield from rows_of(str(path), records, self.columns, prefix=prefix, advice=_ADVICE)
 
     def records(self, path: Path, wanted: Sequence[str]) -> Iterator[Found]:
         """The columns and the records of one of the files, as `Table.records` gives them."""

@@ -89,7 +89,7 @@ def _lines(
     form = f'{{{form}"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     known = np.array([json.dumps(row.id, ensure_ascii=False) for row in given], object)
-    numbers = [_numbers(_column(given, rows, name)) for name in _numbered(output)[1:]]
+    numbers = [_numbers(getattr(rows, name)) for name in _numbered(output)[1:]]
     labelled = np.array([*names, "null"], object)[rows.label]  # NOTHING is the last
     probabilities, missing = _rounded(rows.scores).tolist(), np.isnan(rows.scores[:, 0]).tolist()
     places = zip(
@@ -106,8 +106,8 @@ def _lines(
 
 
 def _numbered(output: Output) -> list[str]:
-    """The first columns: the id, and numbers. Texts whose aspects have rows are told apart by the
-    number of their own row, since ids may repeat."""
+    """The first columns: the id, and numbers. Rows of aspects have that of the text, by which texts
+    of one id are told apart."""
     row = [_ROW] if output == "aspects" else []
     return ["id", *row, "sentence", "start", "end", *_PLACED.get(output, ())]
 
@@ -124,14 +124,6 @@ def _given_texts(
     pairs = [(rows.start, rows.end)]
     pairs += [(rows.because_start, rows.because_end)] if output == "aspects" else []
     return [rows.texts_of(given, *pair) for pair in pairs]
-
-
-def _column(given: Sequence[Row], rows: ScoredRows, name: str) -> NDArray[np.int64]:
-    """A column of numbers."""
-    if name == _ROW:
-        return np.array([row.number for row in given], np.int64)[rows.text]
-    column: NDArray[np.int64] = getattr(rows, name)
-    return column
 
 
 def _numbers(column: NDArray[np.int64], nothing: str = "null") -> NDArray[np.object_]:
@@ -168,7 +160,7 @@ def _cells(
 ) -> Iterator[tuple[Any, ...]]:
     """The cells of each row; what is missing is empty."""
     ids, names = np.array([row.id for row in given], object), np.array([*labels, ""], object)
-    numbers = [_numbers(_column(given, rows, name), "") for name in _numbered(output)[1:]]
+    numbers = [_numbers(getattr(rows, name), "") for name in _numbered(output)[1:]]
     scores = _rounded(rows.scores).astype(object)
     scores[np.isnan(rows.scores)] = ""
     return zip(
@@ -229,19 +221,18 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
 def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False) -> "pa.Schema":
     """The columns of scored rows for these classes.
 
-    `output`: what has a row. `problems`: whether failed rows are included. These are of an engine,
-    in which rows have no numbers.
+    `output`: what has a row. `problems`: whether failed rows are included, as of an engine, whose
+    rows have no numbers.
     """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
     scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
-    kinds = {_ROW: pa.int64()}
     numbered = [name for name in _numbered(output)[1:] if not (problems and name == _ROW)]
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
             pa.field("id", pa.string()),
-            *(pa.field(name, kinds.get(name, pa.int32())) for name in numbered),
+            *(pa.field(name, pa.int64() if name == _ROW else pa.int32()) for name in numbered),
             *(pa.field(name, pa.string()) for name in _texts(output)),
             pa.field("polarity", pa.float64()),
             pa.field("scores", scores),
@@ -260,9 +251,6 @@ def rows_batch(
     by the place of the text."""
     import pyarrow as pa
 
-    def numbers(column: NDArray[np.int64]) -> Any:
-        return pa.array(column.astype(np.int32), mask=column == NOTHING)
-
     missing = np.isnan(rows.scores[:, 0])
     by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
     kind = schema.field("scores").type
@@ -275,10 +263,9 @@ def rows_batch(
         "scores": pa.StructArray.from_arrays(by_class, fields=list(kind), mask=pa.array(missing)),
     }
     for field in schema:
-        if pa.types.is_int32(field.type):
-            columns[field.name] = numbers(getattr(rows, field.name))
-        elif field.name == _ROW:
-            columns[_ROW] = pa.array(_column(given, rows, _ROW))
+        if pa.types.is_integer(field.type):
+            column = getattr(rows, field.name)
+            columns[field.name] = pa.array(column, field.type, mask=column == NOTHING)
     if _BECAUSE in schema.names:
         because = rows.texts_of(given, rows.because_start, rows.because_end)
         columns[_BECAUSE] = pa.array(because, pa.string())

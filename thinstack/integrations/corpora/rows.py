@@ -37,12 +37,11 @@ class Problem(NamedTuple):
 
 class Row(NamedTuple):
     """A text and its id, which is None if it could not be read. With a problem, the text is
-    empty. `number`: that of the row in its corpus, from 0."""
+    empty."""
 
     id: str | None
     text: str
     problem: Problem | None = None
-    number: int = 0
 
 
 class Columns(NamedTuple):
