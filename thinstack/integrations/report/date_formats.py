@@ -20,7 +20,7 @@ CANDIDATES: Final = (
 """Formats that a message may name, the most frequent first."""
 
 _SAMPLE: Final = datetime(2024, 3, 9, 14, 5, tzinfo=UTC)
-_NUMBER: Final = re.compile(r"\d{1,20}(?:\.\d*)?", re.ASCII)
+_NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d*)?", re.ASCII)
 _TIME: Final = re.compile(r"(?:t|[ ,]+)\d\d?:\d\d.*", re.ASCII | re.IGNORECASE)
 _FIRST_DAYS: Final = {"W": (" %w", " 1"), "U": (" %w", " 0"), "V": (" %u", " 1")}  # of weeks
 
@@ -77,6 +77,6 @@ def is_number(text: str) -> bool:
 def _of_number(number: float, format: str) -> date:
     if format == "excel":
         return date(1899, 12, 30) + timedelta(days=int(number))
-    while number >= 1e11:  # of seconds, in 5138
+    while abs(number) >= 1e11:  # of seconds, in 5138
         number /= 1000
     return date(1970, 1, 1) + timedelta(seconds=number)

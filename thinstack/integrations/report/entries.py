@@ -117,7 +117,7 @@ def _entries(path: Path, records: Iterable[Found], columns: Columns, name: str) 
     known: list[str] | None = None
     for one in records:
         if isinstance(one, list):
-            _check_unscored(path, one)
+            _check_unscored(str(path), one)
             check_columns(str(path), one, columns.names, _ADVICE)
             known = one
             continue
@@ -131,11 +131,11 @@ def _entries(path: Path, records: Iterable[Found], columns: Columns, name: str) 
         yield _entry(place, one, columns)._replace(id=id)
 
 
-def _check_unscored(path: Path, columns: list[str]) -> None:
+def _check_unscored(source: str, columns: Iterable[object]) -> None:
     """Raise InputError for the columns of scored rows, whose texts may be terms or phrases."""
     if {"id", "sentence", "start", "end", "text", "label", "polarity"}.issubset(columns):
         raise InputError(
-            f"{path}: holds rows that thinstack has scored, not the texts. Report on the table "
+            f"{source}: holds rows that thinstack has scored, not the texts. Report on the table "
             "that was scored, or score it into a folder (--output aspects --out FOLDER) and report "
             "on that"
         )
@@ -152,6 +152,7 @@ def _id(record: Record, column: str) -> str:
 def frame_entries(frame: "nw.DataFrame[Any]", columns: Columns) -> Iterator[Entry]:
     """The rows of a frame. Raises DataError for one without the columns, and InputError for a cell
     in the column of texts that is none."""
+    _check_unscored("the frame", frame.columns)
     check_columns("the frame", frame.columns, columns.names, _ADVICE)
     names = columns.names
     for start in range(0, len(frame), _FRAME_ROWS):

@@ -44,8 +44,7 @@ def plan_of(source: Source, columns: Columns, tell: Callable[[int], None]) -> Pl
     check_format(columns.dates)
     rows, groups, days, digest = 0, Groups(), Counter[date](), hashlib.blake2b(digest_size=16)
     faults: dict[str, list[Fault]] = {"group": [], "date": []}
-    for rows, entry in enumerate(source(), 1):
-        digest.update(repr(entry).encode())
+    for rows, entry in enumerate(_digested(source(), digest), 1):
         if entry.group is not None:
             groups.add(entry.group)
         if entry.day is not None:
@@ -74,14 +73,18 @@ def read_again(source: Source, plan: Plan) -> Iterator[Entry]:
     """The rows that the plan was made of. Raises StoppedError, behind the last one, if they are
     others now."""
     digest = hashlib.blake2b(digest_size=16)
-    for entry in source():
-        digest.update(repr(entry).encode())
-        yield entry
+    yield from _digested(source(), digest)
     if digest.hexdigest() != plan.digest:
         raise StoppedError(
             "the table changed while it was read, so no report was made. Run the same again; if "
             "another program writes to the table, report on a copy"
         )
+
+
+def _digested(entries: Iterator[Entry], digest: "hashlib.blake2b") -> Iterator[Entry]:
+    for entry in entries:
+        digest.update(repr(entry).encode())
+        yield entry
 
 
 def _no_dates(columns: Columns, faults: list[Fault]) -> str:

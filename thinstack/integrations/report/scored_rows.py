@@ -53,8 +53,6 @@ class AspectRow(Strict):
 class _FailedRow(Strict):
     """A row of the input that has no scores."""
 
-    model_config = ConfigDict(extra="ignore")
-
     id: str | None
     kind: Literal["row", "id", "missing", "not_text", "too_long", "failed", "killed"]
     message: str

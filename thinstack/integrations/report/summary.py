@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from thinstack.errors import StoppedError
@@ -133,27 +134,15 @@ def _comparison(
     for term, tally in terms.items():
         tests += _tests(term, tally, plan)
     values = adjusted([test.p for test in tests])
-    found = [
-        Difference(*test, value)
-        for test, value in zip(tests, values, strict=True)
-        if value <= FALSE
-    ]
+    pairs = zip(tests, values, strict=True)
+    found = [replace(test, adjusted=value) for test, value in pairs if value <= FALSE]
     found.sort(key=lambda each: (each.adjusted, each.p))
     groups, differences = _groups(tallies, plan), tuple(found)
     name, others = column_name(column), plan.others
     return Comparison(name, groups, others, len(tests), differences, plan.uncounted)
 
 
-class _Test(NamedTuple):
-    term: str | None
-    side: Side
-    group: str
-    here: Figures
-    there: Figures
-    p: float
-
-
-def _tests(term: str | None, tallies: Tallies, plan: Plan) -> Iterator[_Test]:
+def _tests(term: str | None, tallies: Tallies, plan: Plan) -> Iterator[Difference]:
     """The comparisons of each group with the others together; of two groups, of the first with the
     second. Texts of values that are not told apart are compared with none."""
     known = [name for name in plan.groups if name in tallies.groups]
@@ -167,7 +156,7 @@ def _tests(term: str | None, tallies: Tallies, plan: Plan) -> Iterator[_Test]:
         for side in _COMPARED:
             p = two_shares(here.count(side), here.texts, others.count(side), others.texts)
             if p is not None:
-                yield _Test(term, side, name, here, others, p)
+                yield Difference(term, side, name, here, others, p, p)
 
 
 def _counts(tallies: Iterable[Tally]) -> Counter[Side]:
