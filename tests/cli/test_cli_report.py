@@ -291,6 +291,7 @@ def test_scored_rows_that_are_lost_are_an_error(cli, folder, table, tmp_path, na
         path.unlink() if rows is None else path.write_text("".join(rows), "utf-8")
     answer = cli("report", out, *more, "--out", tmp_path / "y.json")
     assert (answer.code, (tmp_path / "y.json").exists()) == (2, False)
+    assert "part-000000" in answer.err
 
 
 def test_counts_of_a_manifest_add_up(cli, folder, table, tmp_path):
