@@ -1,9 +1,13 @@
 """`thinstack report` and `thinstack.report`: from tables to reports."""
 
+import csv
+import io
 import json
+import random
 import warnings
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -13,9 +17,14 @@ from last_word_model import write_last_word_bundle
 
 import thinstack
 from thinstack.bundle import opening
-from thinstack.errors import DataError, InputError
-from thinstack.integrations.report import frames
-from thinstack.integrations.report.entries import MOST_GROUPS
+from thinstack.errors import DataError, InputError, StoppedError, ThinstackError
+from thinstack.integrations.report import frames, groups
+from thinstack.integrations.report.entries import Entry, Fault
+from thinstack.integrations.report.groups import MOST_GROUPS
+from thinstack.integrations.report.run import run_report
+from thinstack.integrations.report.scored import report_scored
+from thinstack.integrations.report.scored_rows import AspectRow, ScoredFolder
+from thinstack.integrations.report.summary import Asked
 
 ROWS = [
     ("A good battery! The staff is awful.", "North", "2024-01-09"),
@@ -27,7 +36,7 @@ ROWS = [
     ("Это совсем не английский текст", "North", "2024-03-10"),
 ]
 COLUMNS = ["review", "store", "day"]
-AS_A_TABLE = ("--text-column", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
+AS_A_TABLE = ("--text", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +120,13 @@ def test_from_a_table_to_figures(made, model):
 def test_terms_that_are_named(made, model, cli, table, tmp_path):
     about = ("battery", "staff|screen", "parking")
     options = [option for term in about for option in ("--about", term)]
-    data = made("--text-column", "review", *options)
+    data = made("--text", "review", *options)
     texts = [text for text, *_ in ROWS if text and text.isascii()]
     expected = counted(model, texts, about)
     assert sides_of(data) == {term: expected.get(term, Counter()) for term in about}
     assert data["about"] == list(about)
     out = tmp_path / "climb.html"
-    assert cli("report", table, "--text-column", "review", *options, "--out", out).code == 0
+    assert cli("report", table, "--text", "review", *options, "--out", out).code == 0
     page = out.read_text(encoding="utf-8")
     assert "read by the model sentiment" in page
     assert "staff / screen" in page
@@ -219,19 +228,302 @@ def test_ids_join_scored_rows_to_their_texts(made, cli, folder, tmp_path):
     assert (answer.code, "expected the table that was scored" in answer.err) == (2, True)
     frame.assign(review="other text of a length").to_csv(table, index=False)
     answer = cli("report", out, "--texts", table, "--out", tmp_path / "x.html")
-    assert (answer.code, "expected the text that was scored" in answer.err) == (2, True)
+    assert (answer.code, "expected the table that was scored" in answer.err) == (2, True)
+    frame.assign(store="x").to_csv(table, index=False)
+    assert made("--texts", table, "--by", "store", source=out, model=())["by"]["groups"]
 
 
-def test_texts_of_one_id_stay_apart(made, cli, folder, tmp_path):
+def test_texts_of_one_id_stay_apart(made, model, cli, folder, tmp_path):
+    """Also where a term stands farther behind than those of the text before."""
     table, out = tmp_path / "ids.csv", tmp_path / "scored"
-    texts = ["good battery", "awful staff", "so good", "good battery and battery", "battery good"]
+    texts = ["good battery", "nothing here, and so: awful staff", "so good", "good battery"]
+    texts += ["nothing, and nothing, and a battery", "battery good"]
     pd.DataFrame({"text": texts, "key": "same"}).to_csv(table, index=False)
     run = ("predict", "--input", table, "--id", "key", "--output", "aspects", "--jobs", "0")
     assert cli(*run, "--allow-repeated-ids", "--out", out, "--model", folder).code == 0
-    data = made("--min-mentions", "1", source=out, model=())
-    plain = made("--min-mentions", "1", source=table)
-    assert (data["texts"], sides_of(data)) == (5, sides_of(plain))
-    assert made("--texts", table, source=out, model=())["texts"] == 5
+    for more in ((), ("--texts", table)):
+        data = made("--min-mentions", "1", *more, source=out, model=())
+        assert (data["texts"], sides_of(data)) == (6, counted(model, texts))
+
+
+def test_a_report_replaces_nothing_that_it_reads(cli, folder, table, tmp_path):
+    scored, content = tmp_path / "scored", table.read_bytes()
+    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
+    assert cli(*run, "--out", scored, "--model", folder).code == 0
+    part = scored / "part-000000.jsonl"
+    rows = part.read_bytes()
+    for sources, out in (
+        ((table, *AS_A_TABLE, "--model", folder), table),
+        ((tmp_path, *AS_A_TABLE, "--model", folder), tmp_path / "new.csv"),
+        ((scored,), scored / "new.csv"),
+        ((scored, "--texts", table), table),
+        ((scored, "--texts", table), part),
+    ):
+        answer = cli("report", *sources, "--out", out, "--format", "csv")
+        assert (answer.code, table.read_bytes(), part.read_bytes()) == (2, content, rows)
+    assert not (tmp_path / "new.csv").exists()
+
+
+LOST = {
+    "a part is cut": lambda out: [(out / "part-000000.jsonl", lambda rows: rows[:2])],
+    "a part is gone": lambda out: [(out / "part-000000.jsonl", lambda rows: None)],
+    "a row is there twice": lambda out: [(out / "part-000000.jsonl", lambda rows: rows[:1] + rows)],
+    "rows are in another order": lambda out: [(out / "part-000000.jsonl", lambda rows: rows[::-1])],
+    "a failed row is gone": lambda out: [(out / "errors/part-000000.jsonl", lambda rows: None)],
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+@pytest.mark.parametrize("texts", [False, True])
+def test_scored_rows_that_are_lost_are_an_error(cli, folder, table, tmp_path, name, texts):
+    out = tmp_path / "scored"
+    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
+    pd.DataFrame([*ROWS, (None, "North", "x")], columns=COLUMNS).to_json(
+        table.with_suffix(".jsonl"), orient="records", lines=True
+    )
+    table = table.with_suffix(".jsonl")
+    run = (*run[:2], table, *run[3:], "--fail-after", "1", "--format", "jsonl")
+    assert cli(*run, "--out", out, "--model", folder).code == 1
+    more = ("--texts", table) if texts else ()
+    assert cli("report", out, *more, "--out", tmp_path / "x.json").code == 0
+    for path, change in LOST[name](out):
+        rows = change(path.read_text("utf-8").splitlines(keepends=True))
+        path.unlink() if rows is None else path.write_text("".join(rows), "utf-8")
+    answer = cli("report", out, *more, "--out", tmp_path / "y.json")
+    assert (answer.code, (tmp_path / "y.json").exists()) == (2, False)
+    assert "part-000000" in answer.err
+
+
+def test_counts_of_a_manifest_add_up(cli, folder, table, tmp_path):
+    out = tmp_path / "scored"
+    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
+    assert cli(*run, "--out", out, "--model", folder).code == 0
+    path = out / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for change in ({"finished": {"scored": 6, "failed": 0}}, {"shards": [9, -2]}, {"shards": []}):
+        path.write_text(json.dumps(manifest | change))
+        assert cli("report", out, "--out", tmp_path / "x.json").code == 2
+
+
+HOSTILE = [
+    *({"sentence": value} for value in (99, "x", None, -1, 1.5)),
+    *({"start": value} for value in (None, "abc", -5, 10**30, [1], float("inf"), 0)),
+    *({"because_start": value} for value in ("x", 3, None)),
+    *({"text": value} for value in (5, [], {"a": 1}, "", "x" * 99, "a\0b", None)),
+    *({"label": value} for value in ([], {}, 5, "blue")),
+    *({"polarity": value} for value in ("x", float("nan"), 1e300, [])),
+    *({"because": value} for value in ([1], 5, "x" * 99)),
+    *({"id": value} for value in (None, [], 5, "other")),
+    *({"row": value} for value in (None, "x", -1, 99, 10**30)),
+]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_rows_that_no_run_has_written_are_thinstack_errors(cli, folder, table, tmp_path, form):
+    out = tmp_path / "scored"
+    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
+    assert cli(*run, "--out", out, "--format", form, "--model", folder).code == 0
+    part = out / f"part-000000.{form}"
+    if form == "csv":
+        rows = list(csv.DictReader(io.StringIO(part.read_text("utf-8"), newline="")))
+    else:
+        rows = [json.loads(line) for line in part.read_text("utf-8").splitlines()]
+    place = next(place for place, row in enumerate(rows) if row["because"])
+
+    def refused(changed):
+        stream, written = io.StringIO(newline=""), [*rows[:place], changed, *rows[place + 1 :]]
+        if form == "csv":
+            writer = csv.DictWriter(stream, rows[0])
+            writer.writeheader()
+            writer.writerows(written)
+        else:
+            stream.writelines(f"{json.dumps(row)}\n" for row in written)
+        part.write_text(stream.getvalue(), "utf-8", newline="")
+        opened = ScoredFolder.opened(out)
+        for texts in (None, table):
+            try:
+                report_scored(opened, Asked("x", "", opened.columns(None, None, None)), texts)
+            except ThinstackError:
+                return True
+        return False
+
+    assert not refused(rows[place])
+    known = {name: value for name, value in rows[place].items() if name in AspectRow.model_fields}
+    for name in known:
+        if form == "jsonl" or name != "label":
+            changed = {key: value for key, value in rows[place].items() if key != name}
+            assert refused(changed), name
+    for change in HOSTILE:
+        assert refused(rows[place] | change), change
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{}", "[]", "x", '{"id": "1", "kind": [], "message": "m"}', '{"id": "\\ud800"}', "\xff"],
+)
+def test_errors_that_no_run_has_written_are_thinstack_errors(cli, folder, tmp_path, line):
+    table, out = tmp_path / "t.jsonl", tmp_path / "scored"
+    table.write_text('{"text": "good battery"}\n{"text": null}\n')
+    run = ("predict", "--input", table, "--output", "aspects", "--jobs", "0", "--fail-after", "1")
+    assert cli(*run, "--out", out, "--model", folder).code == 1
+    (out / "errors" / "part-000000.jsonl").write_bytes(f"{line}\n".encode("latin-1"))
+    assert cli("report", out, "--out", tmp_path / "x.json").code == 2
+
+
+def test_a_table_that_changes_meanwhile_is_an_error(model):
+    entries = [Entry(f"line {n}", "good battery", "North") for n in range(3)]
+    others = {
+        "shorter": entries[:2],
+        "longer": [*entries, entries[0]],
+        "another text": [*entries[:2], entries[2]._replace(text="awful battery")],
+        "another group": [entries[0]._replace(group="South"), *entries[1:]],
+        "another fault": [*entries[:2], Entry("line 2", "", faults=(Fault("row", "broken"),))],
+    }
+    for name, later in others.items():
+        times = iter([entries, later])
+        with pytest.raises(StoppedError):
+            run_report(lambda times=times: iter(next(times)), model, Asked(name, ""))
+    assert run_report(lambda: iter(entries), model, Asked("x", "")).figures.texts == 3
+
+
+@pytest.mark.parametrize("output", ["aspects", "sentences", "documents", "phrases"])
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_scored_rows_in_one_file_are_no_texts(cli, folder, table, tmp_path, output, form):
+    out = tmp_path / f"scored.{form}"
+    run = ("predict", "--input", table, "--text", "review", "--output", output, "--jobs", "0")
+    assert cli(*run, "--out", out, "--model", folder).code == 0
+    answer = cli("report", out, "--out", tmp_path / "x.json", "--model", folder)
+    assert (answer.code, "--output aspects" in answer.err) == (2, True)
+
+
+def test_standard_input_is_read_as_by_predict(cli, folder, table, made, tmp_path):
+    plain = made(*AS_A_TABLE)
+    out = tmp_path / "piped.json"
+
+    def piped(content, *options):
+        common = ("report", "-", *options, "--out", out, "--model", folder)
+        assert cli(*common, stdin=content).code == 0
+        return json.loads(out.read_text(encoding="utf-8"))
+
+    data = piped(table.read_bytes(), *AS_A_TABLE)
+    assert data.pop("source") == "standard input"
+    assert data == {name: value for name, value in plain.items() if name != "source"}
+    assert piped(b"good battery\n\nawful staff, poor\n")["texts"] == 2
+
+
+def test_names_that_look_alike_are_one_group(model):
+    names = ["Caf\u00e9", "Cafe\u0301", "CAF\u00c9", " Caf\u00e9\u200b", "Cafe"]
+    frame = pd.DataFrame({"text": ["good battery"] * 10, "store": names * 2})
+    found = thinstack.report(frame, by="store", model=model, min_mentions=1)
+    assert [(group.name, group.figures.texts) for group in found.by.groups] == [
+        *(("Caf\u00e9", 8), ("Cafe", 2))
+    ]
+    assert [(each.name, each.figures.texts) for each in found.aspects[0].groups] == [
+        *(("Caf\u00e9", 8), ("Cafe", 2))
+    ]
+
+
+def test_long_names_are_groups_of_their_own_and_shown_by_both_ends(model):
+    names = [f"https://shop.example/{'x' * 100}/{end}" for end in ("one", "two")]
+    frame = pd.DataFrame({"text": ["good battery"] * 4, "page": names * 2})
+    found = thinstack.report(frame, by="page", model=model, min_mentions=1)
+    assert [(group.name, group.figures.texts) for group in found.by.groups] == [
+        (name, 2) for name in names
+    ]
+    page = found.html()
+    assert all(f"x/{end}" in page for end in ("one", "two"))
+    assert not any(name in page for name in names)
+
+
+def test_the_largest_groups_are_found_in_bounded_memory(monkeypatch):
+    """Beside a count of all, where most names come once and before the large ones."""
+    monkeypatch.setattr(groups, "_MOST_NAMES", 200)
+    rng = random.Random(0)
+    names = [f"once {n}" for n in range(3000)]
+    names += rng.choices([f"often {n}" for n in range(60)], range(1, 61), k=9000)
+    names += [f"again {n}" for n in range(3000)]
+    counts = Counter(names)
+    counted = groups.Groups()
+    for name in names:
+        counted.add(name)
+        assert len(counted.names) <= 200
+    assert 0 < counted.lost <= 2 * len(names) / 200
+    least = counts.most_common(51)[50][1] + counted.lost
+    sure = [name for name, times in counts.items() if times > least]
+    assert len(sure) > 20
+    assert {*sure} <= {*counted.largest()}
+    assert 200 < counted.most <= len(counts)
+
+
+def test_few_characters_of_names_are_held(monkeypatch):
+    monkeypatch.setattr(groups, "_MOST_CHARACTERS", 10_000)
+    counted = groups.Groups()
+    for n in range(300):
+        counted.add(f"{n} {'x' * 500}")
+        counted.add("large")
+    assert counted.largest()[0] == "large"
+    assert sum(map(len, counted.names.values())) <= 10_000
+
+
+def numbered(frame):
+    return frame.set_axis(range(frame.shape[1]), axis=1), dict(enumerate(COLUMNS))
+
+
+def levelled(frame):
+    names = [("t", name) for name in COLUMNS]
+    return frame.set_axis(pd.MultiIndex.from_tuples(names), axis=1), dict(enumerate(names))
+
+
+@pytest.mark.parametrize("named", [numbered, levelled])
+def test_columns_have_names_of_any_type(model, named):
+    frame = pd.DataFrame(ROWS, columns=COLUMNS)
+    plain = thinstack.report(frame, "review", by="store", over="day", model=model).to_dict()
+    other, names = named(frame)
+    text, by, over = names if named is numbered else names.values()
+    report = thinstack.report(other, text, by=by, over=over, model=model)
+    data = report.to_dict()
+    assert data["by"]["column"] == ("1" if named is numbered else "t, store")
+    assert data["by"]["groups"] == plain["by"]["groups"]
+    assert data["over"]["periods"] == plain["over"]["periods"]
+    assert report.html()
+    with pytest.raises(DataError):
+        thinstack.report(other[[text]], None, model=model)
+
+
+def test_bins_and_periods_are_groups_and_periods_are_dates(model):
+    frame = pd.DataFrame({"text": ["good battery"] * 4, "stars": [1, 2, 4, 5]})
+    frame["band"] = pd.cut(frame.stars, [0, 2, 5])
+    frame["month"] = pd.period_range("2024-01", periods=4, freq="M")
+    frame["quarter"] = frame.month.dt.asfreq("Q")
+    for by in ("band", "quarter"):
+        found = thinstack.report(frame, by=by, over="month", model=model)
+        expected = Counter(str(cell) for cell in frame[by])
+        assert {each.name: each.figures.texts for each in found.by.groups} == expected
+        assert (found.over.unit, len(found.over.periods)) == ("month", 4)
+
+
+def test_dates_that_cannot_be_are_listed(model):
+    dates = ["2024-01-09", "9999-12-31", "1011-01-01", "45200", None, "2024-01-11"]
+    frame = pd.DataFrame({"text": ["good battery"] * 6, "day": dates})
+    found = thinstack.report(frame, over="day", model=model)
+    assert [each.start.isoformat() for each in found.over.periods] == [
+        *("2024-01-09", "2024-01-10", "2024-01-11")
+    ]
+    assert {each.kind: each.rows for each in found.unread} == {"date": 4}
+    beyond = pd.Series(np.array(["2024-01-09", "10000-01-01"] * 3, "M8[s]"))
+    found = thinstack.report(frame.assign(day=beyond), over="day", model=model)
+    assert {each.kind: each.rows for each in found.unread} == {"date": 3}
+    far = pl.Series([2**61, 0], dtype=pl.Datetime("us")).gather([0, 1, 0, 1, 1, 1])
+    with pytest.raises(InputError, match="1900 to 2100"):
+        thinstack.report(
+            pl.DataFrame({"text": ["good"] * 6, "d": [2**61] * 6}).with_columns(
+                pl.col("d").cast(pl.Datetime("us"))
+            ),
+            over="d",
+            model=model,
+        )
+    found = thinstack.report(pl.DataFrame({"text": ["good"] * 6, "d": far}), over="d", model=model)
+    assert {each.kind: each.rows for each in found.unread} == {"date": 2}
 
 
 def test_groups_of_few_rows_are_counted_together(made, cli, folder, tmp_path):
@@ -249,17 +541,27 @@ def test_groups_of_few_rows_are_counted_together(made, cli, folder, tmp_path):
 
 
 WRONG = {
-    "no rows": (("{empty}", "--text-column", "review"), "found no row"),
+    "no rows": (("{empty}", "--text", "review"), "found no row"),
     "another column": (("{table}",), "expected the column 'text'"),
-    "no such group": (("{table}", "--text-column", "review", "--by", "shop"), "'shop'"),
-    "no group at all": (("{table}", "--text-column", "review", "--by", "none"), "found no value"),
-    "no date at all": (("{table}", "--text-column", "review", "--over", "store"), "--dates"),
+    "no such group": (("{table}", "--text", "review", "--by", "shop"), "'shop'"),
+    "no group at all": (("{table}", "--text", "review", "--by", "none"), "found no value"),
+    "no date at all": (("{table}", "--text", "review", "--over", "store"), "--dates"),
     "a wrong format": (
-        ("{table}", "--text-column", "review", "--over", "day", "--dates", "%d/%m/%Y"),
+        ("{table}", "--text", "review", "--over", "day", "--dates", "%d/%m/%Y"),
         "the format '%d/%m/%Y'",
     ),
-    "no texts": (("{table}", "--text-column", "none"), "expected texts in English, found none"),
-    "a bad term": (("{table}", "--text-column", "review", "--about", "!"), "a letter or digit"),
+    "numbers for dates": (("{table}", "--text", "review", "--over", "serial"), "--dates excel"),
+    "the format that was tried": (
+        ("{table}", "--text", "review", "--over", "us", "--dates", "%d/%m/%Y"),
+        "--dates %m/%d/%Y",
+    ),
+    "a format of none": (
+        ("{table}", "--text", "review", "--over", "day", "--dates", "%d %d"),
+        "strptime",
+    ),
+    "a term in no UTF-8": (("{table}", "--text", "review", "--about", "batt\udcffery"), "UTF-8"),
+    "no texts": (("{table}", "--text", "none"), "expected texts in English, found none"),
+    "a bad term": (("{table}", "--text", "review", "--about", "!"), "a letter or digit"),
     "another ending": (("{table}", "--out", "x.docx"), "--format html, json or csv"),
     "a folder to write": (("{table}", "--out", "."), "found a folder"),
     "no table": (("nowhere.csv",), "found nothing"),
@@ -269,7 +571,9 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_be_reported_is_one_message(cli, folder, tmp_path, name):
-    frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(none=None)
+    frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(
+        none=None, serial=45200, us="2/24/2015 11:35"
+    )
     places = {"table": tmp_path / "reviews.csv", "empty": tmp_path / "empty.csv"}
     frame.to_csv(places["table"], index=False)
     frame[:0].to_csv(places["empty"], index=False)
@@ -283,14 +587,14 @@ def test_what_cannot_be_reported_is_one_message(cli, folder, tmp_path, name):
 
 
 def test_labels_without_sides_are_refused(cli, table, tmp_path, last_word):
-    common = ("report", table, "--text-column", "review", "--out", tmp_path / "x.html")
+    common = ("report", table, "--text", "review", "--out", tmp_path / "x.html")
     answer = cli(*common, "--about", "battery", "--model", last_word.path)
     assert answer.code == 2
     assert "expected a model of sentiment" in answer.err
 
 
 def test_a_model_that_finds_no_terms_wants_them_named(cli, table, tmp_path, monkeypatch):
-    common = ("report", table, "--text-column", "review", "--out", tmp_path / "x.html")
+    common = ("report", table, "--text", "review", "--out", tmp_path / "x.html")
     answer = cli(*common, "--model", "sentiment")
     assert answer.code == 2
     assert "does not find terms" in answer.err
@@ -364,6 +668,13 @@ def test_nobody_is_warned_of_languages(model):
         ({"text": ["good"]}, {}, InputError),
         (pd.DataFrame({"text": ["good"]}), {"about": "battery"}, InputError),
         (pd.DataFrame({"text": ["good"]}), {"min_mentions": 0}, InputError),
+        (pd.DataFrame({"text": [5, 1]}), {}, InputError),
+        (pd.DataFrame({"text": ["good", 1]}), {}, InputError),
+        (pd.DataFrame({"text": ["good"], "g": [[1]]}), {"by": "g"}, InputError),
+        (pd.DataFrame({"text": ["good"], "d": ["x"]}), {"over": "d", "dates": 5}, InputError),
+        (pd.DataFrame({"text": ["good"], "d": ["x"]}), {"over": "d", "dates": "%d %d"}, InputError),
+        (pd.DataFrame({"text": ["good"]}), {"about": [["a"]]}, InputError),
+        (pd.DataFrame({"text": ["good"]}), {"about": ["\ud800a"]}, InputError),
     ],
 )
 def test_frames_that_cannot_be_reported(model, frame, options, error):

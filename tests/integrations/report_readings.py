@@ -4,8 +4,9 @@ import random
 from datetime import date, timedelta
 
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.entries import Columns, Entry, Plan
+from thinstack.integrations.report.entries import Columns, Entry
 from thinstack.integrations.report.periods import Calendar
+from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.readings import Mention, Reading
 from thinstack.integrations.report.summary import Asked, report_of
 from thinstack.integrations.report.tally import Span

@@ -17,7 +17,7 @@ from thinstack.errors import InputError
 from thinstack.integrations.corpora import score_batches, scored_schema, shards
 
 TEXTS = ["A good battery! The staff is awful.", "", "so good", "a screen, good staff", "nothing"]
-FIELDS = ["id", "sentence", "start", "end", "because_start", "because_end"]
+FIELDS = ["id", "row", "sentence", "start", "end", "because_start", "because_end"]
 FIELDS += ["text", "because", "label", "polarity", "scores"]
 
 
@@ -35,11 +35,12 @@ def expected(model):
     """A row for each aspect, and an empty one for a text without any."""
     for number, result in enumerate(model(TEXTS)):
         if not result.aspects:
-            yield {"id": str(number)} | dict.fromkeys(FIELDS[1:])
+            yield {"id": str(number), "row": number} | dict.fromkeys(FIELDS[2:])
         for each in result.aspects:
             data, why = each.to_dict(), each.because
             yield {
                 "id": str(number),
+                "row": number,
                 "sentence": result.sentences.index(each.sentence),
                 "start": data["start"],
                 "end": data["end"],
@@ -55,7 +56,7 @@ def expected(model):
 
 def of_csv(cells):
     row = {name: cells[name] or None for name in FIELDS[:-1]}
-    for name in ("sentence", "start", "end", "because_start", "because_end"):
+    for name in ("row", "sentence", "start", "end", "because_start", "because_end"):
         row[name] = row[name] and int(row[name])
     row["polarity"] = row["polarity"] and float(row["polarity"])
     scores = {label: float(cells[label]) for label in LABELS[1:] if cells[label]}
@@ -89,10 +90,12 @@ def test_batches_have_a_row_for_each_aspect(model):
     batch = pa.record_batch({"id": [*"01234"], "text": TEXTS})
     found = list(score_batches([batch], model, output="aspects"))
     assert {one.schema for one in found} == {scored_schema(model.labels, "aspects")}
-    assert found[0].schema.names == [*FIELDS, "error"]
+    fields = [name for name in FIELDS if name != "row"]  # an engine numbers no rows
+    assert found[0].schema.names == [*fields, "error"]
     rows = list(itertools.chain.from_iterable(one.to_pylist() for one in found))
     assert {row["error"] for row in rows} == {None}
-    assert [{name: row[name] for name in FIELDS} for row in rows] == list(expected(model))
+    known = [{name: row[name] for name in fields} for row in expected(model)]
+    assert [{name: row[name] for name in fields} for row in rows] == known
     batch = pa.record_batch({"id": [*"012"], "text": [None, "a staff", "nothing"]})
     rows = next(iter(score_batches([batch], model, output="aspects"))).to_pylist()
     kinds = [(row["text"], row["error"] and row["error"]["kind"]) for row in rows]

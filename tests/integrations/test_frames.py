@@ -212,3 +212,41 @@ def test_thinstack_imports_no_frames():
     code += "; thinstack.score_frame; print({'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["set()", "set()"]
+
+
+class Survey(pd.DataFrame):
+    """As geopandas has a frame of its own."""
+
+    _metadata = ("source",)
+
+    @property
+    def _constructor(self):
+        return Survey
+
+
+def test_a_class_and_attributes_stay(model):
+    frame = Survey({"text": TEXTS}, index=[1] * len(TEXTS))
+    frame.source, frame.attrs["year"] = "a", 2024
+    found = thinstack.score_frame(frame, model=model)
+    assert (type(found), found.source, found.attrs) == (Survey, "a", {"year": 2024})
+    assert list(frame.columns) == ["text"]
+
+
+@pytest.mark.parametrize("names", [[("t", "x"), ("n", "x")], [("t", 1, "a"), ("t", 1, "b")]])
+def test_levels_of_columns_stay(model, names):
+    columns = pd.MultiIndex.from_tuples(names, names=[f"level {n}" for n in range(len(names[0]))])
+    frame = pd.DataFrame(dict.fromkeys(range(2), TEXTS)).set_axis(columns, axis=1)
+    found = thinstack.score_frame(frame, names[0], model=model)
+    plain = thinstack.score_frame(pd.DataFrame({"text": TEXTS}), model=model)
+    assert found.columns.names == frame.columns.names
+    assert [*found.columns] == [*names, *((name, *[""] * (len(names[0]) - 1)) for name in NEW)]
+    assert found["label"].squeeze().equals(plain["label"])
+    with pytest.raises(InputError, match="label"):
+        thinstack.score_frame(found, names[0], model=model)
+
+
+@pytest.mark.parametrize("name", [0, None, ("t", "x"), pd.Timestamp("2024-01-01")])
+def test_a_column_has_a_name_of_any_type(model, name):
+    frame = pd.DataFrame({0: TEXTS}).set_axis(pd.Index([name], tupleize_cols=False), axis=1)
+    found = thinstack.score_frame(frame, name, model=model)
+    assert found["label"].notna().sum() == sum(bool(text and text.strip()) for text in TEXTS)

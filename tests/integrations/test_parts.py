@@ -21,6 +21,7 @@ from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 LABELS = ("bad", '100% "good" –')
 LONG = "=x\r" + 70_000 * "é"
 GIVEN = [Row("a", "a,\nb. cde"), Row('b "\u2028"', "\x85"), Row("c", LONG)]
+NUMBERS = {"a": 7, GIVEN[1].id: 2**40, "c": 2**40 + 1}
 NAN = float("nan")
 ROWS = ScoredRows(
     text=np.array([0, 0, 1, 2]),
@@ -34,6 +35,7 @@ ROWS = ScoredRows(
     parent=np.array([2, NOTHING, NOTHING, 2]),
     because_start=np.array([0, NOTHING, NOTHING, 2]),
     because_end=np.array([1, NOTHING, NOTHING, 4]),
+    row=np.array([7, 7, 2**40, 2**40 + 1]),
 )
 RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}
@@ -58,6 +60,8 @@ def wanted(output):
         for name, value in record.items():
             if output == "phrases" or name not in ("node", "parent"):
                 items.append((name, value))
+            if output == "aspects" and name == "id":
+                items.append(("row", NUMBERS[value]))
             if output == "aspects" and name == "end":
                 items += [("because_start", start), ("because_end", end)]
             if output == "aspects" and name == "text":
@@ -83,7 +87,7 @@ def of_csv(cells):
     """The record of a row of CSV, in which nothing is empty text."""
     scores = {name: cells.pop(name) for name in LABELS}
     record = {name: cell or None for name, cell in cells.items()}
-    numbers = {"sentence", "start", "end", "node", "parent", "because_start", "because_end"}
+    numbers = {"row", "sentence", "start", "end", "node", "parent", "because_start", "because_end"}
     for name in numbers & record.keys():
         record[name] = record[name] and int(record[name])
     polarity = record["polarity"] and float(record["polarity"])

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 import typer
 from rich.console import Console
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from thinstack.integrations.corpora.run import Request
 
 
-STANDARD_INPUT = "-"
+_STANDARD_INPUT = "-"
 
 OutOption = Annotated[
     Path | None,
@@ -140,12 +140,6 @@ def _request(asked: Mapping[str, Any]) -> "Request":
         raise InputError(
             f"{listed(tables)}: is for tables, whose texts --paragraphs does not cut: leave one out"
         )
-    streamed = str(input) == STANDARD_INPUT
-    if streamed and sys.stdin.isatty():
-        raise InputError(
-            "--input - reads standard input, but that is a terminal: pipe texts into it, or name a "
-            "file"
-        )
     known = {name: value for name, value in asked.items() if value is not None}
     settings = {name: known[name] for name in Settings.model_fields if name in known}
     out, own = asked["out"], file_format(asked["out"])
@@ -156,7 +150,7 @@ def _request(asked: Mapping[str, Any]) -> "Request":
         )
     settings.setdefault("format", "parquet" if input.suffix.lower() == ".parquet" else "jsonl")
     return Request(
-        input=sys.stdin.buffer if streamed else input,
+        input=standard_input(input) or input,
         out=parts_folder(out) if own else out,
         file=out if own else None,
         settings=Settings.parse(settings, source="options"),
@@ -165,6 +159,17 @@ def _request(asked: Mapping[str, Any]) -> "Request":
         repeated_ids=bool(asked["allow_repeated_ids"]),
         **{name: known[name] for name in ("jobs", "fail_after") if name in known},
     )
+
+
+def standard_input(input: Path) -> BinaryIO | None:
+    """Standard input where `input` names it, else None. Raises InputError if it is a terminal."""
+    if str(input) != _STANDARD_INPUT:
+        return None
+    if sys.stdin.isatty():
+        raise InputError(
+            "- reads standard input, but that is a terminal: pipe texts into it, or name a file"
+        )
+    return sys.stdin.buffer
 
 
 def _summary(last: "Done", request: "Request") -> str:

@@ -1,18 +1,22 @@
 """`thinstack report`: what the texts of a table say, as one page, as JSON or as CSV."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 from rich.console import Console
 
 from thinstack.cli import options
+from thinstack.cli.predict_corpus import standard_input
+from thinstack.data.files.outputs import check_output
 from thinstack.data.files.signals import stoppable
-from thinstack.data.files.writing import write_atomically
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
+    from thinstack.integrations.corpora.inputs import Corpus
     from thinstack.integrations.report.report import Report
     from thinstack.integrations.report.run import Tell
 
@@ -29,8 +33,8 @@ def report(
         Path,
         typer.Argument(
             help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "of a text on each line, or a folder of such files. Or the folder of a run of predict "
-            "--input --output aspects, whose rows are not scored again."
+            "of a text on each line, a folder of such files, or - for standard input. Or the "
+            "folder of a run of predict --input --output aspects, which is not scored again."
         ),
     ],
     out: Annotated[
@@ -38,7 +42,7 @@ def report(
         typer.Option(help="The file for the report: .html, .json or .csv.", show_default=False),
     ],
     text: Annotated[
-        str | None, typer.Option("--text-column", help="The column of the texts.  [default: text]")
+        str | None, typer.Option("--text", help="The column of the texts.  [default: text]")
     ] = None,
     by: Annotated[
         str | None, typer.Option(help="A column whose values are compared, such as store.")
@@ -66,8 +70,9 @@ def report(
     dates: Annotated[
         str | None,
         typer.Option(
-            help="How dates are written, such as %d/%m/%Y.  [default: 2024-03-09, 9 March 2024 and "
-            "the like]"
+            help="How dates are written: a format such as %d/%m/%Y, unix (seconds or milliseconds "
+            "since 1970) or excel (its day numbers).  [default: 2024-03-09, 9 March 2024 and the "
+            "like]"
         ),
     ] = None,
     format: Annotated[
@@ -97,12 +102,14 @@ def report(
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.report.scored import is_scored
 
-    kind, console = _format(out, format), Console(stderr=True)
+    read = 0 if str(table) == "-" else table
+    output, console = check_output(out, "--out", (read, texts)), Console(stderr=True)
+    kind = _format(out, format)
     make = _of_scored if is_scored(table) else _of_texts
     with stoppable(f"{_KEPT}: run the same command again"), CorpusBar(console) as bar:
         found = make(context.params, bar.tell)
     content = {"html": found.html, "json": found.to_json, "csv": found.to_csv}[kind]()
-    write_atomically(out, content)
+    output.write(content)
     said = f"{found.figures.texts:,} texts, {len(found.aspects):,} aspects; the report is in {out}"
     console.print(escaped(said), soft_wrap=True, highlight=False, markup=False)
 
@@ -110,27 +117,46 @@ def report(
 def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     """The report of texts, which are scored."""
     from thinstack import load
-    from thinstack.integrations.corpora.inputs import open_corpus
     from thinstack.integrations.report.entries import Columns, corpus_entries
-    from thinstack.integrations.report.frames import default_model, model_name
+    from thinstack.integrations.report.frames import checked_terms, default_model, model_name
     from thinstack.integrations.report.run import run_report
     from thinstack.integrations.report.summary import Asked
 
     if asked["texts"] is not None:
         raise InputError("--texts: works only with a folder of scored rows: leave it out")
-    reading = {name: asked[name] for name in ("encoding", "separator", "header")}
-    corpus = open_corpus(asked["table"], **{**reading, "encoding": reading["encoding"] or "utf-8"})
-    columns = Columns(asked["text"] or "text", asked["by"], asked["over"], asked["dates"])
-    terms = tuple(dict.fromkeys(asked["about"] or ()))
+    text = "text" if asked["text"] is None else asked["text"]
+    columns = Columns(text, asked["by"], asked["over"], asked["dates"])
+    terms = checked_terms(asked["about"] or ())
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
-    model = load(asked["model"] or default_model(terms), **running)
-    wanted = Asked(asked["table"].name, model_name(model), columns, terms, asked["min_mentions"])
-    return run_report(lambda: corpus_entries(corpus, columns), model, wanted, tell)
+    with _corpus(asked) as corpus:
+        model = load(asked["model"] or default_model(terms), **running)
+        name = ", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name
+        wanted = Asked(name, model_name(model), columns, terms, asked["min_mentions"])
+        return run_report(lambda: corpus_entries(corpus, columns), model, wanted, tell)
+
+
+@contextmanager
+def _corpus(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
+    """The table; standard input is kept in a file while it is read."""
+    from thinstack.integrations.corpora.inputs import open_corpus, spooled_corpus
+    from thinstack.integrations.corpora.rows import Columns
+
+    reading = {name: asked[name] for name in ("encoding", "separator", "header")}
+    reading["encoding"] = reading["encoding"] or "utf-8"
+    stream = standard_input(asked["table"])
+    if stream is None:
+        yield open_corpus(asked["table"], **reading)
+        return
+    named = any(asked[name] is not None for name in ("text", "by", "over"))
+    with TemporaryDirectory(prefix="thinstack-") as folder:
+        spool = Path(folder) / "standard input"
+        yield spooled_corpus(stream, spool, Columns(), named=named, **reading)
 
 
 def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     """The report of rows that were scored before."""
-    from thinstack.integrations.report.scored import ScoredFolder, report_scored
+    from thinstack.integrations.report.scored import report_scored
+    from thinstack.integrations.report.scored_rows import ScoredFolder
     from thinstack.integrations.report.summary import Asked
 
     if misplaced := [name for name in _OF_TEXTS if asked[name] or asked[name] is False]:
@@ -151,12 +177,7 @@ def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
 
 
 def _format(out: Path, format: Format | None) -> Format:
-    """The format of the report. Raises InputError if nothing tells it, and for a folder."""
-    if out.is_dir():
-        raise InputError(
-            f"--out {out}: expected a file to write, found a folder: name a file in it, such as "
-            f"{out / 'report.html'}"
-        )
+    """The format of the report. Raises InputError if nothing tells it."""
     if format is not None:
         return format
     endings: dict[str, Format] = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}

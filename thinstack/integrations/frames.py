@@ -27,7 +27,7 @@ _ADVICE: Final = "name the column of the texts with text="
 
 def score_frame(
     frame: Frame,
-    text: str = "text",
+    text: Any = "text",
     *,
     model: Predictor | str | Path = "sentiment",
     scores: bool = False,
@@ -36,8 +36,9 @@ def score_frame(
 ) -> Frame:
     """Score a column of English texts, and give the frame with new columns behind its own.
 
-    `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. The same kind comes back, with
-    its index and its rows in order. `text`: the column of the texts. `model`: a loaded model, or
+    `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. The same class comes back, with
+    its index, its rows in order and its `attrs`; where columns have levels, a new name has the
+    first. `text`: the column of the texts. `model`: a loaded model, or
     what `thinstack.load` takes.
 
     The new columns are `label`; `polarity`, from -1 (negative) to 1 (positive); `most_positive` and
@@ -67,13 +68,15 @@ def score_frame(
     names += [prefix + label for label in model.labels] if scores else []
     terms = _Terms.of(about, model, len(eager))
     names += [prefix + name for name in terms.names]
-    _check_new(names, eager.columns)
+    levels = getattr(getattr(frame, "columns", None), "nlevels", 1)  # of pandas
+    labels = [name if levels == 1 else (name, *[""] * (levels - 1)) for name in names]
+    _check_new(labels, eager.columns)
     columns = _Columns.empty(len(eager), model.view, scores=scores)
     for row, result in enumerate(model.stream(_texts(eager, text))):
         columns.add(row, result)
         terms.add(row, result)
     values = [*columns.values(), *terms.values()]
-    scored: Frame = _joined(eager, dict(zip(names, values, strict=True)))
+    scored: Frame = _joined(frame, eager, dict(zip(labels, values, strict=True)))
     return scored
 
 
@@ -117,7 +120,7 @@ def _instead_of(found: object) -> str:
     return f"{what}: texts alone are scored by model(texts)"
 
 
-def _check_new(names: Sequence[str], there: Sequence[str]) -> None:
+def _check_new(names: Sequence[object], there: Sequence[object]) -> None:
     """Raise InputError for new columns of the name of another one."""
     if taken := [name for name in names if name in there]:
         raise InputError(
@@ -131,25 +134,27 @@ def _check_new(names: Sequence[str], there: Sequence[str]) -> None:
         )
 
 
-def _texts(frame: "nw.DataFrame[Any]", name: str) -> Iterator[str]:
+def _texts(frame: "nw.DataFrame[Any]", name: Any) -> Iterator[str]:
     """The texts of a column, "" for one that is missing. Only some are Python objects at once."""
     column = frame.get_column(name)
     for start in range(0, len(column), _ROWS):
         part = column[start : start + _ROWS]
         cells = zip(part.to_list(), part.is_null().to_list(), strict=True)
         for row, (cell, missing) in enumerate(cells, start):
-            if missing:
-                yield ""
-            elif isinstance(cell, str):
-                yield cell
-            else:
-                raise InputError(
-                    f"row {row} of the column {name!r}: expected a text, found {shown(cell, 60)}: "
-                    f"{_conversion(frame, name, cell)}"
-                )
+            yield "" if missing else text_cell(frame, name, row, cell)
 
 
-def _conversion(frame: "nw.DataFrame[Any]", name: str, cell: object) -> str:
+def text_cell(frame: "nw.DataFrame[Any]", name: Any, row: int, cell: object) -> str:
+    """A cell of a column of texts. Raises InputError for what is no text."""
+    if isinstance(cell, str):
+        return cell
+    raise InputError(
+        f"row {row} of the column {name!r}: expected a text, found {shown(cell, 60)}: "
+        f"{_conversion(frame, name, cell)}"
+    )
+
+
+def _conversion(frame: "nw.DataFrame[Any]", name: Any, cell: object) -> str:
     """How to make texts of a column that holds this cell."""
     binary = isinstance(cell, bytes)
     if frame.implementation.is_pandas_like():
@@ -241,8 +246,9 @@ class _Terms(NamedTuple):
         return [*chain.from_iterable(zip(self.polarity, self.mentions, strict=True))]
 
 
-def _joined(frame: "nw.DataFrame[Any]", columns: Mapping[str, Any]) -> Any:
-    """The frame with more columns, as it was given."""
+def _joined(given: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
+    """The frame with more columns. One of pandas keeps its class, its `attrs`, and the levels of
+    its columns."""
     backend, new = frame.implementation, list[Any]()
     for name, values in columns.items():
         kind: Any
@@ -254,7 +260,13 @@ def _joined(frame: "nw.DataFrame[Any]", columns: Mapping[str, Any]) -> Any:
         else:
             kind, known = nw.Float64, _without_nan(values)
         new.append(nw.new_series(name, known, kind, backend=backend))
-    return frame.with_columns(*new).to_native()
+    joined = frame.with_columns(*new).to_native()
+    if not backend.is_pandas():
+        return joined
+    if given.columns.nlevels > 1:
+        labels = [*given.columns, *columns]
+        joined.columns = type(given.columns).from_tuples(labels, names=given.columns.names)
+    return given._constructor(joined).__finalize__(given)
 
 
 def _without_nan(values: NDArray[np.float64]) -> list[float | None]:

@@ -260,7 +260,7 @@ def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: 
     if missing := [column for column in wanted if column not in known]:
         expected = f"expected the column {missing[0]!r}, found {listed(known)}"
         expected += _near(missing[0], known)
-        if len(known) == 1 and re.search(rf"\b{re.escape(missing[0])}\b", str(known[0])):
+        if len(known) == 1 and re.search(rf"\b{re.escape(str(missing[0]))}\b", str(known[0])):
             advice = f"say with --sep which character stands between the cells, or {advice}"
         raise DataError(f"{source}: {expected}; {advice}")
     if twice := [column for column in known if column and known.count(column) > 1]:

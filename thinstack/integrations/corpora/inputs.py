@@ -2,9 +2,10 @@
 
 import hashlib
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from thinstack.data.files.compressed import without_compression
 from thinstack.data.files.paths import file_path, why_unreadable
@@ -104,6 +105,17 @@ def open_corpus(
     for name, file in files.items():
         _check_file(name, file, corpus, columns)
     return corpus
+
+
+def spooled_corpus(
+    stream: BinaryIO, spool: Path, columns: Columns, *, named: bool, **reading: Any
+) -> Corpus:
+    """The corpus of a stream, which is copied to the file `spool`: texts, one a line; or if a
+    column is `named`, a table. `reading`: as `open_corpus` takes it."""
+    with spool.open("wb") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)
+    kind = "" if named else ".txt"  # a name without an ending is looked into
+    return Corpus({spool.name: spool}, columns, kind=kind, **reading)
 
 
 def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) -> None:

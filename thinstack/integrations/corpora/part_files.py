@@ -29,6 +29,7 @@ _PLACED: Final[dict[Output, tuple[str, str]]] = {
     "aspects": ("because_start", "because_end"),
 }
 """Columns of numbers that only rows of this output have."""
+_ROW: Final = "row"
 _BECAUSE: Final = "because"
 _PROBLEM: Final = "error"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
@@ -105,8 +106,10 @@ def _lines(
 
 
 def _numbered(output: Output) -> list[str]:
-    """The first columns: the id, and numbers."""
-    return ["id", "sentence", "start", "end", *_PLACED.get(output, ())]
+    """The first columns: the id, and numbers. Rows of aspects have that of the text, by which texts
+    of one id are told apart."""
+    row = [_ROW] if output == "aspects" else []
+    return ["id", *row, "sentence", "start", "end", *_PLACED.get(output, ())]
 
 
 def _texts(output: Output) -> list[str]:
@@ -218,16 +221,18 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
 def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False) -> "pa.Schema":
     """The columns of scored rows for these classes.
 
-    `output`: what has a row. `problems`: whether failed rows are included.
+    `output`: what has a row. `problems`: whether failed rows are included, as of an engine, whose
+    rows have no numbers.
     """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
     scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
+    numbered = [name for name in _numbered(output)[1:] if not (problems and name == _ROW)]
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
             pa.field("id", pa.string()),
-            *(pa.field(name, pa.int32()) for name in _numbered(output)[1:]),
+            *(pa.field(name, pa.int64() if name == _ROW else pa.int32()) for name in numbered),
             *(pa.field(name, pa.string()) for name in _texts(output)),
             pa.field("polarity", pa.float64()),
             pa.field("scores", scores),
@@ -246,9 +251,6 @@ def rows_batch(
     by the place of the text."""
     import pyarrow as pa
 
-    def numbers(column: NDArray[np.int64]) -> Any:
-        return pa.array(column.astype(np.int32), mask=column == NOTHING)
-
     missing = np.isnan(rows.scores[:, 0])
     by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
     kind = schema.field("scores").type
@@ -261,8 +263,9 @@ def rows_batch(
         "scores": pa.StructArray.from_arrays(by_class, fields=list(kind), mask=pa.array(missing)),
     }
     for field in schema:
-        if pa.types.is_int32(field.type):
-            columns[field.name] = numbers(getattr(rows, field.name))
+        if pa.types.is_integer(field.type):
+            column = getattr(rows, field.name)
+            columns[field.name] = pa.array(column, field.type, mask=column == NOTHING)
     if _BECAUSE in schema.names:
         because = rows.texts_of(given, rows.because_start, rows.because_end)
         columns[_BECAUSE] = pa.array(because, pa.string())

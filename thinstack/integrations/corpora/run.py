@@ -1,6 +1,5 @@
 """A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.folder import SPOOL, OutFolder
-from thinstack.integrations.corpora.inputs import Corpus, digest, open_corpus
+from thinstack.integrations.corpora.inputs import Corpus, digest, open_corpus, spooled_corpus
 from thinstack.integrations.corpora.one_file import check_new_file, join_parts, remove_parts
 from thinstack.integrations.corpora.part_files import check_format
 from thinstack.integrations.corpora.rows import Columns
@@ -176,10 +175,7 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     if again is not None:
         return again
     spool = folder.path / SPOOL
-    with spool.open("wb") as file:
-        shutil.copyfileobj(request.input, file, 1 << 20)
-    kind = "" if request.named else ".txt"  # a name without an ending is looked into
-    return Corpus({SPOOL: spool}, columns, kind=kind, **reading)
+    return spooled_corpus(request.input, spool, columns, named=request.named, **reading)
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:

@@ -44,6 +44,7 @@ class ScoredRows(NamedTuple):
         node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
             the number of its parent. The parent of a whole sentence is NOTHING.
         because_start, because_end: (N,) for aspects, the characters of what decides, or NOTHING.
+        row: (N,) the number of the text in its corpus, from 0, or NOTHING.
     """
 
     text: IntArray
@@ -57,6 +58,7 @@ class ScoredRows(NamedTuple):
     parent: IntArray
     because_start: IntArray
     because_end: IntArray
+    row: IntArray
 
     @classmethod
     def merged(cls, parts: "Sequence[Self]") -> Self:
@@ -143,7 +145,7 @@ class TextScorer:
         nothing = np.full(len(texts), NOTHING, np.int64)
         scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
         place, polarity = (texts, nothing, nothing, nothing), np.full(len(texts), np.nan)
-        return ScoredRows(*place, nothing, scores, polarity, *[nothing] * 4)
+        return ScoredRows(*place, nothing, scores, polarity, *[nothing] * 5)
 
     def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
         """Rows of whole texts, without scores."""

@@ -23,23 +23,25 @@ _LISTED = 3
 
 
 class Shard(NamedTuple):
-    """Consecutive rows of a corpus, and the number of the shard, from 0."""
+    """Consecutive rows of a corpus, the number of the shard, and that of its first row, from 0."""
 
     number: int
     rows: list[Row]
+    first: int = 0
 
 
 def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
     """The rows in shards, each as large as it may be. No shard is empty."""
-    numbers, piece, characters = count(), list[Row](), 0
+    numbers, piece, characters, first = count(), list[Row](), 0, 0
     for row in rows:
         if len(piece) == SHARD_ROWS or (piece and characters + len(row.text) > SHARD_CHARACTERS):
-            yield Shard(next(numbers), piece)
+            yield Shard(next(numbers), piece, first)
+            first += len(piece)
             piece, characters = [], 0
         piece.append(row)
         characters += len(row.text)
     if piece:
-        yield Shard(next(numbers), piece)
+        yield Shard(next(numbers), piece, first)
 
 
 def rows_digest(rows: Iterable[Row]) -> str:

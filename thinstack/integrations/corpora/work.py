@@ -54,13 +54,15 @@ class ModelSource:
 def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> WrittenShard:
     """Score the rows of a shard and write them."""
     failed: list[tuple[Row, Problem]] = []
+    first = shard.first
     with replacing(folder.part(shard.number)) as path:
         with open_part(path, folder.format, scorer.labels, output=scorer.output) as write:
             for rows in batches_of(shard.rows):
                 scored, problems = scorer(rows)
                 _check_complete(len(rows), scored, problems)
                 failed += [(rows[place], problems[place]) for place in sorted(problems)]
-                write(rows, scored)
+                write(rows, scored._replace(row=scored.text + first))
+                first += len(rows)
         folder.write_failed(shard.number, failed_lines(failed))
     return WrittenShard(shard.number, len(shard.rows), len(failed))
 

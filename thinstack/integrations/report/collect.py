@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from thinstack.integrations.report.entries import Entry, Kind, Plan
+from thinstack.data.tables.alike import likeness
+from thinstack.integrations.report.entries import Entry, Kind
 from thinstack.integrations.report.figures import Unread
+from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.readings import Mention, Reading
 from thinstack.integrations.report.tally import Quote, Span, Tallies, TermTally, side_of
 from thinstack.integrations.report.terms import joined, normalised, said_phrase, singular
@@ -39,7 +41,7 @@ class Collector:
     """
 
     def __init__(self, plan: Plan, about: Sequence[str] = ()):
-        self._plan, self._groups = plan, frozenset(plan.groups)
+        self._plan, self._groups = plan, {likeness(name): name for name in plan.groups}
         self._named = bool(about)
         self.all, self.terms = Tallies(), {term: TermTally() for term in about}
         self.without = self.missed = 0
@@ -55,7 +57,7 @@ class Collector:
 
     def add(self, entry: Entry, reading: Reading) -> None:
         """Count a text."""
-        group = entry.group if entry.group in self._groups else None
+        group = None if entry.group is None else self._groups.get(likeness(entry.group))
         calendar = self._plan.calendar
         period = calendar.period(entry.day) if calendar and entry.day else None
         if entry.day and period is None:

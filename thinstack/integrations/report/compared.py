@@ -23,6 +23,7 @@ MOST_DIFFERENCES: Final = 20
 
 _SIDE_BY_SIDE: Final = 4  # groups in one table of aspects, which fit a narrow screen
 _ON_AVERAGE: Final = 4  # texts of each period, so that an aspect has a picture over time
+_LONGEST_NAME: Final = 100  # characters of the name of a group
 _ASPECTS: Final = 12  # in these tables
 
 
@@ -32,9 +33,10 @@ def compared(found: Comparison, aspects: Sequence[AspectFigures]) -> Iterator[st
     shown = found.groups[:MOST_GROUPS]
     yield heading(2, f"By {name}", "by")
     more = len(found.groups) - len(shown) + found.others
-    left = f" {more:,} more are not shown." if more else ""
+    least = "At least " if found.uncounted else ""
+    left = f" {least}{more:,} more are not shown." if more else ""
     caption = f"The texts by {name}, those of most texts first.{left}"
-    rows = [(safe(group.name), group.figures) for group in shown]
+    rows = [(_name(group.name), group.figures) for group in shown]
     yield from table(caption, name.capitalize(), rows)
     yield from _differences(found)
     surer = {(each.term, each.group): each for each in reversed(found.differences)}
@@ -66,12 +68,19 @@ def difference(found: Difference, among: Comparison) -> str:
     """A difference as a sentence."""
     what = "all texts" if found.term is None else safe(asked_name(found.term))
     other = [group.name for group in among.groups if group.name != found.group]
-    there = safe(other[0]) if len(among.groups) == 2 else "all others"
+    there = _name(other[0]) if len(among.groups) == 2 else "all others"
     return (
-        f"<b>{what}</b>: {of_side(found.here, found.side)} in <b>{safe(found.group)}</b> "
+        f"<b>{what}</b>: {of_side(found.here, found.side)} in <b>{_name(found.group)}</b> "
         f"(of {found.here.texts:,}), {of_side(found.there, found.side)} in {there} "
         f"(of {found.there.texts:,}); {_p(found.adjusted)}"
     )
+
+
+def _name(group: str) -> str:
+    """The name of a group as markup; of a long one both ends."""
+    if len(group) > _LONGEST_NAME:
+        group = f"{group[: _LONGEST_NAME // 2]} … {group[-_LONGEST_NAME // 2 :]}"
+    return safe(group)
 
 
 def _p(value: float) -> str:
@@ -102,7 +111,7 @@ def _by_aspect(
         "what is better or worse than elsewhere by more than chance."
     )
     rows = [(named(aspect), [cell(aspect, group) for group in groups]) for aspect in aspects]
-    yield from grid(caption, ["Aspect", *map(safe, groups)], rows)
+    yield from grid(caption, ["Aspect", *map(_name, groups)], rows)
 
 
 def _better(found: Difference) -> bool:

@@ -1,12 +1,13 @@
 """The rows of a table as a report reads them: a text, its group and its day, or what is wrong."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import narwhals as nw
+import numpy as np
 
 from thinstack.data.tables.table_rows import (
     Found,
@@ -16,9 +17,10 @@ from thinstack.data.tables.table_rows import (
     is_missing,
     repeats_header,
 )
-from thinstack.errors import DataError, InputError, shown
+from thinstack.errors import DataError, InputError, escaped, shown
 from thinstack.integrations.corpora.inputs import Corpus
-from thinstack.integrations.report.periods import Calendar, date_of
+from thinstack.integrations.frames import text_cell
+from thinstack.integrations.report.periods import cell_of_date, date_of
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date"]
 """What could not be read: a row, a text that is missing or has no words, one in another language,
@@ -34,40 +36,43 @@ REASONS: Final[dict[Kind, str]] = {
 }
 """What is said of so many rows, by kind."""
 
-MOST_GROUPS: Final = 50
-"""Groups that are told apart, those of the most rows."""
+_READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(None))
+"""Types of cells that `cell_text` reads or refuses; others, such as bins, are groups as `str`."""
 
-_MOST_NAMES: Final = 100_000  # different groups that are counted to find these
-_LONGEST_NAME: Final = 80  # characters of the name of a group
 _FRAME_ROWS: Final = 1 << 12
-_ADVICE: Final = (
-    "name the columns with --text-column, --by and --over (in Python text=, by=, over=)"
-)
+_ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
 
 
 class Columns(NamedTuple):
     """The columns of the texts, of their groups, and of their dates, of the format `dates`; and of
-    their ids, where texts are looked for by them."""
+    their ids, where texts have some. In a frame, a name may be a number, a tuple, or another
+    object."""
 
-    text: str = "text"
-    by: str | None = None
-    over: str | None = None
+    text: Any = "text"
+    by: Any = None
+    over: Any = None
     dates: str | None = None
     id: str | None = None
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> list[Any]:
         """The columns that are read, each once."""
-        return list(
-            dict.fromkeys(name for name in (self.text, self.by, self.over, self.id) if name)
-        )
+        others = (name for name in (self.by, self.over, self.id) if name is not None)
+        return list(dict.fromkeys((self.text, *others)))
+
+
+def column_name(name: object) -> str:
+    """The name of a column as a report writes it; that of several levels on one line."""
+    parts = name if isinstance(name, tuple) else (name,)
+    return escaped(", ".join(str(part) for part in parts if part != ""))
 
 
 class Fault(NamedTuple):
-    """Why something could not be read."""
+    """Why something could not be read; of a group or a date also the cell, "" if it is missing."""
 
     kind: Kind
     reason: str
+    cell: str = ""
 
 
 class Entry(NamedTuple):
@@ -112,6 +117,7 @@ def _entries(path: Path, records: Iterable[Found], columns: Columns, name: str) 
     known: list[str] | None = None
     for one in records:
         if isinstance(one, list):
+            _check_unscored(str(path), one)
             check_columns(str(path), one, columns.names, _ADVICE)
             known = one
             continue
@@ -121,7 +127,18 @@ def _entries(path: Path, records: Iterable[Found], columns: Columns, name: str) 
             yield Entry(place, "", faults=(Fault("row", _reason(problem)),))
             continue
         own = f"{name}:{one.line}" if name else f"{one.line}"
-        yield _entry(place, one, columns)._replace(id=_id(one, columns.id) if columns.id else own)
+        id = own if columns.id is None else _id(one, columns.id)
+        yield _entry(place, one, columns)._replace(id=id)
+
+
+def _check_unscored(source: str, columns: Iterable[object]) -> None:
+    """Raise InputError for the columns of scored rows, whose texts may be terms or phrases."""
+    if {"id", "sentence", "start", "end", "text", "label", "polarity"}.issubset(columns):
+        raise InputError(
+            f"{source}: holds rows that thinstack has scored, not the texts. Report on the table "
+            "that was scored, or score it into a folder (--output aspects --out FOLDER) and report "
+            "on that"
+        )
 
 
 def _id(record: Record, column: str) -> str:
@@ -133,31 +150,40 @@ def _id(record: Record, column: str) -> str:
 
 
 def frame_entries(frame: "nw.DataFrame[Any]", columns: Columns) -> Iterator[Entry]:
-    """The rows of a frame. Raises DataError for one without the columns."""
+    """The rows of a frame. Raises DataError for one without the columns, and InputError for a cell
+    in the column of texts that is none."""
+    _check_unscored("the frame", frame.columns)
     check_columns("the frame", frame.columns, columns.names, _ADVICE)
     names = columns.names
     for start in range(0, len(frame), _FRAME_ROWS):
         part = frame[start : start + _FRAME_ROWS]
         lists = [_cells(part.get_column(name)) for name in names]
         for row, cells in enumerate(zip(*lists, strict=True), start):
+            if cells[0] is not None:
+                text_cell(frame, columns.text, row, cells[0])
             yield _entry(f"row {row}", Record(row, dict(zip(names, cells, strict=True))), columns)
 
 
 def _cells(column: "nw.Series[Any]") -> list[Any]:
-    """The cells of a column, None for one that is missing."""
-    pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
+    """The cells of a column, None for one that is missing; dates that Python cannot hold as
+    texts."""
+    try:
+        cells = column.to_list()
+    except (ValueError, OverflowError):
+        cells = column.cast(nw.String).to_list()
+    pairs = zip(cells, column.is_null().to_list(), strict=True)
     return [None if missing else cell for cell, missing in pairs]
 
 
 def _entry(place: str, record: Record, columns: Columns) -> Entry:
     faults = list[Fault]()
     text = _text(record, columns.text, faults)
-    group = _group(record.cells.get(columns.by), faults) if columns.by else None
+    group = None if columns.by is None else _group(record.cells.get(columns.by), faults)
     day = None
-    if columns.over:
+    if columns.over is not None:
         cell = record.cells.get(columns.over)
         if (day := date_of(cell, columns.dates)) is None:
-            faults.append(Fault("date", "there is none" if _empty(cell) else shown(cell, 60)))
+            faults.append(_fault("date", cell, shown(cell, 60)))
     return Entry(place, text, group, day, tuple(faults))
 
 
@@ -173,10 +199,16 @@ def _text(record: Record, column: str, faults: list[Fault]) -> str:
 
 def _group(value: object, faults: list[Fault]) -> str | None:
     try:
-        return cell_text(str(value) if isinstance(value, date) else value).strip()[:_LONGEST_NAME]
+        return cell_text(value if isinstance(value, _READ) else str(value)).strip()
     except DataError as error:
-        faults.append(Fault("group", "there is none" if _empty(value) else str(error)))
+        faults.append(_fault("group", value, str(error)))
         return None
+
+
+def _fault(kind: Kind, cell: object, reason: str) -> Fault:
+    if _empty(cell):
+        return Fault(kind, "there is none")
+    return Fault(kind, reason, cell_of_date(cell) or reason)
 
 
 def _empty(value: object) -> bool:
@@ -188,56 +220,3 @@ def _empty(value: object) -> bool:
 def _reason(error: DataError) -> str:
     """What an error says, without the file and the line, which the place has."""
     return str(error).partition(": ")[2] or str(error)
-
-
-class Plan(NamedTuple):
-    """What is known of a table before its texts are scored.
-
-    Attributes:
-        rows: how many it has.
-        groups: those that are told apart, of the most rows first.
-        others: how many more groups there are.
-        calendar: the periods that texts are counted by, if they have dates.
-    """
-
-    rows: int
-    groups: tuple[str, ...] = ()
-    others: int = 0
-    calendar: Calendar | None = None
-
-
-def plan_of(source: Source, columns: Columns, tell: Callable[[int], None]) -> Plan:
-    """Reads a table once, and tells the number of its rows as it grows.
-
-    Raises InputError for a table without rows, and for a column without any group or date: it would
-    be too late to say so when all texts are scored.
-    """
-    rows, names, days = 0, Counter[str](), Counter[date]()
-    for rows, entry in enumerate(source(), 1):
-        if entry.group is not None and (len(names) < _MOST_NAMES or entry.group in names):
-            names[entry.group] += 1
-        if entry.day is not None:
-            days[entry.day] += 1
-        if rows % 10_000 == 0:
-            tell(rows)
-    if not rows:
-        raise InputError("expected a table with rows of texts, found no row: nothing to report")
-    if columns.by and not names:
-        raise InputError(f"expected groups in the column {columns.by!r}, found no value in any row")
-    if columns.over and not days:
-        raise InputError(_no_dates(source, columns))
-    order = sorted(names, key=lambda name: (-names[name], name))
-    groups = tuple(order[:MOST_GROUPS])
-    return Plan(rows, groups, len(order) - len(groups), Calendar.of(days))
-
-
-def _no_dates(source: Source, columns: Columns) -> str:
-    faults: Sequence[Fault] = next(source()).faults
-    found = next((fault.reason for fault in faults if fault.kind == "date"), "none")
-    expected = "dates such as 2024-03-09, 9 March 2024 or Mar 9, 2024"
-    if columns.dates:
-        expected = f"dates of the format {columns.dates!r}"
-    return (
-        f"expected {expected} in the column {columns.over!r}, found none; in the first row: "
-        f"{found}. Say how they are written, such as --dates %d/%m/%Y (in Python dates=)"
-    )

@@ -201,6 +201,7 @@ class Comparison:
         others: how many more there are, which are not told apart.
         tests: how many pairs of shares were compared.
         differences: those beyond chance, the surest first.
+        uncounted: whether there are more than `others`, too many to count.
     """
 
     column: str
@@ -208,6 +209,7 @@ class Comparison:
     others: int
     tests: int
     differences: tuple[Difference, ...]
+    uncounted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The same as data ready for JSON."""
@@ -215,6 +217,7 @@ class Comparison:
             "column": self.column,
             "groups": group_dicts(self.groups),
             "others": self.others,
+            "others_uncounted": self.uncounted,
             "tests": self.tests,
             "differences": [each.to_dict() for each in self.differences],
         }

@@ -1,5 +1,6 @@
 """A report over a DataFrame: `thinstack.report`."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -19,10 +20,10 @@ _FINDS_TERMS: Final = "aspects"
 
 def report(
     frame: Any,
-    text: str = "text",
+    text: Any = "text",
     *,
-    by: str | None = None,
-    over: str | None = None,
+    by: Any = None,
+    over: Any = None,
     about: Sequence[str] = (),
     model: Predictor | str | Path | None = None,
     min_mentions: int = 5,
@@ -32,7 +33,8 @@ def report(
 
     `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. `text`, `by`, `over`: the
     columns of the texts, of groups to compare, such as stores, and of dates. `dates`: how dates are
-    written, such as "%d/%m/%Y"; by default year first, or with the name of the month. `about`: the
+    written, such as "%d/%m/%Y", "unix" for seconds since 1970 or "excel" for its days; by default
+    year first, or with the name of the month. `about`: the
     terms to report on, as `Result.about` takes them; by default those that the model finds in
     `min_mentions` texts or more. `model`: a loaded model, or what `thinstack.load` takes; by
     default "aspects", and with `about` "sentiment" where that is not installed.
@@ -41,8 +43,9 @@ def report(
     `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame.
 
     Raises InputError for what is no frame in memory, for one without rows, texts, groups or dates,
-    and for a model that a report cannot be made with. Raises DataError for a column that is not
-    there, and what `thinstack.load` raises.
+    and for a model that a report cannot be made with. It is raised too for a cell that is no text
+    in the column of texts. Raises DataError for a column that is not there, StoppedError if the
+    frame changes meanwhile, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     columns = Columns(text, by, over, dates)
@@ -76,9 +79,15 @@ def model_name(model: Predictor) -> str:
 
 
 def checked_terms(about: object) -> tuple[str, ...]:
-    """The terms, each once. Raises InputError for a single text and for what is no sequence."""
+    """The terms, each once. Raises InputError for a single text, for what is no sequence, and for
+    terms that are no text."""
     if isinstance(about, str) or not isinstance(about, Sequence):
         raise InputError(f"about: expected a list of terms, found {shown(about, 60)}")
+    for term in about:
+        if not isinstance(term, str) or re.search("[\ud800-\udfff]", term):
+            raise InputError(
+                f"about: expected a text in UTF-8, found {shown(term, 60)}: correct it"
+            )
     return tuple(dict.fromkeys(about))
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from thinstack.errors import InputError, LanguageWarning, ThinstackError, shown
 from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.entries import REASONS, Entry, Fault, Plan, Source, plan_of
+from thinstack.integrations.report.entries import REASONS, Entry, Fault, Source
+from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.readings import ResultReader
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.summary import Asked, report_of
@@ -41,7 +42,7 @@ def run_report(source: Source, model: "Predictor", asked: Asked, tell: Tell = no
     tell(Progress(0, rows=plan.rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
-        for done, (entry, result) in enumerate(_scored(source(), model, found), 1):
+        for done, (entry, result) in enumerate(_scored(read_again(source, plan), model, found), 1):
             if result is not None:
                 found.add(entry, reader(result))
             if done % TOLD == 0:
@@ -93,5 +94,5 @@ def _nothing(found: Collector, plan: Plan) -> str:
     first = f"; the first: {first}" if first else ""
     return (
         f"expected texts in English, found none in {plan.rows:,} rows ({kinds}){first}. Name the "
-        "column of the texts with --text-column (in Python text=)"
+        "column of the texts with --text (in Python text=)"
     )

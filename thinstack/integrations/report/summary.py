@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
+from thinstack.errors import StoppedError
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.entries import Columns, Plan
+from thinstack.integrations.report.entries import Columns, column_name
 from thinstack.integrations.report.figures import (
     NAMES,
     AspectFigures,
@@ -17,6 +19,7 @@ from thinstack.integrations.report.figures import (
     Period,
     Side,
 )
+from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.statistics import FALSE, adjusted, two_shares
 from thinstack.integrations.report.tally import QUOTES, Quote, Tallies, Tally, TermTally
@@ -42,6 +45,7 @@ class Asked(NamedTuple):
 def report_of(asked: Asked, plan: Plan, found: Collector, *, of_mentions: bool = False) -> Report:
     """The report of what was collected, which is used up. `of_mentions`: whether the side of a text
     is that of its mentions."""
+    _check_complete(plan, found)
     terms = found.joined()
     order = sorted(terms, key=lambda term: (-terms[term].texts, term))
     if asked.about:
@@ -64,6 +68,16 @@ def report_of(asked: Asked, plan: Plan, found: Collector, *, of_mentions: bool =
         unread=found.all_unread(),
         of_mentions=of_mentions,
     )
+
+
+def _check_complete(plan: Plan, found: Collector) -> None:
+    """Raise StoppedError unless each row of the table is a text or one that could not be read."""
+    unread = sum(each.rows for each in found.all_unread() if each.kind not in ("group", "date"))
+    if plan.rows != found.all.texts + unread:
+        raise StoppedError(
+            f"expected {plan.rows:,} rows, found {found.all.texts:,} texts and {unread:,} rows "
+            "that cannot be read: some are lost, so no report was made. Please report this"
+        )
 
 
 def _aspect(term: str, tally: TermTally, plan: Plan) -> AspectFigures:
@@ -103,16 +117,16 @@ def _quotes(tally: TermTally) -> list[Quote]:
     return [quote for side in order for quote in kept[side][: seats[side]]]
 
 
-def _course(column: str | None, plan: Plan, tallies: Tallies) -> Course | None:
+def _course(column: Any, plan: Plan, tallies: Tallies) -> Course | None:
     if column is None or plan.calendar is None:
         return None
     starts = plan.calendar.periods()
     periods = (Period(start, Figures.of(tallies.periods.get(start, Tally()))) for start in starts)
-    return Course(column, plan.calendar.unit, tuple(periods))
+    return Course(column_name(column), plan.calendar.unit, tuple(periods))
 
 
 def _comparison(
-    column: str | None, plan: Plan, tallies: Tallies, terms: dict[str, TermTally]
+    column: Any, plan: Plan, tallies: Tallies, terms: dict[str, TermTally]
 ) -> Comparison | None:
     if column is None:
         return None
@@ -120,25 +134,15 @@ def _comparison(
     for term, tally in terms.items():
         tests += _tests(term, tally, plan)
     values = adjusted([test.p for test in tests])
-    found = [
-        Difference(*test, value)
-        for test, value in zip(tests, values, strict=True)
-        if value <= FALSE
-    ]
+    pairs = zip(tests, values, strict=True)
+    found = [replace(test, adjusted=value) for test, value in pairs if value <= FALSE]
     found.sort(key=lambda each: (each.adjusted, each.p))
-    return Comparison(column, _groups(tallies, plan), plan.others, len(tests), tuple(found))
+    groups, differences = _groups(tallies, plan), tuple(found)
+    name, others = column_name(column), plan.others
+    return Comparison(name, groups, others, len(tests), differences, plan.uncounted)
 
 
-class _Test(NamedTuple):
-    term: str | None
-    side: Side
-    group: str
-    here: Figures
-    there: Figures
-    p: float
-
-
-def _tests(term: str | None, tallies: Tallies, plan: Plan) -> Iterator[_Test]:
+def _tests(term: str | None, tallies: Tallies, plan: Plan) -> Iterator[Difference]:
     """The comparisons of each group with the others together; of two groups, of the first with the
     second. Texts of values that are not told apart are compared with none."""
     known = [name for name in plan.groups if name in tallies.groups]
@@ -152,7 +156,7 @@ def _tests(term: str | None, tallies: Tallies, plan: Plan) -> Iterator[_Test]:
         for side in _COMPARED:
             p = two_shares(here.count(side), here.texts, others.count(side), others.texts)
             if p is not None:
-                yield _Test(term, side, name, here, others, p)
+                yield Difference(term, side, name, here, others, p, p)
 
 
 def _counts(tallies: Iterable[Tally]) -> Counter[Side]:
