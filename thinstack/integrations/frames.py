@@ -118,7 +118,9 @@ def _instead_of(found: object) -> str:
 
 
 def _check_new(names: Sequence[str], there: Sequence[str]) -> None:
-    """Raise InputError for new columns of the name of another one."""
+    """Raise InputError for new columns of the name of another one, or without a name in Unicode."""
+    if odd := [name for name in names if name != name.encode(errors="ignore").decode()]:
+        raise InputError(f"expected a prefix in Unicode, found {shown(odd[0], 60)}: choose another")
     if taken := [name for name in names if name in there]:
         raise InputError(
             f"the frame has a column {taken[0]!r} already, which would be lost: rename it or leave "

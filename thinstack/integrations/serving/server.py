@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -185,11 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         request = Request.parse(self._body())
         if (words := request.words) > MAX_WORDS:
-            raise _RefusedError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"expected at most {MAX_WORDS:,} words and punctuation marks, found {words:,}: "
-                "send several requests, or use thinstack predict --input FILE --out FOLDER",
-            )
+            raise _too_large(f"at most {MAX_WORDS:,} words and punctuation marks, found {words:,}")
         results = self._results(request.texts)
         if self.path == "/predict" or request.several:
             return _json(answer(results, request)), _JSON
@@ -201,21 +197,14 @@ class _Handler(BaseHTTPRequestHandler):
         scored = self.server.predictor.stream(texts)
         while True:
             with self.server.turn():
-                self._check_client()
-                result = next(scored, None)
-            if result is None:
-                return
+                self.connection.settimeout(0)
+                with suppress(BlockingIOError):  # it waits for the answer
+                    if not self.connection.recv(1, socket.MSG_PEEK):
+                        raise ConnectionAbortedError
+                self.connection.settimeout(self.timeout)
+                if (result := next(scored, None)) is None:
+                    return
             yield result
-
-    def _check_client(self) -> None:
-        self.connection.settimeout(0)
-        try:
-            if not self.connection.recv(1, socket.MSG_PEEK):
-                raise ConnectionAbortedError
-        except BlockingIOError:  # it waits
-            pass
-        finally:
-            self.connection.settimeout(self.timeout)
 
     def _body(self) -> bytes:
         """The JSON that the client sends."""
@@ -226,12 +215,13 @@ class _Handler(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdecimal()):
             raise _RefusedError(HTTPStatus.LENGTH_REQUIRED, "expected a Content-Length")
         if len(length) > 12 or int(length) > MAX_BODY:
-            raise _RefusedError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"expected a text of at most {MAX_BODY:,} bytes, found {length[:20]}: cut it, "
-                "or score it with thinstack predict --input FILE --out FOLDER",
-            )
+            raise _too_large(f"a text of at most {MAX_BODY:,} bytes, found {length[:20]}")
         return self.rfile.read(int(length))
+
+
+def _too_large(expected: str) -> _RefusedError:
+    advice = "send several requests, or run thinstack predict --input FILE --out FOLDER"
+    return _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected {expected}: {advice}")
 
 
 def _parts(address: str) -> SplitResult:
