@@ -5,7 +5,8 @@ import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from types import CodeType, FrameType
+from opcode import opmap
+from types import CodeType, TracebackType
 from typing import Any
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "ThinstackError",
     "TreeError",
     "UnknownNameError",
+    "described",
     "escaped",
     "needs_extra",
     "raised_by_signal_handler",
@@ -60,25 +62,43 @@ def shown(value: object, most: int = 80) -> str:
         return f"{type(value).__name__} (cannot be printed)"
 
 
+def described(error: BaseException, most: int = 1000) -> str:
+    """The type and the message of an error of other code, of one of ours the message alone. Such a
+    message may be long, or raise an error of its own."""
+    try:
+        kind = "" if isinstance(error, ThinstackError) else f"{type(error).__name__}: "
+        return f"{kind}{str.__str__(str(error)):.{most}}"
+    except BaseException as broken:
+        if raised_by_signal_handler(broken):
+            raise
+        return "an error whose message cannot be printed"
+
+
 def raised_in(error: BaseException, *packages: str) -> bool:
     """Whether the code of one of these packages raised an error, and nothing that it called."""
-    frames = list(_frames(error))
-    module = frames[-1].f_globals.get("__name__") if frames else None
+    traces = _traces(error)
+    module = traces[-1].tb_frame.f_globals.get("__name__") if traces else None
     return isinstance(module, str) and module.partition(".")[0] in packages
 
 
 def raised_by_signal_handler(error: BaseException) -> bool:
-    """Whether a signal handler of the program raised an error, such as a limit of time. What runs
-    when the signal comes has not failed then, and must let the error pass."""
+    """Whether a signal handler of the program raised an error, such as a limit of time, or Ctrl-C
+    did. What runs when the signal comes has not failed then, and must let the error pass."""
     handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
-    return any(frame.f_code in handlers for frame in _frames(error))
+    traces = _traces(error)
+    if isinstance(error, KeyboardInterrupt) and traces:
+        # Python's own handler of Ctrl-C has no frame, but no statement `raise` has run either.
+        frame, place = traces[-1].tb_frame, traces[-1].tb_lasti
+        return frame.f_code.co_code[place] != opmap["RAISE_VARARGS"] or frame.f_code in handlers
+    return any(trace.tb_frame.f_code in handlers for trace in traces)
 
 
-def _frames(error: BaseException) -> Iterator[FrameType]:
-    trace = error.__traceback__
+def _traces(error: BaseException) -> list[TracebackType]:
+    traces, trace = [], error.__traceback__
     while trace is not None:
-        yield trace.tb_frame
+        traces.append(trace)
         trace = trace.tb_next
+    return traces
 
 
 def _code(handler: Any) -> CodeType | None:

@@ -1,15 +1,21 @@
 """The model that the package brings along, by its default name, `sentiment`."""
 
+import sys
+import tomllib
+from importlib import import_module
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from predictions import sentences_of
 
 import thinstack
-from thinstack.bundle import open_bundle
+from thinstack.bundle import open_bundle, opening
 from thinstack.bundle.opening import BUNDLED
 from thinstack.core import Tree
+from thinstack.errors import BundleError
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.training.recipe import Recipe
 
@@ -31,6 +37,26 @@ def predictor():
 def test_it_adds_eight_megabytes_at_most():
     files = [path for path in BUNDLED.rglob("*") if path.is_file()]
     assert 0 < sum(path.stat().st_size for path in files) <= 8_000_000
+
+
+@pytest.mark.parametrize("name", ["sentiment", Path("sentiment"), BUNDLED / "sentiment"])
+def test_files_that_are_missing_are_named_with_the_option_of_pyinstaller(
+    monkeypatch, tmp_path, name
+):
+    monkeypatch.setattr(opening, "BUNDLED", tmp_path / "z.zip" / "bundled")
+    with pytest.raises(BundleError, match="--collect-data thinstack"):
+        open_bundle(name)
+
+
+def test_pyinstaller_is_told_of_the_files(monkeypatch):
+    """By its entry point, as `project` says, and a hook that asks for all files of the package."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    module, _, function = project["entry-points"]["pyinstaller40"]["hook-dirs"].partition(":")
+    [folder] = getattr(import_module(module), function)()
+    asked = SimpleNamespace(collect_data_files=lambda package: [package])
+    for name in ("PyInstaller", "PyInstaller.utils", "PyInstaller.utils.hooks"):
+        monkeypatch.setitem(sys.modules, name, asked)
+    assert run_path(str(Path(folder) / "hook-thinstack.py"))["datas"] == ["thinstack"]
 
 
 def test_it_is_for_inference_only_and_has_no_pickle(bundle):

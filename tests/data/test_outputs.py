@@ -1,5 +1,6 @@
 """The rule for files that commands write: none replaces what is read, and all are tried first."""
 
+import json
 import os
 import stat
 import sys
@@ -98,6 +99,11 @@ def test_a_file_that_came_meanwhile_stays(table, there, came):
             output.write("ours")
         assert path.read_text() == came
     assert {each.name for each in table.parent.iterdir()} == {"sub", "t.csv", "x.html"}
+
+
+def test_a_text_that_is_not_unicode_is_written_with_escapes(tmp_path):
+    check_output(tmp_path / "x.json", "--out").write(json.dumps("b\udcff", ensure_ascii=False))
+    assert json.loads((tmp_path / "x.json").read_text("utf-8")) == "b\udcff"
 
 
 @posix

@@ -187,6 +187,14 @@ def test_a_run_goes_on_where_it_was(predict, texts, tmp_path, monkeypatch, error
     assert {path: path.stat().st_mtime_ns for path in out.glob("part*")} == before
 
 
+@pytest.mark.parametrize("option", ["--text", "--id", "--encoding"])
+def test_a_column_without_a_name_in_unicode_is_refused_at_once(predict, tmp_path, option):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"text": "good", "b\\udcff": "bad"}')
+    stopped(predict(path, option, "b\udcff"), option.strip("-"))
+    assert not (tmp_path / "out").exists()
+
+
 def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
     assert predict(texts, "--id", "id").code == 0
     stopped(predict(texts), "its settings.id is 'id', but now it is None", "another folder")

@@ -119,6 +119,8 @@ def test_columns_that_are_there_are_not_lost(model):
     frame = MAKE["pandas"](TEXTS).assign(label="mine", positive=1)
     with pytest.raises(InputError, match=r"'label' already.*prefix="):
         thinstack.score_frame(frame, model=model)
+    with pytest.raises(InputError, match="Unicode"):
+        thinstack.score_frame(frame, model=model, prefix="\ud800")
     found = thinstack.score_frame(frame, model=model, prefix="sst_")
     assert list(found)[2:] == ["label", "positive", *(f"sst_{name}" for name in NEW)]
     with pytest.raises(InputError, match="'positive' already"):

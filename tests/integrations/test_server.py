@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -17,7 +18,7 @@ from command_line import PATIENCE, started
 
 import thinstack
 from thinstack.errors import InputError
-from thinstack.integrations.serving.server import HOST, MAX_BODY, PageServer
+from thinstack.integrations.serving.server import HOST, MAX_BODY, MAX_WORDS, PageServer
 
 TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
 
@@ -152,6 +153,57 @@ def test_a_browser_that_asks_for_a_page_of_another_port_is_refused(server):
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
+@pytest.mark.parametrize("path", ["/predict", "/drawing"])
+@pytest.mark.parametrize("texts", ["A. ", "bad, ", "http://a.b/", "\U0001f600", "", "x"])
+def test_a_request_of_many_words_is_refused_at_once(server, path, texts):
+    count = MAX_WORDS if texts in ("", "x") else MAX_WORDS // 2 + 1
+    asked = {"texts": [texts] * (count + 1)} if texts in ("", "x") else {"text": texts * count * 2}
+    scored, model = [], server.predictor
+    server.predictor = SimpleNamespace(stream=scored.append)
+    try:
+        body = json.dumps(asked, ensure_ascii=False).encode()
+        response, answer = ask(server, "POST", path, body, Content_Type="application/json")
+    finally:
+        server.predictor = model
+    assert (response.status, [*json.loads(answer)], scored) == (413, ["error"], [])
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_text_waits_for_a_batch_and_not_for_a_request(server, monkeypatch, leaves):
+    model, scored, go_on = server.predictor, [], threading.Event()
+    many, one = {"texts": ["A good film."] * 50}, {"text": "So dull."}
+
+    def stream(texts):
+        for result in model.stream(texts):
+            scored.append(len(texts))
+            assert len(scored) > 1 or go_on.wait(PATIENCE), "the first one waits for the test"
+            yield result
+
+    def asked(body):
+        return "/predict", json.dumps(body).encode(), {"Content-Type": "application/json"}
+
+    monkeypatch.setattr(server, "predictor", SimpleNamespace(stream=stream, view=model.view))
+    with (
+        closing(HTTPConnection(HOST, server.port, timeout=PATIENCE)) as first,
+        closing(HTTPConnection(HOST, server.port, timeout=PATIENCE)) as second,
+    ):
+        first.request("POST", *asked(many))
+        while not scored:
+            time.sleep(0.001)
+        second.request("POST", *asked(one))
+        while not server._queue.locked():  # the second one waits for its turn
+            time.sleep(0.001)
+        if leaves:
+            first.close()
+        go_on.set()
+        assert json.loads(second.getresponse().read())["text"] == one["text"]
+        assert scored.index(1) == 1
+        if leaves:
+            assert len(scored) < 10, "what nobody waits for is not scored"
+        else:
+            assert len(json.loads(first.getresponse().read())["results"]) == 50
+
+
 def test_answers_are_sent_at_once(server, monkeypatch):
     """The body does not wait until the head has arrived."""
     found = []
@@ -186,7 +238,7 @@ def test_a_port_that_is_taken_is_named(server):
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
-@pytest.mark.parametrize("clients", [1, 4])
+@pytest.mark.parametrize("clients", [20, 40])
 def test_the_command_ends_while_it_scores(threads, clients):
     command = [sys.executable, "-m", "thinstack", "serve", "--port", "0", "--no-open"]
     with (
@@ -194,7 +246,8 @@ def test_the_command_ends_while_it_scores(threads, clients):
         ExitStack() as stack,
     ):
         port = int(process.stdout.readline().split("/")[2].split(":")[1])
-        body = json.dumps({"text": "It is not a bad film, though it is too long. " * 20_000})
+        text = "It is not a bad film, though it is too long. " * (MAX_WORDS // 12)
+        body = json.dumps({"text": text, "phrases": True})
         headers = {"Content-Type": "application/json"}
         for _ in range(clients):
             connection = HTTPConnection(HOST, port, timeout=PATIENCE)

@@ -2,6 +2,7 @@
 manager is under test."""
 
 import re
+import signal
 import sys
 import warnings
 from dataclasses import replace
@@ -97,6 +98,25 @@ BROKEN = {
         hook("return {'tiny': '/model'}", "thinstack_bundles"),
         "such as Path(__file__).parent / 'model', found '/model'",
     ),
+    "interrupts": ("raise KeyboardInterrupt", "on import: KeyboardInterrupt: "),
+    "exits_a_generator": ("raise GeneratorExit", "on import: GeneratorExit: "),
+    "raises_late_exit": (hook("yield cell('a.v1')\n    raise SystemExit"), ": SystemExit: "),
+    "no_exception": ("class Odd(BaseException): ...\nraise Odd('x')", "on import: Odd: x"),
+    "unprintable": (
+        "class Odd(Exception):\n    def __str__(self): raise SystemExit\nraise Odd",
+        "on import: an error whose message cannot be printed",
+    ),
+    "no_text": (
+        "class Odd(Exception):\n    def __str__(self): return 5\nraise Odd",
+        "on import: an error whose message cannot be printed",
+    ),
+    "half_of_ours": ("class Odd(ImportError):\n    name = 5\nraise Odd('x')", "on import: Odd: x"),
+    "long": ("raise OSError('x' * 10**7)", "on import: OSError: " + "x" * 900),
+    "strict": (f"import warnings\nwarnings.simplefilter('error')\n{cells('A')}", "not versioned"),
+    "no_summary": (
+        hook("one = cell('a.v1')\n    one.summary = 5\n    return [one]"),
+        "in hook thinstack_cells: TypeError",
+    ),
     "bad_name": (cells("Unversioned"), "cell name 'Unversioned' of Fake is not versioned"),
 }
 """Modules of plugins and what is said of them."""
@@ -126,8 +146,26 @@ def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case)
     assert (after.name, after.distribution, after.status) == ("after.v1", "z-good-dist", "ok")
     assert failed == PluginRecord(case, "plugin", "broken-dist", "1.2", "failed", failed.error)
     assert error in failed.error
+    assert len(failed.error) < 2000
     assert plugins.find("cell", "before.v1").summary == "good_before"
     assert plugins.find("cell", "after.v1").summary == "good_after"
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, "alarm"])
+def test_ctrl_c_and_limits_of_time_end_the_import(site, handler):
+    """They are no faults of the plugin that is imported meanwhile."""
+
+    def alarm(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGINT, alarm if handler == "alarm" else handler)
+    source = "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)"
+    site.install("slow-dist", "slow", source)
+    try:
+        with pytest.raises(TimeoutError if handler == "alarm" else KeyboardInterrupt):
+            site.manager().records()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_plugin_written_for_these_hooks_or_older_ones_works(site):

@@ -28,8 +28,8 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
     `thinstack.bundle.hub.remote.fetch` downloads.
 
     Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
-    along, or if its folder is missing; BundleError as `read_folder` does, and for a newer schema;
-    MissingExtraError for an address without huggingface_hub.
+    along, or if its folder is missing; BundleError as `read_folder` does, for a newer schema, and
+    if thinstack's own files are missing; MissingExtraError for an address without huggingface_hub.
     """
     if not is_address(path_or_name):
         return read_folder(_locate(path_or_name))
@@ -88,6 +88,11 @@ def _may_be_name(path_or_name: str | Path) -> bool:
 
 
 def _locate(path_or_name: str | Path) -> Path:
+    if not BUNDLED.is_dir():
+        raise BundleError(
+            f"{BUNDLED}: thinstack's own files are missing: install it again, not as a zip file; a "
+            "program that PyInstaller freezes needs --collect-data thinstack"
+        )
     unknown: UnknownNameError | None = None
     if _may_be_name(path_or_name):
         try:

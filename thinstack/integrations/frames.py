@@ -120,8 +120,13 @@ def _instead_of(found: object) -> str:
     return f"{what}: texts alone are scored by model(texts)"
 
 
-def _check_new(names: Sequence[object], there: Sequence[object]) -> None:
-    """Raise InputError for new columns of the name of another one."""
+def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
+    """Raise InputError for new columns of the name of another one, or without a name in Unicode.
+    Where columns have levels, names are tuples."""
+    if odd := [
+        name for name in names if "".join(name) != "".join(name).encode(errors="ignore").decode()
+    ]:
+        raise InputError(f"expected a prefix in Unicode, found {shown(odd[0], 60)}: choose another")
     if taken := [name for name in names if name in there]:
         raise InputError(
             f"the frame has a column {taken[0]!r} already, which would be lost: rename it or leave "

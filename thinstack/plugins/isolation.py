@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pluggy
 
 from thinstack._version import __version__
-from thinstack.errors import MissingExtraError, PluginError, ThinstackError
+from thinstack.errors import MissingExtraError, PluginError, described, raised_by_signal_handler
 from thinstack.plugins.hookspecs import HOOK_VERSION, PROJECT
 from thinstack.plugins.kinds import HOOKS, KINDS, Kind
 from thinstack.plugins.specs import BundleSpec, Spec
@@ -89,11 +89,9 @@ class Source:
         log.debug("plugin of %s, %s", self, doing, exc_info=error)
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             return self.record("unavailable", str(MissingExtraError("torch", "train")))
-        reason = str(error)
-        if not isinstance(error, ThinstackError):
-            reason = f"{type(error).__name__}: {error}"
-        missing = error.name or "" if isinstance(error, ImportError) else ""
-        if missing.split(".")[0] == PROJECT:
+        reason = described(error)
+        missing = error.name if isinstance(error, ImportError) else None
+        if isinstance(missing, str) and missing.split(".")[0] == PROJECT:
             reason += f"; {OTHER_VERSION}"
         return self.record("failed", f"{doing}: {reason}")
 
@@ -102,7 +100,7 @@ def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
     """The specs that one source provides, and a record of each failure.
 
     The source is a class or a module of hooks. It is imported, and its hooks are called one by one.
-    An exception of the plugin becomes such a record.
+    An exception of the plugin, of any type, becomes such a record.
     """
     try:
         plugin = source.load()
@@ -121,14 +119,18 @@ def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
         if (misfit := _arguments(callers)) is not None:
             return [], [source.record("failed", misfit)]
         failures = [source.record("failed", problem) for problem in _problems(plugin, callers)]
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if raised_by_signal_handler(error):
+            raise
         return [], [source.failure("on import", error)]
     specs: list[AnySpec] = []
     for hook, kind_of_hook in HOOKS.items():
         try:
             if hook in callers:
                 specs += _call(callers[hook], kind_of_hook)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if raised_by_signal_handler(error):
+                raise
             failures.append(source.failure(f"in hook {hook}", error))
     return specs, failures
 

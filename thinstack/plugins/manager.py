@@ -6,6 +6,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from functools import cache, partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
@@ -190,7 +191,9 @@ def _collect(source: Source, blocked: set[str]) -> tuple[list[AnySpec], list[Plu
     named = source.name in blocked or _normal(source.distribution) in map(_normal, blocked)
     if named and not source.builtin:
         return [], [source.record("blocked", f"blocked by {BLOCK_VARIABLE}")]
-    return collect(source)
+    # Filters of a plugin are for its own import: else PluginWarning may become an error.
+    with nullcontext() if source.builtin else warnings.catch_warnings():
+        return collect(source)
 
 
 def _normal(distribution: str) -> str:

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from thinstack.core import Tree
-from thinstack.errors import PluginError, ThinstackError, TreeError, raised_by_signal_handler
+from thinstack.errors import (
+    PluginError,
+    ThinstackError,
+    TreeError,
+    described,
+    raised_by_signal_handler,
+)
 
 
 class Reader:
@@ -49,11 +55,11 @@ class Reader:
             trees = list(cls.read(path, **keywords))
         except ThinstackError:
             raise
-        except Exception as error:
+        except BaseException as error:
             if raised_by_signal_handler(error):
                 raise
             raise PluginError(
-                f"reader {cls.name!r} failed on {path}: {type(error).__name__}: {error}"
+                f"reader {cls.name!r} failed on {path}: {described(error)}"
             ) from error
         for tree in trees:
             if not isinstance(tree, Tree):

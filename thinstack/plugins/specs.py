@@ -11,7 +11,13 @@ from typing import Any, ClassVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from thinstack.errors import ConfigError, PluginError, ThinstackError, raised_by_signal_handler
+from thinstack.errors import (
+    ConfigError,
+    PluginError,
+    ThinstackError,
+    described,
+    raised_by_signal_handler,
+)
 from thinstack.plugins.kinds import KINDS
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
@@ -40,7 +46,7 @@ class Spec:
                 f"{plugin!r:.80}"
             )
         self.name: str = getattr(plugin, "name", "")
-        self.summary: str = getattr(plugin, "summary", "")
+        self.summary = str.__str__(getattr(plugin, "summary", ""))
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
             raise PluginError(
                 f"{kind} name {self.name!r} of {plugin.__name__} is not versioned: expected "
@@ -71,7 +77,7 @@ class Spec:
         except Exception as error:
             raise PluginError(
                 f"{self.kind} {self.name!r}: the arguments of {self.plugin.__name__} cannot become "
-                f"options: {type(error).__name__}: {error}"
+                f"options: {described(error)}"
             ) from error
 
     def takes(self, size: str) -> bool:
@@ -107,11 +113,11 @@ class Spec:
             product = self._build(**sizes, **arguments)
         except ThinstackError:
             raise
-        except Exception as error:
+        except BaseException as error:
             if raised_by_signal_handler(error):
                 raise
             raise PluginError(
-                f"{self.kind} {self.name!r} could not be built: {type(error).__name__}: {error}"
+                f"{self.kind} {self.name!r} could not be built: {described(error)}"
             ) from error
         if getattr(product, "plugin_kind", None) != self.kind:
             raise PluginError(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from thinstack._version import __version__
-from thinstack.errors import DISTRIBUTIONS
+from thinstack.errors import DISTRIBUTIONS, described
 
 DISTRIBUTION: Final = "thinstack"
 EXTRAS: Final = {
@@ -157,7 +157,7 @@ def _look(required: Requirement) -> Found:
             return Found(required, None)
         return Found(required, _version(required.name) or "?", f"lacks {error.name}")
     except Exception as error:  # whatever a broken installation raises
-        lines = f"{type(error).__name__}: {error}".splitlines()
+        lines = described(error).splitlines()
         return Found(required, _version(required.name) or "?", f"cannot be imported: {lines[0]}")
     version = _version(required.name) or "?"
     least = re.fullmatch(r"(?:.*,)?>=([\d.]+)(?:,.*)?", required.versions)

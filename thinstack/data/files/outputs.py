@@ -23,11 +23,13 @@ class Output(NamedTuple):
     before: tuple[int, ...] | None
 
     def write(self, content: str | bytes) -> None:
-        """Write the file as a whole, text in UTF-8. Raises InputError if another program has put a
-        file there since `check_output`, which then stays; OSError."""
+        """Write the file as a whole, text in UTF-8, with escapes for halves of surrogates. Raises
+        InputError if another program has put a file there since `check_output`, which then stays;
+        OSError."""
+        data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
         try:
             with replacing(self.path, new=self.before is None) as temporary:
-                temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+                temporary.write_bytes(data)
                 if _state(self.path) != self.before:
                     raise FileExistsError
         except FileExistsError:

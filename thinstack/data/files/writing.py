@@ -51,9 +51,12 @@ def replacing(path: Path, *, new: bool = False) -> Iterator[Path]:
             sync(temporary)
             keep_rights(path, temporary)
             if new:
-                _put(temporary, path)
-            else:
-                temporary.replace(path)
+                with suppress(OSError):  # of a file system without hard links, too
+                    os.link(temporary, path)
+                    return
+                if os.path.lexists(path):
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+            temporary.replace(path)
     except OSError as error:
         if error.errno is not None and error.filename is None:  # as where the disk is full
             error.filename = str(path)
@@ -65,18 +68,6 @@ def keep_rights(old: Path, new: Path, more: int = 0) -> None:
     A file system without rights is left alone."""
     with suppress(OSError):
         new.chmod(stat.S_IMODE(old.stat().st_mode) & 0o777 | more)
-
-
-def _put(temporary: Path, path: Path) -> None:
-    """Put a file where none may be. Raises FileExistsError where one is."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:  # of a file system without hard links
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
-        temporary.replace(path)
 
 
 @contextmanager

@@ -7,9 +7,9 @@ are always of the input that the manifest describes, and a run may go on from th
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from thinstack._version import __version__
 from thinstack.bundle import Bundle, open_bundle
@@ -26,13 +26,15 @@ from thinstack.integrations.corpora.shards import Shard, rows_digest
 
 MANIFEST: Final = "manifest.json"
 
+Name = Annotated[str, Field(min_length=0)]  # without limits, pydantic takes what is no Unicode
+
 
 class Settings(Strict):
     """The settings that change the rows."""
 
-    text: str = DEFAULT_TEXT
-    id: str | None = None
-    encoding: str = "utf-8"
+    text: Name = DEFAULT_TEXT
+    id: Name | None = None
+    encoding: Name = "utf-8"
     separator: Separator | None = None
     header: bool | None = None
     paragraphs: bool = False

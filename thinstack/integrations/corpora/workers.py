@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Final, NamedTuple, NoReturn, TypeVar, cast
 
-from thinstack.errors import StoppedError, ThinstackError
+from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.rows import Problem
 from thinstack.integrations.corpora.run_manifest import Settings
@@ -160,7 +160,7 @@ def _serve(
         except (ThinstackError, OSError) as error:
             connection.send(error)
         except Exception as error:
-            connection.send(StoppedError(f"a process failed: {type(error).__name__}: {error}"))
+            connection.send(StoppedError(f"a process failed: {described(error)}"))
 
 
 def _worked(attempt: Attempt, scorer: TextScorer, folder: OutFolder) -> WrittenShard | None:

@@ -4,7 +4,10 @@ that the modules of the page take from either side."""
 import errno
 import json
 import re
+import socket
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -18,6 +21,7 @@ from thinstack.errors import InputError, ThinstackError
 from thinstack.integrations.serving.service import Request, answer
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
 
 HOST: Final = "127.0.0.1"
 _NAMES: Final = (HOST, "localhost", "[::1]")
@@ -25,6 +29,9 @@ _LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})
 
 MAX_BODY: Final = 1_000_000
 """Bytes of what is asked, at most."""
+
+MAX_WORDS: Final = 20_000
+"""Words and punctuation marks of what is asked, at most; with phrases, they take two seconds."""
 
 MOST_WORDS: Final = 60
 """Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""
@@ -75,7 +82,17 @@ class PageServer(ThreadingHTTPServer):
         self.content["/"] = self.content.pop("/index.html")
         described = folder.joinpath("serving/openapi.json").read_bytes()
         self.content["/openapi.json"] = (described, _JSON)
-        self.one_at_a_time = threading.Lock()  # a text has all threads of the model
+        self._queue, self._model = threading.Lock(), threading.Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Have the model, with all its threads. Who has had it queues behind those who wait."""
+        with self._queue:
+            self._model.acquire()
+        try:
+            yield
+        finally:
+            self._model.release()
 
 
 class _RefusedError(Exception):
@@ -112,6 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the body may not have been read
         except ThinstackError as error:
             status, body, kind = HTTPStatus.BAD_REQUEST, _json({"error": str(error)}), _JSON
+        except ConnectionError:  # nobody waits for an answer
+            self.close_connection = True
+            return
         self._send(status, body, kind)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -164,10 +184,27 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path not in ("/predict", "/drawing"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         request = Request.parse(self._body())
-        with self.server.one_at_a_time:
-            if self.path == "/predict" or request.several:
-                return _json(answer(self.server.predictor, request)), _JSON
-            return _json(_text_data(self.server.predictor, request.texts[0])), _JSON
+        if (words := request.words) > MAX_WORDS:
+            raise _too_large(f"at most {MAX_WORDS:,} words and punctuation marks, found {words:,}")
+        results = self._results(request.texts)
+        if self.path == "/predict" or request.several:
+            return _json(answer(results, request)), _JSON
+        return _json(_text_data(next(results))), _JSON
+
+    def _results(self, texts: Sequence[str]) -> Iterator[Result]:
+        """The results of texts, with a turn for each batch. Raises ConnectionError as soon as the
+        client has left."""
+        scored = self.server.predictor.stream(texts)
+        while True:
+            with self.server.turn():
+                self.connection.settimeout(0)
+                with suppress(BlockingIOError):  # it waits for the answer
+                    if not self.connection.recv(1, socket.MSG_PEEK):
+                        raise ConnectionAbortedError
+                self.connection.settimeout(self.timeout)
+                if (result := next(scored, None)) is None:
+                    return
+            yield result
 
     def _body(self) -> bytes:
         """The JSON that the client sends."""
@@ -178,12 +215,13 @@ class _Handler(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdecimal()):
             raise _RefusedError(HTTPStatus.LENGTH_REQUIRED, "expected a Content-Length")
         if len(length) > 12 or int(length) > MAX_BODY:
-            raise _RefusedError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"expected a text of at most {MAX_BODY:,} bytes, found {length[:20]}: cut it, "
-                "or score it with thinstack predict --input FILE --out FOLDER",
-            )
+            raise _too_large(f"a text of at most {MAX_BODY:,} bytes, found {length[:20]}")
         return self.rfile.read(int(length))
+
+
+def _too_large(expected: str) -> _RefusedError:
+    advice = "send several requests, or run thinstack predict --input FILE --out FOLDER"
+    return _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected {expected}: {advice}")
 
 
 def _parts(address: str) -> SplitResult:
@@ -198,18 +236,18 @@ def _json(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii")
 
 
-def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
+def _text_data(result: Result) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
     is uncertain. `highlights` are the phrases that say most. `svg` draws the trees, and is None for
     more than MOST_WORDS words. `html` is the coloured text."""
-    result = predictor(text)
+    labels = result.view.labels
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
-        "label": -1 if result.label is None else predictor.labels.index(result.label),
+        "label": -1 if result.label is None else labels.index(result.label),
         "polarity": result.polarity,
         "scores": [*result.scores.values()],
         "highlights": [
-            {"text": phrase.text, "label": predictor.labels.index(str(phrase.label))}
+            {"text": phrase.text, "label": labels.index(str(phrase.label))}
             for phrase in result.highlights()
         ],
         "sentences": [_sentence_data(sentence) for sentence in result.sentences],

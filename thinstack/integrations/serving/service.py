@@ -1,15 +1,17 @@
 """What `POST /predict` of `thinstack serve` takes and answers; `openapi.json` describes both."""
 
 import json
+import re
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from thinstack.errors import InputError, shown
-from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 
 EXPECTED: Final = (
     'expected {"text": "..."} or {"texts": ["...", ...]} as JSON, and "phrases": true for phrases'
 )
+_WORDS: Final = re.compile(r"\w+|[^\w\s]")
 PHRASES: Final = ("tree", "transitions", "nodes", "parts")
 """Keys of a sentence that it has on request only."""
 
@@ -45,12 +47,16 @@ class Request(NamedTuple):
             raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
         return cls(texts, phrases, several)
 
+    @property
+    def words(self) -> int:
+        """About how many words and punctuation marks the texts have; one without any counts too."""
+        return sum(max(1, len(_WORDS.findall(text))) for text in self.texts)
 
-def answer(model: Predictor, request: Request) -> dict[str, Any]:
-    """What the model says: `Result.to_dict` of a text, or `results` with one for each text. Raises
-    InputError for a text that cannot be scored, which names its place."""
-    results = [_data(result, request.phrases) for result in model(request.texts)]
-    return {"results": results} if request.several else results[0]
+
+def answer(results: Iterable[Result], request: Request) -> dict[str, Any]:
+    """What the model says: `Result.to_dict` of a text, or `results` with one for each text."""
+    found = [_data(result, request.phrases) for result in results]
+    return {"results": found} if request.several else found[0]
 
 
 def _data(result: Result, phrases: bool) -> dict[str, Any]:

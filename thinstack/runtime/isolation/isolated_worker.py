@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO, Final
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.errors import BundleError, DeviceError, MissingExtraError
+from thinstack.errors import BundleError, DeviceError, MissingExtraError, described
 from thinstack.runtime.isolation.messages import Message, read_message, write_message
 from thinstack.runtime.starting import start_session
 
@@ -56,7 +56,7 @@ def main(owner: int) -> None:
         except BrokenPipeError:
             return
         except Exception as error:  # whatever it is, the other process waits for an answer
-            _tell(replies, BundleError(), f"{type(error).__name__}: {error}")
+            _tell(replies, BundleError(), described(error))
 
 
 def _pipes() -> tuple[BinaryIO, BinaryIO]:
