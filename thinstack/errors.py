@@ -18,6 +18,7 @@ __all__ = [
     "InputError",
     "LanguageWarning",
     "MissingExtraError",
+    "NoMentionWarning",
     "NoSentencesWarning",
     "PluginError",
     "StoppedError",
@@ -194,6 +195,10 @@ class StoppedError(ThinstackError):
 
 class NoSentencesWarning(UserWarning):
     """A component that reads sentences got spaCy Docs in which no component had set sentences."""
+
+
+class NoMentionWarning(UserWarning):
+    """No text mentions a term that was asked for."""
 
 
 class DeviceError(ThinstackError, RuntimeError):

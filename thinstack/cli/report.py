@@ -96,6 +96,7 @@ def report(
     """
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.report.scored import is_scored
+    from thinstack.runtime.mentions import warn_of_unmentioned
 
     kind, console = _format(out, format), Console(stderr=True)
     make = _of_scored if is_scored(table) else _of_texts
@@ -104,6 +105,7 @@ def report(
     content = {"html": found.html, "json": found.to_json, "csv": found.to_csv}[kind]()
     write_atomically(out, content)
     said = f"{found.figures.texts:,} texts, {len(found.aspects):,} aspects; the report is in {out}"
+    warn_of_unmentioned(found.unmentioned)
     console.print(escaped(said), soft_wrap=True, highlight=False, markup=False)
 
 
@@ -112,7 +114,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     from thinstack import load
     from thinstack.integrations.corpora.inputs import open_corpus
     from thinstack.integrations.report.entries import Columns, corpus_entries
-    from thinstack.integrations.report.frames import default_model, model_name
+    from thinstack.integrations.report.frames import checked_terms, default_model, model_name
     from thinstack.integrations.report.run import run_report
     from thinstack.integrations.report.summary import Asked
 
@@ -121,7 +123,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     reading = {name: asked[name] for name in ("encoding", "separator", "header")}
     corpus = open_corpus(asked["table"], **{**reading, "encoding": reading["encoding"] or "utf-8"})
     columns = Columns(asked["text"] or "text", asked["by"], asked["over"], asked["dates"])
-    terms = tuple(dict.fromkeys(asked["about"] or ()))
+    terms = checked_terms(asked["about"] or ())
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
     model = load(asked["model"] or default_model(terms), **running)
     wanted = Asked(asked["table"].name, model_name(model), columns, terms, asked["min_mentions"])

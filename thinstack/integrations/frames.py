@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
+from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
@@ -47,7 +48,8 @@ def score_frame(
 
     `about`: terms, such as `["battery", "price|cost"]`, as `Result.about` takes them. Each has two
     columns: the mean polarity of its mentions in the text, `battery_polarity`, and the number of
-    these, `battery_mentions`. Of several names, the first is that of the columns.
+    these, `battery_mentions`. Of several names, the first is that of the columns. A term that no
+    text mentions is a NoMentionWarning.
 
     A missing text has missing values in all of them, and so has a text without words; both have 0
     mentions. A label is missing below `abstain`, a phrase if none takes that side, and a polarity
@@ -72,6 +74,7 @@ def score_frame(
     for row, result in enumerate(model.stream(_texts(eager, text))):
         columns.add(row, result)
         terms.add(row, result)
+    warn_of_unmentioned(terms.unmentioned)
     values = [*columns.values(), *terms.values()]
     scored: Frame = _joined(eager, dict(zip(names, values, strict=True)))
     return scored
@@ -235,6 +238,14 @@ class _Terms(NamedTuple):
             self.mentions[number, row] = len(polarity)
             if polarity:
                 self.polarity[number, row] = np.mean(polarity)
+
+    @property
+    def unmentioned(self) -> list[str]:
+        """The terms that no row mentions, if there are rows."""
+        rows = self.mentions.shape[1] > 0
+        return [
+            term for term, some in zip(self.asked, self.mentions, strict=True) if rows > some.any()
+        ]
 
     def values(self) -> list[Any]:
         """The columns in order."""

@@ -1,11 +1,19 @@
-"""Finds mentions of terms that a user names: whole words, in any case, also in the plural."""
+"""Finds mentions of terms that a user names, as texts are read: in any case, in the singular and the
+plural, with a hyphen, a space or nothing between the parts of a name."""
 
 import re
-from collections.abc import Iterator, Sequence
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
-from thinstack.errors import InputError, shown
+from thinstack.errors import InputError, NoMentionWarning, shown
+from thinstack.text.names import parts_of, pattern_of, plain_words
+
+if TYPE_CHECKING:
+    from thinstack.runtime.prediction import Prediction
 
 _EXAMPLE = 'such as about("battery", "price|cost")'
 
@@ -19,44 +27,91 @@ class Mention(NamedTuple):
     asked: str
 
 
+class _Term(NamedTuple):
+    """What a term matches, and what any match begins with (`pattern_of`)."""
+
+    pattern: re.Pattern[str]
+    stems: tuple[str, ...]
+
+
 class Terms:
     """Terms that a user names. Each may have several names, with `|` between them.
 
-    A name of several words must stand so in the text, with any white space between them. The last
-    word may be in the plural: with -s or -es, or with -ies in place of -y.
+    They are looked for in the words of a sentence as they were read (docs/text.md). The parts of a
+    name must stand side by side there. The last one may be in the plural or the singular, whichever
+    the name has.
 
     Raises InputError for what is no text, and for a name without a letter or digit.
     """
 
     def __init__(self, terms: Sequence[str]):
-        self._patterns = {term: _pattern(term) for term in map(_checked, terms)}
+        self._terms = {term: _term(term) for term in map(_checked, terms)}
 
-    def mentions(self, text: str) -> Iterator[Mention]:
-        """The mentions of each term in a text, term by term. Those of one term do not overlap: the
-        first comes first, and of several names there the one with most characters."""
-        for term, pattern in self._patterns.items():
-            for found in pattern.finditer(text):
-                yield Mention(*found.span(), term)
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The terms, each once."""
+        return tuple(self._terms)
+
+    def mentions(self, sentence: "Prediction") -> Iterator[Mention]:
+        """The mentions of each term in a sentence, term by term. Those of one term do not overlap:
+        the first comes first, and of several names there the one with most characters."""
+        words, joined = plain_words(sentence.words)
+        squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
+        for asked, (pattern, stems) in self._terms.items():
+            if squeezed is None or any(stem in squeezed for stem in stems):
+                for found in pattern.finditer(joined):
+                    yield Mention(*_place(sentence, words, *found.span()), asked)
+
+
+def warn_of_unmentioned(terms: Iterable[str]) -> None:
+    """Warn of terms that no text mentions."""
+    for term in terms:
+        problem = f"no text mentions {shown(term)}"
+        advice = "check how it is written, or add other names of it, such as 'price|cost'"
+        warnings.warn(NoMentionWarning(f"{problem}: {advice}"), stacklevel=3)
 
 
 def _checked(term: object) -> str:
     if not isinstance(term, str):
         raise InputError(f"about: expected each term as a text, {_EXAMPLE}; found {shown(term)}")
-    if not all(any(map(str.isalnum, name)) for name in term.split("|")):
-        problem = f"about: expected a letter or digit in each name of a term, {_EXAMPLE}"
-        raise InputError(f"{problem}; found {shown(term)}")
+    if not term.isprintable() and any("\ud800" <= each <= "\udfff" for each in term):
+        raise InputError(
+            f"about: expected each term as Unicode text, {_EXAMPLE}; found {shown(term)}"
+        )
     return term
 
 
 @lru_cache(maxsize=1024)
-def _pattern(term: str) -> re.Pattern[str]:
-    names = [" ".join(name.split()) for name in term.split("|")]
-    longest_first = sorted(names, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(_forms, longest_first))})(?!\w)", re.IGNORECASE)
+def _term(term: str) -> _Term:
+    """Raises InputError for a name without a letter or digit."""
+    names = [parts_of(name) for name in term.split("|")]
+    if not all(any(map(str.isalnum, "".join(parts))) for parts in names):
+        problem = f"about: expected a letter or digit in each name of a term, {_EXAMPLE}"
+        raise InputError(f"{problem}; found {shown(term)}")
+    longest_first = sorted(names, key=lambda parts: len("".join(parts)), reverse=True)
+    patterns, stems = zip(*map(pattern_of, longest_first), strict=True)
+    either = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
+    return _Term(either, tuple(stem if stem.isascii() else "" for stem in stems))
 
 
-def _forms(name: str) -> str:
-    """An expression for a name and its plurals."""
-    spelt = r"\s+".join(map(re.escape, name.split()))
-    stem = spelt[:-1]
-    return f"{spelt}(?:e?s)?|{stem}ies" if name[-1] in "yY" else f"{spelt}(?:e?s)?"
+def _place(
+    sentence: "Prediction", words: Sequence[str], start: int, end: int
+) -> tuple[int, int]:
+    """The characters of a sentence for those of its words with spaces between them."""
+    starts = [0, *accumulate(len(word) + 1 for word in words)]
+    first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
+    places, text = sentence.offsets[[first, last]].tolist(), sentence.text
+    shifts = [
+        _typed_place(text[slice(*place)], words[number], at - starts[number])
+        for place, number, at in zip(places, (first, last), (start, end), strict=True)
+    ]
+    (begin, _), (last_begin, behind) = places
+    return begin + (shifts[0] or 0), behind if shifts[1] is None else last_begin + shifts[1]
+
+
+def _typed_place(typed: str, word: str, place: int) -> int | None:
+    """Where a place of a word stands in what was typed of it. None if nothing tells."""
+    if len(typed) == len(word) or typed[:place] == word[:place]:
+        return place
+    behind = len(word) - place
+    return len(typed) - behind if typed[len(typed) - behind :] == word[place:] else None

@@ -12,6 +12,7 @@ from thinstack.integrations.report.entries import Columns, frame_entries
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.run import run_report
 from thinstack.integrations.report.summary import Asked
+from thinstack.runtime.mentions import Terms, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 
 _FINDS_TERMS: Final = "aspects"
@@ -38,7 +39,8 @@ def report(
     default "aspects", and with `about` "sentiment" where that is not installed.
 
     A notebook shows the report. `report.html()` is the same page for a file; `to_dict()`,
-    `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame.
+    `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame. A term of
+    `about` that no text mentions is a NoMentionWarning.
 
     Raises InputError for what is no frame in memory, for one without rows, texts, groups or dates,
     and for a model that a report cannot be made with. Raises DataError for a column that is not
@@ -50,7 +52,9 @@ def report(
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(default_model(terms) if model is None else model))
     asked = Asked("a frame", model_name(model), columns, terms, checked_least(min_mentions))
-    return run_report(lambda: frame_entries(eager, columns), model, asked)
+    made = run_report(lambda: frame_entries(eager, columns), model, asked)
+    warn_of_unmentioned(made.unmentioned)
+    return made
 
 
 def default_model(about: Sequence[str]) -> str:
@@ -76,10 +80,11 @@ def model_name(model: Predictor) -> str:
 
 
 def checked_terms(about: object) -> tuple[str, ...]:
-    """The terms, each once. Raises InputError for a single text and for what is no sequence."""
+    """The terms, each once. Raises InputError for a single text, for what is no sequence, and as
+    `Terms` does."""
     if isinstance(about, str) or not isinstance(about, Sequence):
         raise InputError(f"about: expected a list of terms, found {shown(about, 60)}")
-    return tuple(dict.fromkeys(about))
+    return Terms(about).asked
 
 
 def checked_least(min_mentions: int) -> int:
