@@ -1,5 +1,5 @@
-"""Finds mentions of terms that a user names, as texts are read: in any case, in the singular and the
-plural, with a hyphen, a space or nothing between the parts of a name."""
+"""Finds mentions of terms that a user names, as texts are read: in any case, in the singular and
+the plural, with a hyphen, a space or nothing between the parts of a name."""
 
 import re
 import warnings
@@ -74,16 +74,15 @@ def warn_of_unmentioned(terms: Iterable[str]) -> None:
 def _checked(term: object) -> str:
     if not isinstance(term, str):
         raise InputError(f"about: expected each term as a text, {_EXAMPLE}; found {shown(term)}")
-    if not term.isprintable() and any("\ud800" <= each <= "\udfff" for each in term):
-        raise InputError(
-            f"about: expected each term as Unicode text, {_EXAMPLE}; found {shown(term)}"
-        )
     return term
 
 
 @lru_cache(maxsize=1024)
 def _term(term: str) -> _Term:
-    """Raises InputError for a name without a letter or digit."""
+    """Raises InputError for halves of surrogates, and for a name without a letter or digit."""
+    if any("\ud800" <= each <= "\udfff" for each in term):
+        problem = f"about: expected each term as Unicode text, {_EXAMPLE}"
+        raise InputError(f"{problem}; found {shown(term)}")
     names = [parts_of(name) for name in term.split("|")]
     if not all(any(map(str.isalnum, "".join(parts))) for parts in names):
         problem = f"about: expected a letter or digit in each name of a term, {_EXAMPLE}"
@@ -94,9 +93,7 @@ def _term(term: str) -> _Term:
     return _Term(either, tuple(stem if stem.isascii() else "" for stem in stems))
 
 
-def _place(
-    sentence: "Prediction", words: Sequence[str], start: int, end: int
-) -> tuple[int, int]:
+def _place(sentence: "Prediction", words: Sequence[str], start: int, end: int) -> tuple[int, int]:
     """The characters of a sentence for those of its words with spaces between them."""
     starts = [0, *accumulate(len(word) + 1 for word in words)]
     first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1

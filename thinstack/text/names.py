@@ -3,7 +3,7 @@ with a hyphen, a space or nothing between their parts (docs/text.md)."""
 
 import re
 from collections.abc import Sequence
-from os.path import commonprefix
+from itertools import pairwise
 from typing import Final
 
 from thinstack.data.words.letters import plain_letters
@@ -78,25 +78,22 @@ def pattern_of(parts: Sequence[str]) -> tuple[str, str]:
     """A regular expression for a name of these parts in the words of a text with spaces between
     them; and what all that it matches begin with, without spaces and hyphens, in lower case."""
     *before, last = parts
-    start = _ANY.join(_spaced(part) for part in before) + _ANY * bool(before)
-    spaced = [_characters(form) for form in forms(last)]
-    common = commonprefix(spaced)
-    ends = sorted(("".join(each[len(common) :]) for each in spaced), key=len, reverse=True)
-    stem = "".join(before) + commonprefix(forms(last))
-    return f"{start}{''.join(common)}(?:{'|'.join(ends)})", stem.lower()
+    lasts = sorted(forms(last), key=len, reverse=True)
+    stem = last
+    while not all(form.startswith(stem) for form in lasts):
+        stem = stem[:-1]
+    either = f"(?:{'|'.join(map(_spaced, lasts))})"
+    return _ANY.join([*map(_spaced, before), either]), "".join([*before, stem]).lower()
 
 
 def _spaced(part: str) -> str:
-    return "".join(_characters(part))
-
-
-def _characters(part: str) -> list[str]:
-    """An expression for each character of a part, with what may stand before it."""
-    found = [re.escape(part[0])]
-    for place, pair in enumerate(zip(part, part[1:], strict=False), 1):
-        gap = _SPACE if not "".join(pair).isalnum() else _HYPHEN
-        found.append((_ANY if _may_be_two(part[:place], part[place:]) else gap) + re.escape(pair[1]))
-    return found
+    """An expression for a part of a name, with what may stand between its characters."""
+    spelt = re.escape(part[0])
+    for place, pair in enumerate(pairwise(part), 1):
+        gap = _HYPHEN if "".join(pair).isalnum() else _SPACE
+        gap = _ANY if _may_be_two(part[:place], part[place:]) else gap
+        spelt += gap + re.escape(pair[1])
+    return spelt
 
 
 def _may_be_two(first: str, second: str) -> bool:
