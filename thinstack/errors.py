@@ -2,6 +2,7 @@
 
 import re
 import signal
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -27,6 +28,7 @@ __all__ = [
     "UnknownNameError",
     "escaped",
     "needs_extra",
+    "outside",
     "raised_by_signal_handler",
     "raised_in",
     "shown",
@@ -91,6 +93,14 @@ def _code(handler: Any) -> CodeType | None:
     handler = getattr(handler, "__func__", handler)
     code = getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
     return code if isinstance(code, CodeType) else None
+
+
+def outside() -> int:
+    """How many frames lie between what calls this and the code that uses the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("thinstack."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class ThinstackError(Exception):

@@ -24,14 +24,13 @@ class Found:
 
     def __init__(self, terms: Sequence[str]):
         self.terms = terms
-        self._unmentioned = dict.fromkeys(terms)
+        self._mentioned = set[str | None]()
 
     def __call__(self, result: "Result") -> "Sequence[Aspect]":
         if not self.terms:
             return result.aspects
         aspects = result.about(*self.terms)
-        for aspect in aspects if self._unmentioned else ():
-            self._unmentioned.pop(aspect.asked or "", None)
+        self._mentioned.update(aspect.asked for aspect in aspects)
         return aspects
 
     def watched(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
@@ -39,7 +38,7 @@ class Found:
         from thinstack.runtime.mentions import warn_of_unmentioned
 
         yield from texts
-        warn_of_unmentioned(self._unmentioned)
+        warn_of_unmentioned(term for term in self.terms if term not in self._mentioned)
 
 
 def draw_aspects(texts: Iterable[Numbered], found: Found) -> None:

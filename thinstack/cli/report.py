@@ -96,7 +96,6 @@ def report(
     """
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.report.scored import is_scored
-    from thinstack.runtime.mentions import warn_of_unmentioned
 
     kind, console = _format(out, format), Console(stderr=True)
     make = _of_scored if is_scored(table) else _of_texts
@@ -105,7 +104,6 @@ def report(
     content = {"html": found.html, "json": found.to_json, "csv": found.to_csv}[kind]()
     write_atomically(out, content)
     said = f"{found.figures.texts:,} texts, {len(found.aspects):,} aspects; the report is in {out}"
-    warn_of_unmentioned(found.unmentioned)
     console.print(escaped(said), soft_wrap=True, highlight=False, markup=False)
 
 

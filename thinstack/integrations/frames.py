@@ -74,7 +74,8 @@ def score_frame(
     for row, result in enumerate(model.stream(_texts(eager, text))):
         columns.add(row, result)
         terms.add(row, result)
-    warn_of_unmentioned(terms.unmentioned)
+    counts = zip(about, terms.mentions, strict=True)
+    warn_of_unmentioned(term for term, some in counts if some.size and not some.any())
     values = [*columns.values(), *terms.values()]
     scored: Frame = _joined(eager, dict(zip(names, values, strict=True)))
     return scored
@@ -238,14 +239,6 @@ class _Terms(NamedTuple):
             self.mentions[number, row] = len(polarity)
             if polarity:
                 self.polarity[number, row] = np.mean(polarity)
-
-    @property
-    def unmentioned(self) -> list[str]:
-        """The terms that no row mentions, if there are rows."""
-        rows = self.mentions.shape[1] > 0
-        return [
-            term for term, some in zip(self.asked, self.mentions, strict=True) if rows > some.any()
-        ]
 
     def values(self) -> list[Any]:
         """The columns in order."""

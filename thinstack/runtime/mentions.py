@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from thinstack.errors import InputError, NoMentionWarning, shown
+from thinstack.errors import InputError, NoMentionWarning, outside, shown
 from thinstack.text.names import parts_of, pattern_of, plain_words
 
 if TYPE_CHECKING:
@@ -27,13 +27,6 @@ class Mention(NamedTuple):
     asked: str
 
 
-class _Term(NamedTuple):
-    """What a term matches, and what any match begins with (`pattern_of`)."""
-
-    pattern: re.Pattern[str]
-    stems: tuple[str, ...]
-
-
 class Terms:
     """Terms that a user names. Each may have several names, with `|` between them.
 
@@ -45,30 +38,26 @@ class Terms:
     """
 
     def __init__(self, terms: Sequence[str]):
-        self._terms = {term: _term(term) for term in map(_checked, terms)}
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """The terms, each once."""
-        return tuple(self._terms)
+        self._patterns = {term: _pattern(term) for term in map(_checked, terms)}
 
     def mentions(self, sentence: "Prediction") -> Iterator[Mention]:
         """The mentions of each term in a sentence, term by term. Those of one term do not overlap:
         the first comes first, and of several names there the one with most characters."""
         words, joined = plain_words(sentence.words)
         squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
-        for asked, (pattern, stems) in self._terms.items():
-            if squeezed is None or any(stem in squeezed for stem in stems):
+        for term, (pattern, forms) in self._patterns.items():
+            if squeezed is None or any(form in squeezed for form in forms):
                 for found in pattern.finditer(joined):
-                    yield Mention(*_place(sentence, words, *found.span()), asked)
+                    start, end = (_typed(sentence, words, found, end) for end in (False, True))
+                    yield Mention(start, end, term)
 
 
 def warn_of_unmentioned(terms: Iterable[str]) -> None:
     """Warn of terms that no text mentions."""
+    advice = "check how it is written, or add other names of it, such as 'price|cost'"
     for term in terms:
-        problem = f"no text mentions {shown(term)}"
-        advice = "check how it is written, or add other names of it, such as 'price|cost'"
-        warnings.warn(NoMentionWarning(f"{problem}: {advice}"), stacklevel=3)
+        message = f"no text mentions {shown(term)}: {advice}"
+        warnings.warn(NoMentionWarning(message), stacklevel=outside())
 
 
 def _checked(term: object) -> str:
@@ -78,37 +67,32 @@ def _checked(term: object) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _term(term: str) -> _Term:
-    """Raises InputError for halves of surrogates, and for a name without a letter or digit."""
-    if any("\ud800" <= each <= "\udfff" for each in term):
-        problem = f"about: expected each term as Unicode text, {_EXAMPLE}"
-        raise InputError(f"{problem}; found {shown(term)}")
-    names = [parts_of(name) for name in term.split("|")]
+def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
+    """What finds a term, and what it finds (`pattern_of`); "" if case is more than ASCII has it."""
+    names, example = (
+        [parts_of(name) for name in term.split("|")],
+        f"{_EXAMPLE}; found {shown(term)}",
+    )
+    if any("\ud800" <= character <= "\udfff" for character in term):
+        raise InputError(f"about: expected each term as Unicode text, {example}")
     if not all(any(map(str.isalnum, "".join(parts))) for parts in names):
-        problem = f"about: expected a letter or digit in each name of a term, {_EXAMPLE}"
-        raise InputError(f"{problem}; found {shown(term)}")
-    longest_first = sorted(names, key=lambda parts: len("".join(parts)), reverse=True)
-    patterns, stems = zip(*map(pattern_of, longest_first), strict=True)
-    either = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
-    return _Term(either, tuple(stem if stem.isascii() else "" for stem in stems))
+        raise InputError(f"about: expected a letter or digit in each name of a term, {example}")
+    names.sort(key=lambda parts: -len("".join(parts)))
+    patterns, forms = zip(*map(pattern_of, names), strict=True)
+    found = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
+    return found, [form if form.isascii() else "" for some in forms for form in some]
 
 
-def _place(sentence: "Prediction", words: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    """The characters of a sentence for those of its words with spaces between them."""
+def _typed(sentence: "Prediction", words: Sequence[str], found: re.Match[str], end: bool) -> int:
+    """The character of a sentence where something that was found in its words, with spaces between
+    them, starts or ends."""
     starts = [0, *accumulate(len(word) + 1 for word in words)]
-    first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
-    places, text = sentence.offsets[[first, last]].tolist(), sentence.text
-    shifts = [
-        _typed_place(text[slice(*place)], words[number], at - starts[number])
-        for place, number, at in zip(places, (first, last), (start, end), strict=True)
-    ]
-    (begin, _), (last_begin, behind) = places
-    return begin + (shifts[0] or 0), behind if shifts[1] is None else last_begin + shifts[1]
-
-
-def _typed_place(typed: str, word: str, place: int) -> int | None:
-    """Where a place of a word stands in what was typed of it. None if nothing tells."""
+    number = bisect_right(starts, found.end() - 1 if end else found.start()) - 1
+    place, word = found.span()[end] - starts[number], words[number]
+    first, behind = sentence.offsets[number].tolist()
+    typed = sentence.text[first:behind]
     if len(typed) == len(word) or typed[:place] == word[:place]:
-        return place
-    behind = len(word) - place
-    return len(typed) - behind if typed[len(typed) - behind :] == word[place:] else None
+        return first + place
+    if typed.endswith(word[place:]):
+        return behind - len(word) + place
+    return behind if end else first

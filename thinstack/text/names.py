@@ -4,27 +4,17 @@ with a hyphen, a space or nothing between their parts (docs/text.md)."""
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
 
 from thinstack.data.words.letters import plain_letters
 from thinstack.data.words.ptb import unescape
 from thinstack.text.english import rules
 from thinstack.text.sentences import splitter
 
-_BETWEEN: Final = re.compile(r"[\s-]+")
-_ANY, _HYPHEN, _SPACE = "[ -]{0,2}", "(?:- ?)?", " ?"  # what may stand between two characters
-
 
 def read_plainly(text: str) -> str:
     """A text as it is read: without markup, with plain letters, hyphens and apostrophes."""
     plain = rules().typed.plain(text)
-    spelled = (plain.text if plain else text).translate(rules().spelled)
-    return unescape(spelled)
-
-
-def without_spaces(name: str) -> str:
-    """A name without its spaces and hyphens, which people set in different ways."""
-    return _BETWEEN.sub("", name)
+    return unescape((plain.text if plain else text).translate(rules().spelled))
 
 
 def plain_words(words: Sequence[str]) -> tuple[Sequence[str], str]:
@@ -42,57 +32,50 @@ def parts_of(name: str) -> list[str]:
     """The parts of a name between spaces and hyphens, as the words of a text are read, without the
     sign of a hashtag. Clitics are parts too: `driver`, `'s`, `seat`."""
     (sentences,) = splitter(sentences=False)([name])
-    words, _ = plain_words([word for sentence in sentences for word in sentence.words])
-    parts = (part.lstrip("#") or part for word in words for part in word.split("-"))
-    return [part for part in parts if part]
+    _, joined = plain_words([word for sentence in sentences for word in sentence.words])
+    return [part.lstrip("#") or part for part in re.split("[ -]+", joined) if part]
 
 
 def singulars(name: str) -> list[str]:
     """What a name may be the plural of, by its end: `batteries` of `battery`. Many are no words."""
-    lowered, none = name.lower(), _is_no_plural(name)
-    if lowered.endswith("ss") or none:
+    lowered, plurals = name.lower(), rules().plurals
+    if lowered.endswith("ss") or lowered in plurals["none"] or _is_function_word(name):
         return []
-    found = (
-        name[: -len(plural)] + singular
-        for singular, plural in rules().plurals["endings"]
-        if lowered.endswith(plural)
-    )
+    pairs = ((one, many) for one, many in plurals["endings"] if lowered.endswith(many))
+    found = (name[: -len(many)] + one for one, many in pairs)
     return [each for each in found if len(each) > 1 and not _is_function_word(each)]
 
 
 def forms(word: str) -> list[str]:
-    """The word, its plurals, its singulars and their plurals. Function words and words that only
-    look like a plural, such as `news`, have no singular, and are no plural."""
-    bases = [word, *singulars(word)]
-    found = dict.fromkeys(bases)
-    for base in bases[1:] or bases:
-        lowered = base.lower()
-        for singular, plural in rules().plurals["endings"]:
-            if lowered.endswith(singular) and lowered[-1:].isalpha():
-                made = base[: len(base) - len(singular)] + plural
-                found |= {} if _is_no_plural(made) or _is_function_word(base) else {made: None}
-    return [*found]
+    """The word, its singulars, and the plurals of these; or its own, if it has no singular. A word
+    that only looks like a plural, such as `news`, is none of `new`."""
+    bases, plurals = singulars(word) or [word], rules().plurals
+    found = dict.fromkeys([word, *bases])
+    for base in bases if word[-1].isalpha() else ():
+        for one, many in plurals["endings"]:
+            form = base[: len(base) - len(one)] + many
+            if base.lower().endswith(one) and form.lower() not in plurals["none"]:
+                found[form] = None
+    return [form for form in found if form == word or not _is_function_word(form)]
 
 
-def pattern_of(parts: Sequence[str]) -> tuple[str, str]:
+def pattern_of(parts: Sequence[str]) -> tuple[str, list[str]]:
     """A regular expression for a name of these parts in the words of a text with spaces between
-    them; and what all that it matches begin with, without spaces and hyphens, in lower case."""
+    them; and all that it matches, in lower case, without the spaces and hyphens."""
     *before, last = parts
     lasts = sorted(forms(last), key=len, reverse=True)
-    stem = last
-    while not all(form.startswith(stem) for form in lasts):
-        stem = stem[:-1]
     either = f"(?:{'|'.join(map(_spaced, lasts))})"
-    return _ANY.join([*map(_spaced, before), either]), "".join([*before, stem]).lower()
+    squeezed = ["".join([*before, form]).lower() for form in lasts]
+    return "[ -]{0,2}".join([*map(_spaced, before), either]), squeezed
 
 
 def _spaced(part: str) -> str:
     """An expression for a part of a name, with what may stand between its characters."""
     spelt = re.escape(part[0])
     for place, pair in enumerate(pairwise(part), 1):
-        gap = _HYPHEN if "".join(pair).isalnum() else _SPACE
-        gap = _ANY if _may_be_two(part[:place], part[place:]) else gap
-        spelt += gap + re.escape(pair[1])
+        hyphen = "(?:- ?)?" if "".join(pair).isalnum() else " ?"
+        spelt += "[ -]{0,2}" if _may_be_two(part[:place], part[place:]) else hyphen
+        spelt += re.escape(pair[1])
     return spelt
 
 
@@ -106,8 +89,3 @@ def _may_be_two(first: str, second: str) -> bool:
 
 def _is_function_word(word: str) -> bool:
     return word.lower() in rules().function_words
-
-
-def _is_no_plural(word: str) -> bool:
-    """Whether a word looks like a plural, and is none."""
-    return word.lower() in rules().plurals["none"] or _is_function_word(word)

@@ -12,7 +12,7 @@ from thinstack.integrations.report.entries import Columns, frame_entries
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.run import run_report
 from thinstack.integrations.report.summary import Asked
-from thinstack.runtime.mentions import Terms, warn_of_unmentioned
+from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
 
 _FINDS_TERMS: Final = "aspects"
@@ -52,9 +52,7 @@ def report(
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(default_model(terms) if model is None else model))
     asked = Asked("a frame", model_name(model), columns, terms, checked_least(min_mentions))
-    made = run_report(lambda: frame_entries(eager, columns), model, asked)
-    warn_of_unmentioned(made.unmentioned)
-    return made
+    return run_report(lambda: frame_entries(eager, columns), model, asked)
 
 
 def default_model(about: Sequence[str]) -> str:
@@ -84,7 +82,8 @@ def checked_terms(about: object) -> tuple[str, ...]:
     `Terms` does."""
     if isinstance(about, str) or not isinstance(about, Sequence):
         raise InputError(f"about: expected a list of terms, found {shown(about, 60)}")
-    return Terms(about).asked
+    Terms(about)
+    return tuple(dict.fromkeys(about))
 
 
 def checked_least(min_mentions: int) -> int:

@@ -61,11 +61,6 @@ class Report:
     unread: tuple[Unread, ...]
     of_mentions: bool = False
 
-    @property
-    def unmentioned(self) -> list[str]:
-        """The terms that no text mentions."""
-        return [aspect.term for aspect in self.aspects if not aspect.mentions]
-
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
         return {

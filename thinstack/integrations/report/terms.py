@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from thinstack.integrations.show.outline import visible
 from thinstack.text.english import rules
-from thinstack.text.names import read_plainly, singulars, without_spaces
+from thinstack.text.names import read_plainly, singulars
 
 _BEFORE: Final = frozenset(
     (
@@ -94,7 +94,7 @@ def _overlap(one: str, other: str) -> bool:
 
 def key_of(term: str) -> str:
     """What terms that are counted together have in common: `setup`, `set-up` and `set up`."""
-    return without_spaces(normalised(term))
+    return re.sub(r"[\s-]+", "", normalised(term))
 
 
 def joined(names: Iterable[str]) -> dict[str, list[str]]:
