@@ -3,10 +3,8 @@ the plural, with a hyphen, a space or nothing between the parts of a name."""
 
 import re
 import warnings
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.errors import InputError, NoMentionWarning, outside, shown
@@ -46,7 +44,7 @@ class Terms:
         words, joined = plain_words(sentence.words)
         squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
         for term, (pattern, forms) in self._patterns.items():
-            if squeezed is None or any(form in squeezed for form in forms):
+            if squeezed is None or any(map(squeezed.__contains__, forms)):
                 for found in pattern.finditer(joined):
                     start, end = (_typed(sentence, words, found, end) for end in (False, True))
                     yield Mention(start, end, term)
@@ -86,13 +84,13 @@ def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
 def _typed(sentence: "Prediction", words: Sequence[str], found: re.Match[str], end: bool) -> int:
     """The character of a sentence where something that was found in its words, with spaces between
     them, starts or ends."""
-    starts = [0, *accumulate(len(word) + 1 for word in words)]
-    number = bisect_right(starts, found.end() - 1 if end else found.start()) - 1
-    place, word = found.span()[end] - starts[number], words[number]
+    joined, place = found.string, found.span()[end]
+    number = joined.count(" ", 0, place - end)
+    word, inside = words[number], place - 1 - joined.rfind(" ", 0, place - end)
     first, behind = sentence.offsets[number].tolist()
     typed = sentence.text[first:behind]
-    if len(typed) == len(word) or typed[:place] == word[:place]:
-        return first + place
-    if typed.endswith(word[place:]):
-        return behind - len(word) + place
+    if len(typed) == len(word) or typed[:inside] == word[:inside]:
+        return first + inside
+    if typed.endswith(word[inside:]):
+        return behind - len(word) + inside
     return behind if end else first

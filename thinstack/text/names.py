@@ -19,10 +19,11 @@ def read_plainly(text: str) -> str:
 
 def plain_words(words: Sequence[str]) -> tuple[Sequence[str], str]:
     """Treebank words without escapes, and in plain letters if they were not typed but given; and
-    the same words with spaces between them."""
+    the same words with spaces between them, and none inside."""
     joined = " ".join(words)
-    if not joined.isascii() or "\\" in joined or "B-" in joined:
-        spelled = rules().spelled
+    spaces = joined.count(" ") >= len(words)
+    if spaces or not joined.isascii() or "\\" in joined or "B-" in joined:
+        spelled = {**rules().spelled, ord(" "): "-"}
         words = [unescape(plain_letters(word).translate(spelled)) for word in words]
         joined = " ".join(words)
     return words, joined

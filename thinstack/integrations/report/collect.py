@@ -107,9 +107,8 @@ class Collector:
         found = dict[str, TermTally]()
         for term, names in joined(self.terms).items():
             tally = self.terms[term]
-            written = min(
-                tally.names, key=lambda name: (key_of(name) != term, -tally.names[name], name)
-            )
+            own = [name for name in tally.names if key_of(name) == term]
+            written = min(own, key=lambda name: (-tally.names[name], name), default=term)
             for name in names:
                 if name != term:
                     tally.join(self.terms[name])

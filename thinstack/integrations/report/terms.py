@@ -27,14 +27,14 @@ _IS_NOT: Final = re.compile(r"\b(?:is|are|was|were) ?n't\b")
 MOST_WORDS: Final = 6
 """Words of a phrase that is counted as typical; longer ones are said once."""
 
-MARKS: Final = " \t.,;:!?\"'`()[]{}*#-–—…“”‘’«»"
+MARKS: Final = " \t.,;:!?\"'`()[]{}*-–—…“”‘’«»"
 """What stands around a term or a phrase, and is not counted."""
 
 
 def normalised(term: str) -> str:
     """A term as it is read, in lower case and on one line, without articles before it and marks
     around it."""
-    words = visible(read_plainly(term)).casefold().strip(MARKS).split()
+    words = visible(read_plainly(term)).casefold().strip(MARKS).removeprefix("#").split()
     while len(words) > 1 and words[0] in _BEFORE:
         del words[0]
     return " ".join(words)
