@@ -43,8 +43,8 @@ class Terms:
         the first comes first, and of several names there the one with most characters."""
         words, joined = plain_words(sentence.words)
         squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
-        for term, (pattern, forms) in self._patterns.items():
-            if squeezed is None or any(map(squeezed.__contains__, forms)):
+        for term, (pattern, stems) in self._patterns.items():
+            if squeezed is None or any(map(squeezed.__contains__, stems)):
                 for found in pattern.finditer(joined):
                     start, end = (_typed(sentence, words, found, end) for end in (False, True))
                     yield Mention(start, end, term)
@@ -66,7 +66,8 @@ def _checked(term: object) -> str:
 
 @lru_cache(maxsize=1024)
 def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
-    """What finds a term, and what it finds (`pattern_of`); "" if case is more than ASCII has it."""
+    """What finds a term, and what all that it finds begin with, by name (`pattern_of`); "" beyond
+    ASCII, where letters have more than two cases."""
     names, example = (
         [parts_of(name) for name in term.split("|")],
         f"{_EXAMPLE}; found {shown(term)}",
@@ -76,9 +77,9 @@ def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
     if not all(any(map(str.isalnum, "".join(parts))) for parts in names):
         raise InputError(f"about: expected a letter or digit in each name of a term, {example}")
     names.sort(key=lambda parts: -len("".join(parts)))
-    patterns, forms = zip(*map(pattern_of, names), strict=True)
+    patterns, stems = zip(*map(pattern_of, names), strict=True)
     found = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
-    return found, [form if form.isascii() else "" for some in forms for form in some]
+    return found, [stem if stem.isascii() else "" for stem in stems]
 
 
 def _typed(sentence: "Prediction", words: Sequence[str], found: re.Match[str], end: bool) -> int:

@@ -4,6 +4,7 @@ with a hyphen, a space or nothing between their parts (docs/text.md)."""
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from os.path import commonprefix
 
 from thinstack.data.words.letters import plain_letters
 from thinstack.data.words.ptb import unescape
@@ -60,14 +61,14 @@ def forms(word: str) -> list[str]:
     return [form for form in found if form == word or not _is_function_word(form)]
 
 
-def pattern_of(parts: Sequence[str]) -> tuple[str, list[str]]:
+def pattern_of(parts: Sequence[str]) -> tuple[str, str]:
     """A regular expression for a name of these parts in the words of a text with spaces between
-    them; and all that it matches, in lower case, without the spaces and hyphens."""
+    them; and what all that it matches begin with, in lower case, without spaces and hyphens."""
     *before, last = parts
     lasts = sorted(forms(last), key=len, reverse=True)
     either = f"(?:{'|'.join(map(_spaced, lasts))})"
-    squeezed = ["".join([*before, form]).lower() for form in lasts]
-    return "[ -]{0,2}".join([*map(_spaced, before), either]), squeezed
+    stem = commonprefix(lasts)  # noqa: RUF071 - of characters
+    return "[ -]{0,2}".join([*map(_spaced, before), either]), "".join([*before, stem]).lower()
 
 
 def _spaced(part: str) -> str:
