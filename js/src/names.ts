@@ -27,15 +27,14 @@ function singulars(name: string): string[] {
   return found.filter((each) => [...each].length > 1 && !isFunctionWord(each));
 }
 
-/** The word, its singulars, and the plurals of these; or its own, where it has no singular. */
+/** The word, its singulars, and the plurals of all. */
 function formsOf(word: string): string[] {
   const { endings, none } = rules().plurals;
-  const found = singulars(word);
-  const bases = found.length ? found : [word];
+  const bases = [word, ...singulars(word)];
   const plurals = (base: string) =>
     endings.filter(([one]) => base.toLowerCase().endsWith(one)).map(([one, many]) => base.slice(0, base.length - one.length) + many);
   const forms = /\p{L}$/u.test(word) ? bases.flatMap(plurals).filter((form) => !none.includes(form.toLowerCase())) : [];
-  return [...new Set([word, ...bases, ...forms])].filter((form) => form === word || !isFunctionWord(form));
+  return [...new Set([...bases, ...forms])].filter((form) => form === word || !isFunctionWord(form));
 }
 
 /** A regular expression for a name of these parts in the words of a text with spaces between them. */

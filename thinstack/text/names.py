@@ -49,10 +49,10 @@ def singulars(name: str) -> list[str]:
 
 
 def forms(word: str) -> list[str]:
-    """The word, its singulars, and the plurals of these; or its own, if it has no singular. A word
-    that only looks like a plural, such as `news`, is none of `new`."""
-    bases, plurals = singulars(word) or [word], rules().plurals
-    found = dict.fromkeys([word, *bases])
+    """The word, its singulars, and the plurals of all. A word that only looks like a plural, such
+    as `news`, is none of `new`."""
+    bases, plurals = [word, *singulars(word)], rules().plurals
+    found = dict.fromkeys(bases)
     for base in bases if word[-1].isalpha() else ():
         for one, many in plurals["endings"]:
             form = base[: len(base) - len(one)] + many
