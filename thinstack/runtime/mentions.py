@@ -1,5 +1,4 @@
-"""Finds mentions of terms that a user names, as texts are read: in any case, in the singular and
-the plural, with a hyphen, a space or nothing between the parts of a name."""
+"""Finds mentions of terms that a user names, in the words of a sentence as they were read."""
 
 import re
 import warnings
