@@ -87,7 +87,7 @@ def _typed(sentence: "Prediction", words: Sequence[str], found: re.Match[str], e
     joined, place = found.string, found.span()[end]
     number = joined.count(" ", 0, place - end)
     word, inside = words[number], place - 1 - joined.rfind(" ", 0, place - end)
-    first, behind = sentence.offsets[number].tolist()
+    first, behind = map(int, sentence.offsets[number])
     typed = sentence.text[first:behind]
     if len(typed) == len(word) or typed[:inside] == word[:inside]:
         return first + inside
