@@ -51,6 +51,25 @@ def test_public_names_are_there_and_shown(module):
     assert SHOWN.count(module) == 1
 
 
+def test_completion_lists_public_names():
+    for module in PUBLIC:
+        home = import_module(module)
+        if hasattr(home, "__getattr__"):
+            assert dir(home) == sorted(home.__all__)
+    assert {"score_frame", "report", "load", "Result", "Phrase"} <= {
+        *dir(import_module("thinstack"))
+    }
+
+
+def test_the_help_of_the_package_shows_what_the_model_says():
+    thinstack = import_module("thinstack")
+    text, label, polarity = re.search(
+        r"model\(\"(.*)\"\)\n.*# '(.*)', (-?[0-9.]+):", thinstack.__doc__
+    ).groups()
+    result = thinstack.load(threads=1)(text)
+    assert (result.label, round(result.polarity, 2)) == (label, float(polarity))
+
+
 def test_nothing_else_is_shown():
     assert set(SHOWN) == PUBLIC | {"thinstack.plugins.hookspecs", "thinstack.plugins.kinds"}
 

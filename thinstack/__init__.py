@@ -4,7 +4,7 @@
 
     model = thinstack.load()                 # the bundled model; or a name, a folder, an address
     result = model("The acting is superb, but the plot never comes alive. Still, I liked it.")
-    result.label, result.polarity            # 'negative', -0.07: from -1 to 1
+    result.label, result.polarity            # 'positive', 0.39: from -1 to 1
     result.highlights(3)                     # the phrases that say most
     result.about("acting", "plot|story")     # what is said of what
     for phrase in result.phrases:            # every phrase of every tree
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from thinstack.integrations.frames import score_frame
     from thinstack.integrations.report.frames import report
     from thinstack.integrations.show.render import Markup
-    from thinstack.runtime.predictor import Predictor
+    from thinstack.runtime import Aspect, Phrase, Prediction, Predictor, Result
     from thinstack.runtime.why import Contribution
 else:
     __getattr__ = lazy(
@@ -66,6 +66,7 @@ else:
             "data.trees.treebank": "read_trees",
             "integrations.frames": "score_frame",
             "integrations.report.frames": "report",
+            "runtime": "Aspect Phrase Prediction Predictor Result",
         },
         dict.fromkeys(
             ("predict", "pipeline", "sentiment", "predict_text"),
@@ -74,6 +75,11 @@ else:
     )
 
 __all__ = [
+    "Aspect",
+    "Phrase",
+    "Prediction",
+    "Predictor",
+    "Result",
     "ThinstackError",
     "Tree",
     "TreeError",

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,6 +20,7 @@ __all__ = [
     "InputError",
     "LanguageWarning",
     "MissingExtraError",
+    "NoMentionWarning",
     "NoSentencesWarning",
     "PluginError",
     "StoppedError",
@@ -28,6 +30,7 @@ __all__ = [
     "described",
     "escaped",
     "needs_extra",
+    "outside",
     "raised_by_signal_handler",
     "raised_in",
     "shown",
@@ -110,6 +113,14 @@ def _code(handler: Any) -> CodeType | None:
     handler = getattr(handler, "__func__", handler)
     code = getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
     return code if isinstance(code, CodeType) else None
+
+
+def outside() -> int:
+    """How many frames lie between what calls this and the code that uses the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("thinstack."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 class ThinstackError(Exception):
@@ -214,6 +225,10 @@ class StoppedError(ThinstackError):
 
 class NoSentencesWarning(UserWarning):
     """A component that reads sentences got spaCy Docs in which no component had set sentences."""
+
+
+class NoMentionWarning(UserWarning):
+    """No text mentions a term that was asked for."""
 
 
 class DeviceError(ThinstackError, RuntimeError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,11 @@ class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Load the model. The texts are not read. Raises what `thinstack.load` raises."""
         self._predictor()
         return self
+
+    if TYPE_CHECKING:  # scikit-learn has no types
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:  # noqa: N803
+            """As `transform`, after `fit`."""
 
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The features of texts: a list, a Series, an array, or a frame or an array of one column.

@@ -86,7 +86,7 @@ export function about(
   const mentions = finderOf(terms);
   if (!finds && !polarities) throw unusable(`has the classes ${labels.join(", ").slice(0, 200)}`);
   return sentences.flatMap((sentence) => {
-    const mentioned = mentions(sentence.text);
+    const mentioned = mentions(sentence);
     if (mentioned.length && !hasPhrases(sentence)) throw unusable("scores only sentences");
     const terms = mentioned.length ? termsOf(sentence) : [];
     return mentioned.flatMap((mention) => judged(sentence, mention, terms));

@@ -1,6 +1,7 @@
-/** Finds mentions of terms that a user names: whole words, in any case, also in the plural. As `runtime/mentions.py`. */
-import { SPACE } from "./drawnText.js";
+/** Finds mentions of terms that a user names, as texts are read: in any case, in the singular and the plural. As `runtime/mentions.py`. */
 import { InputError } from "./errors.js";
+import { partsOf, patternOf, plainWords } from "./names.js";
+import { type Prediction } from "./prediction.js";
 import { kindOf } from "./texts.js";
 
 /** The UTF-16 units [start, end) of a sentence that mention a term, and the term as it was asked for. */
@@ -10,6 +11,8 @@ export interface Mention {
   asked: string;
 }
 
+type Read = Pick<Prediction, "text" | "words" | "offsets">;
+
 const WORD = String.raw`[\p{L}\p{N}_]`;
 // The one mark whose other case is a letter, the iota: where case is ignored, it would be a part of a word.
 const [MARK, INSTEAD] = ["\u0345", "\ue000"];
@@ -18,36 +21,48 @@ const [MARK, INSTEAD] = ["\u0345", "\ue000"];
  * What finds the mentions of terms in a sentence, in order. A term may have several names, with `|` between them; where several
  * stand, the longest counts. Throws InputError for what is no string, and for a name without a letter or digit.
  */
-export function finderOf(terms: readonly unknown[]): (text: string) => Mention[] {
-  const patterns = Array.from(new Set(terms), (term) => [checked(term), patternOf(term as string)] as const);
-  return (text) => {
+export function finderOf(terms: readonly unknown[]): (sentence: Read) => Mention[] {
+  const patterns = Array.from(new Set(terms), (term) => [term as string, finder(term)] as const);
+  return (sentence) => {
+    const words = plainWords(sentence.words);
+    const joined = words.join(" ").replaceAll(MARK, INSTEAD);
     const found = patterns.flatMap(([asked, pattern]) =>
-      Array.from(text.replaceAll(MARK, INSTEAD).matchAll(pattern), ({ 0: { length }, index }): Mention => ({ start: index, end: index + length, asked })),
+      Array.from(joined.matchAll(pattern), ({ 0: { length }, index }): Mention => {
+        const typed = (place: number, end: number) => typedPlace(sentence, words, joined, place, end);
+        return { start: typed(index, 0), end: typed(index + length, 1), asked };
+      }),
     );
     return found.sort((one, other) => one.start - other.start || one.end - other.end);
   };
 }
 
-function checked(term: unknown): string {
+function finder(term: unknown): RegExp {
+  const names = typeof term === "string" ? term.split("|").map(partsOf) : [];
   const problem =
     typeof term !== "string" ? `strings; found ${kindOf(term)}`
-    : !term.split("|").every((name) => /[\p{L}\p{N}]/u.test(name)) ? `a letter or digit in each name; found ${JSON.stringify(term.slice(0, 99))}`
+    : /\p{Cs}/u.test(term) ? "Unicode text; found half of a pair of surrogates"
+    : !names.every((parts) => /[\p{L}\p{N}]/u.test(parts.join(""))) ? `a letter or digit in each name; found ${JSON.stringify(term.slice(0, 99))}`
     : undefined;
   if (problem) throw new InputError(`about: expected terms such as "battery" or "price|cost", ${problem}`);
-  return term as string;
-}
-
-function patternOf(term: string): RegExp {
-  const names = term.split("|").map((name) => name.split(SPACE).filter(Boolean));
-  const size = (words: readonly string[]) => [...words.join(" ")].length;
-  const forms = names.sort((one, other) => size(other) - size(one)).map(formsOf).join("|");
+  const size = (parts: readonly string[]) => [...parts.join("")].length;
+  const forms = names.sort((one, other) => size(other) - size(one)).map(patternOf).join("|");
   // Python takes the dotted and the dotless i for an i too.
   const folded = forms.replace(/[iIıİ]/g, "[iıİ]").replace(/[ιΙ\u1fbe\u0345]/g, `[ι${INSTEAD}]`);
   return new RegExp(`(?<!${WORD})(?:${folded})(?!${WORD})`, "giu");
 }
 
-/** A pattern of a name and its plurals. */
-function formsOf(words: readonly string[]): string {
-  const spelt = words.map((word) => word.replace(/[\\^$.*+?()[\]{}]/g, "\\$&")).join(SPACE.source);
-  return `${spelt}(?:e?s)?${/y$/i.test(spelt) ? `|${spelt.slice(0, -1)}ies` : ""}`;
+/** The unit of a sentence for a place in its words with spaces between them: of the last unit before it where it is an `end`. */
+function typedPlace({ text, offsets }: Read, words: readonly string[], joined: string, place: number, end: number): number {
+  const before = joined.slice(0, place - end).split(" ");
+  const number = before.length - 1;
+  const word = words[number];
+  const start = before[number].length + end;
+  const [first, behind] = offsets[number];
+  const [letters, typed] = [[...word], [...text.slice(first, behind)]];
+  let inside = [...word.slice(0, start)].length;
+  if (typed.length !== letters.length && typed.slice(0, inside).join("") !== word.slice(0, start)) {
+    const rest = typed.join("").endsWith(word.slice(start));
+    inside = rest ? typed.length - letters.length + inside : end * typed.length;
+  }
+  return first + typed.slice(0, inside).join("").length;
 }

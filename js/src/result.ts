@@ -60,7 +60,7 @@ export class Result {
 
   /**
    * What the text says of terms that you name, such as "battery" or "price|cost", which are two names of one: an aspect for each
-   * mention, in order. They are found as whole words, in any case, also in the plural. A model of aspects judges a mention as
+   * mention, in order. They are found as whole words, in any case, in both numbers, with a hyphen, a space or nothing between parts. A model of aspects judges a mention as
    * the term that it finds there. With another model of sentiment, and where no term is found, the smallest phrase around it that is
    * not neutral decides, or else its sentence.
    * Throws InputError for terms that are none, for classes that are no scale, and for a model that scores only sentences.

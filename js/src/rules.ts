@@ -22,6 +22,13 @@ interface AbbreviationData {
   splits?: boolean;
 }
 
+/** Ends of singulars and of their plurals, words that look like plurals and are none, and second words of names such as "set up". */
+export interface PluralsData {
+  endings: [one: string, many: string][];
+  none: string[];
+  particles: string[];
+}
+
 /** What `english.json` holds; docs/text.md explains it. */
 export interface RulesData {
   classes: Record<string, string>;
@@ -31,6 +38,7 @@ export interface RulesData {
   open_after: string[];
   function_words: string[];
   other_words: string[];
+  plurals: PluralsData;
   scripts: string;
   /** Words that no phrase is shown to begin with, and to end with. */
   dangling: { first: string[]; last: string[] };
@@ -68,6 +76,8 @@ export class Rules {
   readonly functionWords: ReadonlySet<string>;
   /** Function words of other languages that are no words of English. */
   readonly otherWords: ReadonlySet<string>;
+  /** How names end in the singular and the plural. */
+  readonly plurals: PluralsData;
   /** A letter that is not Latin. */
   readonly scripts: RegExp;
   readonly dangling: RulesData["dangling"];
@@ -101,6 +111,7 @@ export class Rules {
     this.openAfter = new Set(data.open_after);
     this.functionWords = new Set(data.function_words);
     this.otherWords = new Set(data.other_words);
+    this.plurals = data.plurals;
     this.scripts = new RegExp(data.scripts, "u");
     this.dangling = data.dangling;
     this.followed = this.sticky(data.followed);

@@ -15,7 +15,11 @@ const ESCAPED = /-[LR][RSC]B-|\\[/*]/giu;
 
 /** The word as running text has it: unescaped, with `"` for two backticks or two apostrophes. */
 export function plain(word: string): string {
-  if (word === "``" || word === "''") return '"';
+  return word === "``" || word === "''" ? '"' : unescaped(word);
+}
+
+/** The word without escapes. */
+export function unescaped(word: string): string {
   if (!word.includes("\\") && !word.includes("-")) return word;
   return word.replace(ESCAPED, (escape) => UNESCAPES.get(escape.toUpperCase())!);
 }

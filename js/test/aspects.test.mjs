@@ -107,7 +107,13 @@ test("terms that are named are judged by the climb", () => {
     [["dish"], "(3 (2 dishes) (2 fish-dish))", [["dishes", "+", "dishes fish-dish"], ["dish", "+", "dishes fish-dish"]]],
     [["battery|battery \u3000 life"], "(3 (2 battery) (2 life))", [["battery life", "+", "battery life"]]],
     [["c++|(x)"], "(3 (2 C++) (2 x))", [["C++", "+", "C++ x"]]],
-    [["istanbul"], "(3 (2 İSTANBUL) (2 \u0131stanbul\u0301))", [["İSTANBUL", "+", "İSTANBUL \u0131stanbul\u0301"], ["\u0131stanbul", "+", "İSTANBUL \u0131stanbul\u0301"]]],
+    [["istanbul"], "(3 (2 İSTANBUL) (2 \u0131stanbul))", [["İSTANBUL", "+", "İSTANBUL \u0131stanbul"], ["\u0131stanbul", "+", "İSTANBUL \u0131stanbul"]]],
+    // As texts are read: accents, hyphens, spaces, apostrophes, hashtags, both numbers.
+    [["café"], "(3 (2 cafe\u0301) (2 cafes))", [["cafe\u0301", "+", "cafe\u0301 cafes"]]],
+    [["wifi"], "(3 (2 wi) (2 fi))", [["wi fi", "+", "wi fi"]]],
+    [["wi-fi", "area", "new"], "(3 (2 WiFi) (2 (2 are) (2 (2 a) (2 news))))", [["WiFi", "+", "WiFi are a news"]]],
+    [["knives"], "(3 (2 #knife) (2 x))", [["knife", "+", "#knife x"]]],
+    [["driver\u2019s seat"], "(3 (2 (2 driver) (2 ~'s)) (2 seat))", [["driver's seat", "+", "driver's seat"]]],
     [["menu"], "(3 (2 menu\u0345) (2 menu_x))", [["menu", "+", "menu\u0345 menu_x"]]],
     // Words that touch a mention are no part of it.
     [["battery"], "(1 (3 battery) (1 ~'s))", [["battery", "+", "battery"]]],

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from itertools import chain
+import warnings
 
 import pytest
 from aspect_models import LABELS, write_aspect_bundle
@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import thinstack
+from thinstack.errors import NoMentionWarning
 
 TEXTS = ["A good battery! The staff is awful.", "", "so good", "a screen, good staff"]
 SIGNS = {"negative": "-", "neutral": "0", "positive": "+"}
@@ -55,9 +56,10 @@ def test_each_text_is_drawn_with_its_aspects(ask, folder):
 
 def test_brief_is_a_line_for_each_aspect(ask):
     answer, found = ask("--brief")
-    for line, each in zip(answer.out.splitlines(), chain.from_iterable(found), strict=True):
+    numbered = [(place, each) for place, some in enumerate(found) for each in some]
+    for line, (place, each) in zip(answer.out.splitlines(), numbered, strict=True):
         because = f": {each.because}" if each.because else ""
-        assert line == f"{each.label:9}  {each.polarity:+.2f}  {each}{because}"
+        assert line == f"{place:4}  {each.label:9}  {each.polarity:+.2f}  {each}{because}"
 
 
 def test_json_has_the_aspects_of_each_text(ask):
@@ -143,3 +145,14 @@ def test_a_class_with_the_name_of_a_column_is_refused(cli, tmp_path):
     answer = cli("predict", "--aspects", "good", "--csv", "--model", folder)
     assert (answer.code, answer.out) == (2, "")
     assert "'because'" in answer.err
+
+
+def test_a_term_that_no_text_has_is_said(cli, folder):
+    options = "--about", "battery", "--about", "zoom", "--model", folder
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", NoMentionWarning)
+        answer = cli("predict", "--brief", "A good battery", *options)
+    assert answer.code == 0
+    assert re.findall("'(zoom|battery)'", answer.err) == ["zoom"]
+    answer = cli("predict", "A battery", "--about", "batt\udcffery", "--model", folder)
+    assert (answer.code, answer.out) == (2, "")

@@ -17,7 +17,7 @@ from last_word_model import write_last_word_bundle
 
 import thinstack
 from thinstack.bundle import opening
-from thinstack.errors import DataError, InputError, StoppedError, ThinstackError
+from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
 from thinstack.integrations.report import frames, groups
 from thinstack.integrations.report.entries import Entry, Fault
 from thinstack.integrations.report.groups import MOST_GROUPS
@@ -120,13 +120,16 @@ def test_from_a_table_to_figures(made, model):
 def test_terms_that_are_named(made, model, cli, table, tmp_path):
     about = ("battery", "staff|screen", "parking")
     options = [option for term in about for option in ("--about", term)]
+    warnings.simplefilter("always", NoMentionWarning)
     data = made("--text", "review", *options)
     texts = [text for text, *_ in ROWS if text and text.isascii()]
     expected = counted(model, texts, about)
     assert sides_of(data) == {term: expected.get(term, Counter()) for term in about}
     assert data["about"] == list(about)
     out = tmp_path / "climb.html"
-    assert cli("report", table, "--text", "review", *options, "--out", out).code == 0
+    answer = cli("report", table, "--text", "review", *options, "--out", out)
+    assert answer.code == 0
+    assert "'parking'" in answer.err
     page = out.read_text(encoding="utf-8")
     assert "read by the model sentiment" in page
     assert "staff / screen" in page
@@ -680,3 +683,18 @@ def test_nobody_is_warned_of_languages(model):
 def test_frames_that_cannot_be_reported(model, frame, options, error):
     with pytest.raises(error):
         thinstack.report(frame, model=model, **options)
+
+
+def test_a_term_that_no_row_has_is_said_and_bad_terms_are_refused(model):
+    frame = pd.DataFrame({"text": ["A good battery", "Batteries awful"]})
+    names = ["battery", "Batteries", "zoom"]
+    for make in (thinstack.report, thinstack.score_frame):
+        with pytest.warns(NoMentionWarning, match="'zoom'") as warned:
+            made = make(frame, about=names, model=model)
+        assert len(warned) == 1
+        assert warned[0].filename == __file__
+        for bad in ([["a"]], ["\ud800"], ["a\ud800"], [3], 3):
+            with pytest.raises(InputError):
+                make(frame, about=bad, model=model)
+    for name in names[:2]:
+        assert made[f"{name}_mentions"].tolist() == [1, 1]

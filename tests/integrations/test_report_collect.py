@@ -56,6 +56,19 @@ def test_texts_are_counted_once_for_each_term():
     assert found.rare == 1
 
 
+def test_spellings_of_a_term_are_counted_together():
+    written = ["set up", "Setup", "set-up", "set up", "setups", "the set\u2011up"]
+    pairs = [
+        (Entry(f"line {number}", "x"), Reading(1, 1.0, [mention(name, 1)]))
+        for number, name in enumerate(written)
+    ]
+    twice = Reading(1, 1.0, [mention("setup", 1), mention("set up", 1)])
+    for some in (pairs, pairs[::-1]):
+        (aspect,) = report([*some, (Entry("line 9", "x"), twice)]).aspects
+        assert (aspect.term, aspect.figures.texts, aspect.mentions) == ("set up", 7, 8)
+        assert {*aspect.names} == {"set up", "setup", "set-up", "setups"}
+
+
 def test_the_order_of_rows_does_not_matter():
     other = PAIRS.copy()
     random.Random(1).shuffle(other)

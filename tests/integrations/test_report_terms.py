@@ -15,6 +15,10 @@ from thinstack.integrations.report.terms import joined, normalised, said_phrase,
         ("a the menu", "menu"),
         ("...", ""),
         ("café", "café"),
+        ("cafe\u0301", "café"),
+        ("#BatteryLife", "battery life"),
+        ("alexa&#34", "alexa"),
+        ("wi\u2011fi", "wi-fi"),
     ],
 )
 def test_a_term_is_counted_in_lower_case_without_articles_and_marks(term, counted):
@@ -33,6 +37,8 @@ def test_a_term_is_counted_in_lower_case_without_articles_and_marks(term, counte
         ("wine lists", "wine list", "wine list"),
         ("glass", "glas s", "glass"),
         ("as", "a", "as"),
+        ("knives", "knife", "knife"),
+        ("lens", "len", "lens"),
     ],
 )
 def test_a_plural_is_counted_with_its_singular_if_that_is_there(term, known, counted):
@@ -53,6 +59,7 @@ def test_terms_are_grouped_by_their_singulars():
         ("not bad", "not bad"),
         ("was n't good", "not good"),
         ("isn’t good", "not good"),
+        ("isn&#39;t good", "not good"),
         ("is too loud", "too loud"),
         ("n't", ""),
         ("not", ""),

@@ -10,12 +10,22 @@ from js.test_npm_scores import SST, assert_alike, some
 from js.texts import KNOWN, MARKS, PARTS, own, typed
 
 import thinstack
+from thinstack.text.names import parts_of
 
 pytestmark = needs_package
 
 WORDS = ["battery", "Batteries", "the staff", "STAFF", "screen", "screens", "good", "awful", "is"]
 ENDS = [" ", " ", " ", ", ", ". ", "! ", "\n\n", "-", "'s ", "😀 "]
 TERMS = ["battery", "staff|waiter", "the  staff|screen", "is", "a", "😀x|I.", "sOme", "1", "é"]
+TERMS += [
+    "batteries",
+    "knife",
+    "good-battery",
+    "goodbattery",
+    "thestaff|staff's",
+    "don’t",
+    "#Staff",
+]
 
 
 def of_products(count, seed):
@@ -33,17 +43,17 @@ def of_products(count, seed):
 
 def terms_of(text, rng):
     """Some terms to ask of a text: its words, two that stand side by side, and others."""
-    words = [each for each in text.split() if all(map(_is_name, each.split("|")))]
+    words = text.split()
     found = rng.sample(TERMS, 2)
     if words:
         place = rng.randrange(len(words))
         found += [words[place], "|".join(rng.choices(words, k=2)), " ".join(words[place:][:2])]
         found += [rng.choice(words).swapcase()]
-    return found
+    return [term for term in found if all(map(_is_name, term.split("|")))]
 
 
 def _is_name(word):
-    return any(map(str.isalnum, word))
+    return any(map(str.isalnum, "".join(parts_of(word))))
 
 
 def told(aspect, places):

@@ -150,6 +150,61 @@ def test_terms_that_are_named_are_judged_by_the_climb(terms, brackets, expected)
     assert {each.asked for each in found} <= {*terms}
 
 
+READ = [
+    ("café", "A cafe\u0301.", "cafe\u0301"),
+    ("cafe\u0301", "A café.", "café"),
+    ("battery", "The ｂａｔｔｅｒｙ.", "ｂａｔｔｅｒｙ"),
+    ("office", "Two oﬃces.", "oﬃces"),
+    ("battery", "The bat\u00adtery, not that.", "bat\u00adtery"),
+    ("batteries", "**Bat\u200btery** life", "Bat\u200btery"),
+    ("battery life", "Hm: #BatteryLife", "BatteryLife"),
+    ("battery", "Hm: #BatteryLife", "Battery"),
+    ("battery", "Hm: #Battery_Life", "Battery"),
+    ("life", "Hm: #Battery_Life", "Life"),
+    ("#battery", "The battery.", "battery"),
+    ("driver's seat", "The driver’s seat", "driver’s seat"),
+    ("driver’s seat", "The driver&#39;s seat", "driver&#39;s seat"),
+    ("R&D", "The R&amp;D team", "R&amp;D"),
+    ("wifi", "The wi\u2011fi.", "wi\u2011fi"),
+    ("wi-fi", "The wi fi.", "wi fi"),
+    ("dish", "(fish\u2011dish)", "dish"),
+    ("quality", "price/quality", "quality"),
+    ("set up", "The setup.", "setup"),
+    ("don't buy", "I dont buy it", "dont buy"),
+    ("new", "The news, then.", None),
+    ("len", "A lens.", None),
+    ("lrb", "So (well) it goes", None),
+]
+
+
+@pytest.mark.parametrize(("term", "text", "expected"), READ, ids=range(len(READ)))
+def test_terms_are_looked_for_as_texts_are_read(sentiment, term, text, expected):
+    text = f"😀 {text}"
+    found = sentiment(text).about(term)
+    assert [each.text for each in found] == ([] if expected is None else [expected])
+    for each in found:
+        assert text[each.start : each.end] == each.text
+
+
+def test_words_that_are_given_are_read_plainly_too():
+    (found,) = of_five("(3 (2 bat\u00adteries) (2 x))").about("battery")
+    assert (found.text, found.start) == ("bat\u00adteries", 0)
+    sentence = Prediction.of_words(
+        ["New York", "is"], Scored(np.array([0, 0, 1]), np.full((3, 5), 0.2)), View.of(FIVE)
+    )
+    assert [(each.text, each.start) for each in sentence.about("york|is")] == [
+        ("York", 4),
+        ("is", 9),
+    ]
+
+
+def test_equal_terms_share_their_mentions(sentiment):
+    names = "battery", "Battery", "batteries", "BATTERY|accu"
+    found = sentiment("Batteries, my battery's charge, #battery.").about(*names)
+    places = {name: [each.start for each in found if each.asked == name] for name in names}
+    assert set(map(tuple, places.values())) == {(0, 14, 33)}
+
+
 def test_without_a_label_a_phrase_decides_nothing():
     assert told(of_five("(3 (1 bad) (2 menu))", abstain=0.9).about("menu")) == [("menu", "?", None)]
 
@@ -190,6 +245,11 @@ def test_without_a_label_nothing_is_said():
     assert told(of_five("(3 (1 bad) (2 menu))", abstain=0.9).about("menu")) == [("menu", "?", None)]
     sentence = of_aspects("(+ (+ good) (+70 menu))", abstain=0.9)
     assert told(sentence.aspects) == told(sentence.about("menu")) == [("menu", "?", None)]
+
+
+@pytest.fixture(scope="module")
+def sentiment():
+    return thinstack.load(threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -319,6 +379,8 @@ def test_a_model_that_finds_no_terms_says_what_to_do():
         (" ", "expected a letter or digit"),
         ("price|", r"expected a letter or digit.*found 'price\|'"),
         ("?!", "expected a letter or digit"),
+        ("<br>", "expected a letter or digit"),
+        ("bat\udcff", "expected each term as Unicode text"),
     ],
 )
 @pytest.mark.parametrize("text", ["", "a menu"])

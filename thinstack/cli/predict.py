@@ -166,12 +166,14 @@ def _print_aspects(
     """Print what the texts say of what."""
     found = print_aspects.Found(asked["about"] or ())
     found(predictor(""))  # which raises what is wrong with the model and the terms
+    scored = found.watched(scored)
     if asked["as_json_lines"]:
         print_aspects.print_aspect_lines(scored, found)
     elif asked["as_csv"]:
         print_aspects.print_csv_aspects(scored, predictor.view, found)
     elif asked["brief"]:
-        print_aspects.print_brief_aspects(scored, predictor.view, found)
+        one = len(asked["texts"] or ()) == 1
+        print_aspects.print_brief_aspects(scored, predictor.view, found, numbered=not one)
     elif asked["as_json"]:
         print_aspects.print_aspect_list(scored, found)
     else:

@@ -1,7 +1,7 @@
 """Prints what texts say of what, as `thinstack predict --aspects` and `--about` were asked to."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
@@ -24,9 +24,21 @@ class Found:
 
     def __init__(self, terms: Sequence[str]):
         self.terms = terms
+        self._mentioned = set[str | None]()
 
     def __call__(self, result: "Result") -> "Sequence[Aspect]":
-        return result.about(*self.terms) if self.terms else result.aspects
+        if not self.terms:
+            return result.aspects
+        aspects = result.about(*self.terms)
+        self._mentioned.update(aspect.asked for aspect in aspects)
+        return aspects
+
+    def watched(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
+        """The texts; behind the last one, a warning of each term that none of them mentions."""
+        from thinstack.runtime.mentions import warn_of_unmentioned
+
+        yield from texts
+        warn_of_unmentioned(term for term in self.terms if term not in self._mentioned)
 
 
 def draw_aspects(texts: Iterable[Numbered], found: Found) -> None:
@@ -43,17 +55,21 @@ def draw_aspects(texts: Iterable[Numbered], found: Found) -> None:
                 between = True
 
 
-def print_brief_aspects(texts: Iterable[Numbered], view: "View", found: Found) -> None:
-    """Print a line for each aspect as it comes, cut to the width of a terminal."""
+def print_brief_aspects(
+    texts: Iterable[Numbered], view: "View", found: Found, *, numbered: bool
+) -> None:
+    """Print a line for each aspect as it comes, cut to the width of a terminal. If texts are
+    `numbered`, it begins with the place of the text, from 0."""
     from thinstack.integrations.show.pen import Pen
     from thinstack.integrations.show.terminal_aspects import brief_aspect
 
     console = Console()
     pen = Pen(view, console.options)
     with until_the_reader_stops():
-        for _, result in texts:
+        for place, result in texts:
             for aspect in found(result):
-                line = brief_aspect(pen, aspect, cut=console.is_terminal)
+                start = f"{place:>4}  " if numbered else ""
+                line = brief_aspect(pen, aspect, start, cut=console.is_terminal)
                 console.print(line, soft_wrap=True, highlight=False)
 
 

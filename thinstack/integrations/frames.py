@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
+from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
@@ -48,7 +49,8 @@ def score_frame(
 
     `about`: terms, such as `["battery", "price|cost"]`, as `Result.about` takes them. Each has two
     columns: the mean polarity of its mentions in the text, `battery_polarity`, and the number of
-    these, `battery_mentions`. Of several names, the first is that of the columns.
+    these, `battery_mentions`. Of several names, the first is that of the columns. A term that no
+    text mentions is a NoMentionWarning.
 
     A missing text has missing values in all of them, and so has a text without words; both have 0
     mentions. A label is missing below `abstain`, a phrase if none takes that side, and a polarity
@@ -75,6 +77,8 @@ def score_frame(
     for row, result in enumerate(model.stream(_texts(eager, text))):
         columns.add(row, result)
         terms.add(row, result)
+    counts = zip(about, terms.mentions, strict=True)
+    warn_of_unmentioned(term for term, some in counts if some.size and not some.any())
     values = [*columns.values(), *terms.values()]
     scored: Frame = _joined(frame, eager, dict(zip(labels, values, strict=True)))
     return scored

@@ -142,7 +142,7 @@ def about(
         raise _unusable(f"this one has the classes {', '.join(view.labels):.200}")
     found = list[Aspect]()
     for sentence in sentences:
-        mentions = sorted(asked.mentions(sentence.text), key=lambda one: (one.start, one.end))
+        mentions = sorted(asked.mentions(sentence), key=lambda one: (one.start, one.end))
         if mentions and not sentence.phrases:
             raise _unusable("this one scores only sentences")
         nodes, judged = Nodes(sentence), _judged if finds else _climbed

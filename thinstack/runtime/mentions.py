@@ -1,11 +1,16 @@
-"""Finds mentions of terms that a user names: whole words, in any case, also in the plural."""
+"""Finds mentions of terms that a user names, in the words of a sentence as they were read."""
 
 import re
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from thinstack.errors import InputError, shown
+from thinstack.errors import InputError, NoMentionWarning, outside, shown
+from thinstack.text.names import parts_of, pattern_of, plain_words
+
+if TYPE_CHECKING:
+    from thinstack.runtime.prediction import Prediction
 
 _EXAMPLE = 'such as about("battery", "price|cost")'
 
@@ -22,8 +27,9 @@ class Mention(NamedTuple):
 class Terms:
     """Terms that a user names. Each may have several names, with `|` between them.
 
-    A name of several words must stand so in the text, with any white space between them. The last
-    word may be in the plural: with -s or -es, or with -ies in place of -y.
+    They are looked for in the words of a sentence as they were read (docs/text.md). The parts of a
+    name must stand side by side there. The last one may be in the plural or the singular, whichever
+    the name has.
 
     Raises InputError for what is no text, and for a name without a letter or digit.
     """
@@ -31,32 +37,60 @@ class Terms:
     def __init__(self, terms: Sequence[str]):
         self._patterns = {term: _pattern(term) for term in map(_checked, terms)}
 
-    def mentions(self, text: str) -> Iterator[Mention]:
-        """The mentions of each term in a text, term by term. Those of one term do not overlap: the
-        first comes first, and of several names there the one with most characters."""
-        for term, pattern in self._patterns.items():
-            for found in pattern.finditer(text):
-                yield Mention(*found.span(), term)
+    def mentions(self, sentence: "Prediction") -> Iterator[Mention]:
+        """The mentions of each term in a sentence, term by term. Those of one term do not overlap:
+        the first comes first, and of several names there the one with most characters."""
+        words, joined = plain_words(sentence.words)
+        squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
+        for term, (pattern, stems) in self._patterns.items():
+            if squeezed is None or any(map(squeezed.__contains__, stems)):
+                for found in pattern.finditer(joined):
+                    start, end = (_typed(sentence, words, found, end) for end in (False, True))
+                    yield Mention(start, end, term)
+
+
+def warn_of_unmentioned(terms: Iterable[str]) -> None:
+    """Warn of terms that no text mentions."""
+    advice = "check how it is written, or add other names of it, such as 'price|cost'"
+    for term in terms:
+        message = f"no text mentions {shown(term)}: {advice}"
+        warnings.warn(NoMentionWarning(message), stacklevel=outside())
 
 
 def _checked(term: object) -> str:
     if not isinstance(term, str):
         raise InputError(f"about: expected each term as a text, {_EXAMPLE}; found {shown(term)}")
-    if not all(any(map(str.isalnum, name)) for name in term.split("|")):
-        problem = f"about: expected a letter or digit in each name of a term, {_EXAMPLE}"
-        raise InputError(f"{problem}; found {shown(term)}")
     return term
 
 
 @lru_cache(maxsize=1024)
-def _pattern(term: str) -> re.Pattern[str]:
-    names = [" ".join(name.split()) for name in term.split("|")]
-    longest_first = sorted(names, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(_forms, longest_first))})(?!\w)", re.IGNORECASE)
+def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
+    """What finds a term, and what all that it finds begin with, by name (`pattern_of`); "" beyond
+    ASCII, where letters have more than two cases."""
+    names, example = (
+        [parts_of(name) for name in term.split("|")],
+        f"{_EXAMPLE}; found {shown(term)}",
+    )
+    if any("\ud800" <= character <= "\udfff" for character in term):
+        raise InputError(f"about: expected each term as Unicode text, {example}")
+    if not all(any(map(str.isalnum, "".join(parts))) for parts in names):
+        raise InputError(f"about: expected a letter or digit in each name of a term, {example}")
+    names.sort(key=lambda parts: -len("".join(parts)))
+    patterns, stems = zip(*map(pattern_of, names), strict=True)
+    found = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
+    return found, [stem if stem.isascii() else "" for stem in stems]
 
 
-def _forms(name: str) -> str:
-    """An expression for a name and its plurals."""
-    spelt = r"\s+".join(map(re.escape, name.split()))
-    stem = spelt[:-1]
-    return f"{spelt}(?:e?s)?|{stem}ies" if name[-1] in "yY" else f"{spelt}(?:e?s)?"
+def _typed(sentence: "Prediction", words: Sequence[str], found: re.Match[str], end: bool) -> int:
+    """The character of a sentence where something that was found in its words, with spaces between
+    them, starts or ends."""
+    joined, place = found.string, found.span()[end]
+    number = joined.count(" ", 0, place - end)
+    word, inside = words[number], place - 1 - joined.rfind(" ", 0, place - end)
+    first, behind = map(int, sentence.offsets[number])
+    typed = sentence.text[first:behind]
+    if len(typed) == len(word) or typed[:inside] == word[:inside]:
+        return first + inside
+    if typed.endswith(word[inside:]):
+        return behind - len(word) + inside
+    return behind if end else first

@@ -109,9 +109,10 @@ class Result:
         the text.
 
         `terms`: such as "battery", or "price|cost", which are two names of one. They are found as
-        whole words, in any case, also in the plural. A model of aspects judges a mention as the
-        term that it finds there. With another model of sentiment, and where no term is found, it is
-        judged by the smallest phrase around it that is not neutral, or else by its sentence.
+        whole words, in any case, in the singular and the plural, however they are spelled
+        (docs/text.md). A model of aspects judges a mention as the term that it finds there. With
+        another model of sentiment, and where no term is found, it is judged by the smallest phrase
+        around it that is not neutral, or else by its sentence.
 
         Raises InputError for a term that is no text or has a name without a letter or digit. Also
         if the model's classes are no scale of sentiment, and if it scores only sentences.

@@ -1,12 +1,11 @@
 """From texts to results: a splitter makes sentences and words, and the model scores them."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.core.config import TreeSource
-from thinstack.errors import InputError, LanguageWarning, ThinstackError
+from thinstack.errors import InputError, LanguageWarning, ThinstackError, outside
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
@@ -111,15 +110,7 @@ class _Doubts:
         for place, sentences in zip(places, () if self._told else texts, strict=False):
             if doubt := self._language.doubt(*sentences):
                 warnings.warn(
-                    LanguageWarning(f"text {place}: {doubt}; {_LITTLE}"), stacklevel=_outside()
+                    LanguageWarning(f"text {place}: {doubt}; {_LITTLE}"), stacklevel=outside()
                 )
                 self._told = True  # unless that was raised as an error
                 return
-
-
-def _outside() -> int:
-    """How many frames lie between what calls this and the code that uses the package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("thinstack."):
-        frame, level = frame.f_back, level + 1
-    return level

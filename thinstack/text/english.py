@@ -98,6 +98,7 @@ class Rules:
         self._scripts, self._abbreviations = data["scripts"], data["abbreviations"]
         self._classes["slip"] = self.expanded(typed["slip"])
         self.typed = Typed(typed, self.compiled)
+        self.plurals: dict[str, Any] = data["plurals"]
         self._hashtag: str = typed["hashtag"]
 
     @property

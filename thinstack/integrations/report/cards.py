@@ -9,7 +9,7 @@ from thinstack.integrations.report.compared import small_course
 from thinstack.integrations.report.figures import NAMES, AspectFigures, Course, Side
 from thinstack.integrations.report.pictures import bar
 from thinstack.integrations.report.tally import Quote, Span
-from thinstack.integrations.report.terms import MARKS, Said
+from thinstack.integrations.report.terms import MARKS, Said, normalised
 from thinstack.integrations.report.words import heading, listed, named, of_side, safe, texts
 
 
@@ -45,7 +45,7 @@ def _card(aspect: AspectFigures, over: Course | None) -> Iterator[str]:
 
 def _names(aspect: AspectFigures) -> str:
     """How else an aspect is written, if it is."""
-    known = {name.strip() for name in aspect.term.casefold().split("|")}
+    known = {*map(normalised, aspect.term.split("|"))}
     others = [safe(name) for name in aspect.names if name not in known]
     return f"; also written {listed(others)}" if others else ""
 

@@ -11,7 +11,7 @@ from thinstack.integrations.report.figures import Unread
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.readings import Mention, Reading
 from thinstack.integrations.report.tally import Quote, Span, Tallies, TermTally, side_of
-from thinstack.integrations.report.terms import joined, normalised, said_phrase, singular
+from thinstack.integrations.report.terms import joined, key_of, normalised, said_phrase, singular
 
 MOST_TERMS: Final = 10_000
 """Terms that are kept in memory; twice as many for a while."""
@@ -34,7 +34,7 @@ class Collector:
 
     Attributes:
         all: the tallies of the texts.
-        terms: those of each term.
+        terms: those of each term that a user names, or by the key (`key_of`) of one that is found.
         without: texts that speak of no term.
         missed: how many texts a term may have more than were counted, because rare terms are
             forgotten where there are more than `MOST_TERMS`.
@@ -102,16 +102,19 @@ class Collector:
         self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
 
     def joined(self) -> dict[str, TermTally]:
-        """The terms, each plural with its singular. The tallies are used up."""
+        """The terms as they are written most often, each plural with its singular. The tallies are
+        used up."""
         if self._named:
             return self.terms
         found = dict[str, TermTally]()
         for term, names in joined(self.terms).items():
             tally = self.terms[term]
+            own = [name for name in tally.names if key_of(name) == term]
+            written = min(own, key=lambda name: (-tally.names[name], name), default=term)
             for name in names:
                 if name != term:
                     tally.join(self.terms[name])
-            found[term] = tally
+            found[written] = tally
         return found
 
     def all_unread(self) -> tuple[Unread, ...]:
@@ -123,14 +126,14 @@ class Collector:
 
 
 def _term(mention: Mention) -> str:
-    return mention.term if mention.named else normalised(mention.term)[:_LONGEST_TERM]
+    return mention.term if mention.named else key_of(mention.term[:_LONGEST_TERM])
 
 
 def _written(mention: Mention) -> str:
     """A mention as it was written, in lower case."""
     if not mention.named:
-        return normalised(mention.term)[:_LONGEST_TERM]
-    return mention.sentence[slice(*mention.place)].casefold() or mention.term
+        return normalised(mention.term[:_LONGEST_TERM])
+    return normalised(mention.sentence[slice(*mention.place)]) or mention.term
 
 
 def _said(mention: Mention) -> tuple[int, str]:

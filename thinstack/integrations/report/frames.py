@@ -1,6 +1,5 @@
 """A report over a DataFrame: `thinstack.report`."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +12,7 @@ from thinstack.integrations.report.entries import Columns, frame_entries
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.run import run_report
 from thinstack.integrations.report.summary import Asked
+from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
 
 _FINDS_TERMS: Final = "aspects"
@@ -40,7 +40,8 @@ def report(
     default "aspects", and with `about` "sentiment" where that is not installed.
 
     A notebook shows the report. `report.html()` is the same page for a file; `to_dict()`,
-    `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame.
+    `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame. A term of
+    `about` that no text mentions is a NoMentionWarning.
 
     Raises InputError for what is no frame in memory, for one without rows, texts, groups or dates,
     and for a model that a report cannot be made with. It is raised too for a cell that is no text
@@ -79,15 +80,11 @@ def model_name(model: Predictor) -> str:
 
 
 def checked_terms(about: object) -> tuple[str, ...]:
-    """The terms, each once. Raises InputError for a single text, for what is no sequence, and for
-    terms that are no text."""
+    """The terms, each once. Raises InputError for a single text, for what is no sequence, and as
+    `Terms` does."""
     if isinstance(about, str) or not isinstance(about, Sequence):
         raise InputError(f"about: expected a list of terms, found {shown(about, 60)}")
-    for term in about:
-        if not isinstance(term, str) or re.search("[\ud800-\udfff]", term):
-            raise InputError(
-                f"about: expected a text in UTF-8, found {shown(term, 60)}: correct it"
-            )
+    Terms(about)
     return tuple(dict.fromkeys(about))
 
 

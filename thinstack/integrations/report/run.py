@@ -13,6 +13,7 @@ from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.readings import ResultReader
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.summary import Asked, report_of
+from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.text.language import is_word
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def run_report(source: Source, model: "Predictor", asked: Asked, tell: Tell = no
 
     Raises InputError for a model that a report cannot be made with (`ResultReader`), and for a
     table without rows, groups or dates (`plan_of`). Raises it also for a table without any text
-    that can be read.
+    that can be read. Warns of terms that no text mentions.
     """
     reader = ResultReader(model, asked.about)
     plan = plan_of(source, asked.columns, lambda rows: tell(Progress(rows)))
@@ -49,6 +50,7 @@ def run_report(source: Source, model: "Predictor", asked: Asked, tell: Tell = no
                 tell(Progress(done, rows=plan.rows))
     if not found.all.texts:
         raise InputError(_nothing(found, plan))
+    warn_of_unmentioned(term for term in asked.about if not found.terms[term].texts)
     return report_of(asked, plan, found)
 
 

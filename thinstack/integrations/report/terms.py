@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from thinstack.integrations.show.outline import visible
 from thinstack.text.english import rules
+from thinstack.text.names import read_plainly, singulars
 
 _BEFORE: Final = frozenset(
     (
@@ -31,8 +32,9 @@ MARKS: Final = " \t.,;:!?\"'`()[]{}*-–—…“”‘’«»"
 
 
 def normalised(term: str) -> str:
-    """A term in lower case and on one line, without articles before it and marks around it."""
-    words = visible(term).casefold().strip(MARKS).split()
+    """A term as it is read, in lower case and on one line, without articles before it and marks
+    around it."""
+    words = visible(read_plainly(term)).casefold().strip(MARKS).removeprefix("#").split()
     while len(words) > 1 and words[0] in _BEFORE:
         del words[0]
     return " ".join(words)
@@ -41,18 +43,14 @@ def normalised(term: str) -> str:
 def singular(term: str, known: Container[str]) -> str:
     """The singular of a term if it is `known`, else the term itself: "waiters" is counted with
     "waiter" where someone writes of one, and "news" stays."""
-    for end, instead in (("ies", "y"), ("es", ""), ("s", "")):
-        bare = term.removesuffix(end)
-        if bare != term and len(bare.rpartition(" ")[2]) > 1 and (found := bare + instead) in known:
-            return found
-    return term
+    return next((name for name in singulars(term) if name in known), term)
 
 
 def said_phrase(phrase: str) -> str:
     """A phrase as it is counted: in lower case, without marks around it, and without function words
     at its ends that deny nothing. "is really friendly." and "friendly" are the same; "not bad" and
     "too loud" stay. "" where nothing is left but denials, and for more than `MOST_WORDS` words."""
-    words = _spelt(visible(phrase).casefold()).strip(MARKS).split()
+    words = _IS_NOT.sub("not", visible(read_plainly(phrase)).casefold()).strip(MARKS).split()
     while words and words[0] in _left_out():
         del words[0]
     while words and words[-1] in _left_out() - _PARTICLES:
@@ -60,10 +58,6 @@ def said_phrase(phrase: str) -> str:
     if len(words) > MOST_WORDS or _EMPTY.issuperset(words):
         return ""
     return " ".join(words).strip(MARKS)
-
-
-def _spelt(phrase: str) -> str:
-    return _IS_NOT.sub("not", phrase.replace("’", "'"))
 
 
 @cache
@@ -98,8 +92,13 @@ def _overlap(one: str, other: str) -> bool:
     return f" {one} " in f" {other} " or f" {other} " in f" {one} "
 
 
+def key_of(term: str) -> str:
+    """What terms that are counted together have in common: `setup`, `set-up` and `set up`."""
+    return re.sub(r"[\s-]+", "", normalised(term))
+
+
 def joined(names: Iterable[str]) -> dict[str, list[str]]:
-    """Terms by the singular that they are counted with."""
+    """Keys of terms by the singular that they are counted with."""
     known = frozenset(names)
     groups: dict[str, list[str]] = {}
     for name in sorted(known):

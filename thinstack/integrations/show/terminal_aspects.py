@@ -47,15 +47,15 @@ def _line(pen: Pen, aspect: Aspect, term: str) -> Text:
     return line
 
 
-def brief_aspect(pen: Pen, aspect: Aspect, *, cut: bool) -> Text:
-    """An aspect as one line: label, polarity, term, and what decides. Those of one model stand
-    below each other. `cut`: whether the line is cut to the width of the pen."""
+def brief_aspect(pen: Pen, aspect: Aspect, start: str = "", *, cut: bool) -> Text:
+    """An aspect as one line: `start`, label, polarity, term, and what decides. Those of one model
+    stand below each other. `cut`: whether the line is cut to the width of the pen."""
     labels = [*aspect.sentence.labels]
     place, style = UNCERTAIN, "dim"
     if aspect.label is not None:
         number = labels.index(aspect.label)
         place, style = pen.names[number], pen.style(number, TEXT_STYLES)
-    line = Text(no_wrap=True, overflow="ignore")
+    line = Text(start, no_wrap=True, overflow="ignore")
     widest = max(map(cell_len, [*pen.names, UNCERTAIN]))
     line.append(place + " " * (widest - cell_len(place)), style)
     line.append("" if aspect.polarity is None else f"  {aspect.polarity:+.2f}")
