@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.tables.containers import check_container
+from thinstack.data.words.readings import hidden_words
 from thinstack.data.words.vocabulary import Cache
 from thinstack.text.patterns import Patterns
 from thinstack.text.plain_text import PlainText, Typed
@@ -26,6 +27,8 @@ LONGEST = 500
 _RUN = "(?:{0})(?: (?:{0})){{0,63}}"
 """Plain tokens with a space between each two: nearly all words are in such runs, which take half
 of the time of tokens that are matched one by one."""
+
+_LISTED = "verbs", "shortened", "subjects"
 
 RULES = Path(__file__).with_name("english.json")
 
@@ -72,7 +75,8 @@ class Rules:
     def __init__(self, data: dict[str, Any]):
         starters, typed = "|".join(data["starters"]), data["typed"]
         self._classes = {"starters": starters, "shouted": starters.upper()}
-        self._classes |= {name: "|".join(_cased(typed[name])) for name in ("verbs", "shortened")}
+        self._classes |= {name: "|".join(_cased(typed[name])) for name in _LISTED}
+        self._classes["hidden"] = hidden_words()
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
         self.compiled = Patterns(self.expanded)
@@ -102,8 +106,8 @@ class Rules:
 
     @property
     def signs(self) -> re.Pattern[str]:
-        """Emoji and hashtags."""
-        return self.compiled["<picture>|" + self._hashtag]
+        """Emoji, hashtags and words with hidden letters."""
+        return self.compiled["<picture>|<veil>|" + self._hashtag]
 
     @property
     def scripts(self) -> re.Pattern[str]:
