@@ -169,7 +169,7 @@ export class Typed {
       // HTML needs no semicolon behind these names. `&not` is more often the word.
       return named && named <= "\xff" && name !== "not" ? named : undefined;
     }
-    if (name[1] === "u") return JSON.parse(`"\\${name.slice(1)}"`) as string;
+    if (name[1] === "u") return JSON.parse(`"\\${name.slice(1).replace("\\\\", "\\")}"`) as string;
     if (named) return named;
     const code = /[xU]/i.test(name[1]) ? parseInt(name.slice(2), 16) : Number(name.slice(1));
     return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : undefined;

@@ -48,6 +48,8 @@ class Token:
     """What must follow for the sentence to end there, a key of `Rules.ends`; needed for a stop."""
     abbreviates: bool = False
     """Of a stop: it may belong to the word before it."""
+    hint: str = ""
+    """What a text holds that has such tokens. By default, they are looked for in any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Abbreviation:
 
 
 class Rules:
-    """The content of `english.json`. Group i of `scan` matches token i.
+    """The content of `english.json`.
 
     Compiling all patterns takes as long as scoring many texts, so what few texts need waits in
     `compiled` until one does.
@@ -84,7 +86,9 @@ class Rules:
         self.plain = [token.role for token in self.tokens].index("plain")
         patterns = [token.pattern for token in self.tokens]
         patterns[self.plain] = _RUN.format(patterns[self.plain])
-        self.scan = self.compiled[" ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))]
+        whole = " ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))
+        (hidden,) = (token for token in self.tokens if token.hint)
+        self._hint, self._scans = hidden.hint, (whole.replace(hidden.pattern, "(?!)"), whole)
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
@@ -103,6 +107,14 @@ class Rules:
         self._classes["slip"] = self.expanded(typed["slip"])
         self.typed = Typed(typed, self.compiled)
         self._hashtag: str = typed["hashtag"]
+
+    def scan(self, text: str) -> re.Pattern[str]:
+        """What finds the tokens of a text: group i matches token i."""
+        return self.compiled[self._scans[self.hides(text)]]
+
+    def hides(self, text: str) -> bool:
+        """Whether a text may have words with hidden letters."""
+        return self.compiled[self._hint].search(text) is not None
 
     @property
     def signs(self) -> re.Pattern[str]:
@@ -211,7 +223,7 @@ class _Reader:
         """The sentences of the text, or all of it as one."""
         rules, text, words, places = self.rules, self.text, self.words, self.places
         plain, end = rules.plain, maxsize
-        for found in rules.scan.finditer(text):
+        for found in rules.scan(text).finditer(text):
             number = found.lastindex or 0
             place = found.span(number)
             if place[0] >= end and split:

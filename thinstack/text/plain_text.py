@@ -22,7 +22,7 @@ _SURROGATES = range(0xD800, 0xE000)
 _LONGEST, _LOOKAHEAD = len("definitely can't"), 20
 """Characters before and behind the end of a misspelt `n't` that decide about it."""
 _SIGNS = r"<&\\*_~\[\]#>\n%=<tick>"
-_MARKUP = re.compile(r"[<&`\\*_~\]#>\n%]|=[E9]")  # of ASCII
+_MARKUP = re.compile(r"[<&`\\*_~\]#>\n%=]")  # of ASCII
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -73,20 +73,23 @@ class Typed:
         self._hints = [compiled[hint] for hint in data["hints"]]
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
+        self._clitic_hints = [compiled[hint] for hint in data["clitic_hints"]]
         self._clitic, self._misread_hint = str(data["clitic"]), str(data["misread_hint"])
         self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
         # Misread twice is common; and entities and escapes may be misread too.
         repair, rest = self._misread, (self._misspelt, self._clitics, self._humps)
-        self._stages = repair, repair, self._markup, repair, *rest
+        self._stages = self._markup, repair, *rest
+        self._first_stages = repair, repair, *self._stages
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
         read, plain = text, None
-        for changes in self._stages:
-            if further := _changed(read, changes(read)):
-                read, plain = further.text, _then(plain, further)
+        for stage in self._stages if text.isascii() else self._first_stages:
+            if changes := stage(read):
+                further = _changed(read, changes)
+                read, plain = further.text, further if plain is None else _then(plain, further)
         return plain
 
     def _misread(self, text: str) -> list[Change]:
@@ -108,6 +111,12 @@ class Typed:
 
     def _clitics(self, text: str) -> list[Change]:
         """An apostrophe before what is left of a verb: `im`, `youre`, `thats`."""
+        small = text.lower()
+        for hint in self._clitic_hints:
+            if hint.search(small):
+                break
+        else:
+            return []
         return [
             (*found.span(found.lastindex or 0), "'" + found[found.lastindex or 0])
             for found in self._compiled[self._clitic].finditer(text)
@@ -183,7 +192,7 @@ class Typed:
             # HTML needs no semicolon behind these names. `&not` is more often the word.
             return meant if closed or (meant and meant <= "\xff" and name != "not") else None
         if name[1] == "u":  # of JSON
-            return str(json.loads(f'"\\{name[1:]}"'))
+            return str(json.loads('"\\{}"'.format(name[1:].replace("\\\\", "\\"))))
         if named := self._entities.get(name):
             return named
         code = int(name[2:], 16) if name[1] in "xXU" else int(name[1:])
@@ -197,18 +206,14 @@ def _letters(text: str, start: int, end: int) -> list[Change]:
     return [(start + first, start + behind, plain) for first, behind, plain in changes]
 
 
-def _then(plain: PlainText | None, further: PlainText | None) -> PlainText | None:
-    """A text that was changed and then changed further; either may be None, for no changes."""
-    if plain is None or further is None:
-        return further or plain
+def _then(plain: PlainText, further: PlainText) -> PlainText:
+    """A text that was changed and then changed further."""
     starts, ends = plain.starts[further.starts], plain.ends[further.ends - 1]
     return PlainText(further.text, starts, ends)
 
 
-def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
-    """The text after the changes, in order; None if there are none."""
-    if not changes:
-        return None
+def _changed(text: str, changes: Sequence[Change]) -> PlainText:
+    """The text after the changes, in order; at least one."""
     parts, place = list[str](), 0
     for start, end, plain in changes:
         parts += text[place:start], plain

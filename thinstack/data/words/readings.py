@@ -3,7 +3,6 @@ letters, a hashtag or a handle: plain English words, by `emoji.json` (docs/text.
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,8 @@ TABLE = Path(__file__).with_name("emoji.json")
 
 _HANDLE = "someone"
 _TAG = re.compile("[#@][A-Za-z_]")
+_ODD = re.compile(r"[^\0-\x7f]|[:;=<^*#$%_@!]|[a-zA-Z][0-9-]|[0-9][a-zA-Z]")
+"""What words have that are looked up as others."""
 _MODIFIERS = "\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _JOINED = "\u200d[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 
@@ -25,37 +26,41 @@ class _Table(NamedTuple):
     """An emoticon, a rating in stars, or a word with hidden letters, which may have an ending."""
     meanings: list[str]
     """The word of each group of `signs`."""
-    hidden: str
-    """The pattern of words whose letters may be hidden, without groups."""
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    content: dict[str, dict[str, Any]] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return content
 
 
 @cache
 def _table() -> _Table:
-    data = json.loads(TABLE.read_text(encoding="utf-8"))
+    data, hidden = _data(), _hidden_forms()
+    emoticons = list(data["emoticons"].items())
     words = {char: word for word, chars in data["emoji"].items() for char in chars}
     flags = "[\U0001f1e6-\U0001f1ff]{2}"
     emoji = re.compile(f"(?:{flags}|[{''.join(words)}])(?:[{_MODIFIERS}]|{_JOINED})*")
-    meanings, patterns = zip(*data["emoticons"].items(), *_forms(data["hidden"]), strict=True)
-    count, ending = len(data["emoticons"]), f"(?:{data['hidden']['endings']})?"
-    groups = [f"({pattern})" for pattern in patterns]
-    signs = f"{'|'.join(groups[:count])}|(?:{'|'.join(groups[count:])}){ending}"
-    hidden = f"(?:{'|'.join(patterns[count:])}){ending}"
-    return _Table(emoji, words, re.compile(signs), list(meanings), hidden)
+    groups = ("|".join(f"({one[1]})" for one in forms) for forms in (emoticons, hidden))
+    signs = "{}|(?:{})(?:{})?".format(*groups, data["hidden"]["endings"])
+    return _Table(emoji, words, re.compile(signs), [word for word, _ in emoticons + hidden])
 
 
-def _forms(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Words, and the patterns of them with any letter hidden, but not all behind the first."""
-    marks, alike = data["marks"], data["alike"]
+def _hidden_forms() -> list[tuple[str, str]]:
+    """Words, and patterns of them with any letter hidden, but not all behind the first."""
+    data, forms = _data()["hidden"], list[tuple[str, str]]()
     for word in data["words"]:
-        first, *rest = (f"{char}{char.upper()}{alike.get(char, '')}" for char in word)
-        yield word, f"[{first}](?=[^a-zA-Z ]{{0,9}}[a-zA-Z])" + "".join(f"[{one}{marks}]" for one in rest)
-    yield from data["alone"].items()
+        first, *rest = (f"{char}{char.upper()}{data['alike'].get(char, '')}" for char in word)
+        hidden = "".join(f"[{one}{data['marks']}]" for one in rest)
+        forms.append((word, f"[{first}](?=[^a-zA-Z ]{{0,9}}[a-zA-Z]){hidden}"))
+    return [*forms, *data["alone"].items()]
 
 
 def hidden_words() -> str:
     """A pattern, without groups, of words whose letters may be hidden. It fits the plain words
     too."""
-    return _table().hidden
+    forms = "|".join(pattern for _, pattern in _hidden_forms())
+    return f"(?:{forms})(?:{_data()['hidden']['endings']})?"
 
 
 def reading(word: str) -> str:
@@ -65,7 +70,7 @@ def reading(word: str) -> str:
     stays. An emoticon, a rating in stars (★★★★☆) and a word with hidden letters (`sh*t`) are words
     too. A hashtag loses its `#`. A handle, such as @ada, is `someone`.
     """
-    if word.isalpha():  # as most are
+    if word.isalpha() or not _ODD.search(word):  # as most are
         return word
     table = _table()
     if sign := table.signs.fullmatch(word):
