@@ -28,8 +28,6 @@ _RUN = "(?:{0})(?: (?:{0})){{0,63}}"
 """Plain tokens with a space between each two: nearly all words are in such runs, which take half
 of the time of tokens that are matched one by one."""
 
-_LISTED = "verbs", "shortened", "subjects"
-
 RULES = Path(__file__).with_name("english.json")
 
 
@@ -77,7 +75,8 @@ class Rules:
     def __init__(self, data: dict[str, Any]):
         starters, typed = "|".join(data["starters"]), data["typed"]
         self._classes = {"starters": starters, "shouted": starters.upper()}
-        self._classes |= {name: "|".join(_cased(typed[name])) for name in _LISTED}
+        for name in ("verbs", "shortened", "subjects"):
+            self._classes[name] = "|".join(_cased(typed[name]))
         self._classes["hidden"] = hidden_words()
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
@@ -88,7 +87,9 @@ class Rules:
         patterns[self.plain] = _RUN.format(patterns[self.plain])
         whole = " ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))
         (hidden,) = (token for token in self.tokens if token.hint)
-        self._hint, self._scans = hidden.hint, (whole.replace(hidden.pattern, "(?!)"), whole)
+        self._scans = whole.replace(hidden.pattern, "(?!)"), whole
+        self.hides = self.compiled[hidden.hint].search
+        """Finds where letters of a word may be hidden."""
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
@@ -110,11 +111,7 @@ class Rules:
 
     def scan(self, text: str) -> re.Pattern[str]:
         """What finds the tokens of a text: group i matches token i."""
-        return self.compiled[self._scans[self.hides(text)]]
-
-    def hides(self, text: str) -> bool:
-        """Whether a text may have words with hidden letters."""
-        return self.compiled[self._hint].search(text) is not None
+        return self.compiled[self._scans[self.hides(text) is not None]]
 
     @property
     def signs(self) -> re.Pattern[str]:

@@ -1,7 +1,7 @@
 """Finds the text that is read of the one that was typed (docs/text.md).
 
-It has no tags of HTML and no marks of Markdown. Entities are the characters that they mean, letters
-are plain, and common misspellings of `n't` are put right.
+It has no tags of HTML and no marks of Markdown. Entities, escapes and what a wrong decoding made of
+characters are the characters that they mean, letters are plain, and contractions are put right.
 """
 
 import json
@@ -78,15 +78,14 @@ class Typed:
         self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
-        # Misread twice is common; and entities and escapes may be misread too.
-        repair, rest = self._misread, (self._misspelt, self._clitics, self._humps)
-        self._stages = self._markup, repair, *rest
-        self._first_stages = repair, repair, *self._stages
+        # Texts are misread twice, and so are their entities and escapes.
+        later = self._markup, self._misread, self._misspelt, self._clitics, self._humps
+        self._stages = {True: later, False: (self._misread, self._misread, *later)}
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
         read, plain = text, None
-        for stage in self._stages if text.isascii() else self._first_stages:
+        for stage in self._stages[text.isascii()]:
             if changes := stage(read):
                 further = _changed(read, changes)
                 read, plain = further.text, further if plain is None else _then(plain, further)
@@ -112,10 +111,7 @@ class Typed:
     def _clitics(self, text: str) -> list[Change]:
         """An apostrophe before what is left of a verb: `im`, `youre`, `thats`."""
         small = text.lower()
-        for hint in self._clitic_hints:
-            if hint.search(small):
-                break
-        else:
+        if not any(hint.search(small) for hint in self._clitic_hints):
             return []
         return [
             (*found.span(found.lastindex or 0), "'" + found[found.lastindex or 0])
@@ -135,8 +131,7 @@ class Typed:
 
     def _misspelt(self, text: str) -> list[Change]:
         """`n't` in place of its misspellings, which end where a hint is found."""
-        small, capital = self._hints
-        if not (small.search(text) or capital.search(text)):
+        if not any(hint.search(text) for hint in self._hints):
             return []
         changes, negation = list[Change](), self._compiled[self._negation]
         for last in chain.from_iterable(hint.finditer(text) for hint in self._hints):
@@ -193,8 +188,8 @@ class Typed:
             return meant if closed or (meant and meant <= "\xff" and name != "not") else None
         if name[1] == "u":  # of JSON
             return str(json.loads('"\\{}"'.format(name[1:].replace("\\\\", "\\"))))
-        if named := self._entities.get(name):
-            return named
+        if name in self._entities:
+            return self._entities[name]
         code = int(name[2:], 16) if name[1] in "xXU" else int(name[1:])
         return chr(code) if 0 < code <= maxunicode and code not in _SURROGATES else None
 

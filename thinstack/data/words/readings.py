@@ -30,8 +30,7 @@ class _Table(NamedTuple):
 
 @cache
 def _data() -> dict[str, dict[str, Any]]:
-    content: dict[str, dict[str, Any]] = json.loads(TABLE.read_text(encoding="utf-8"))
-    return content
+    return dict(json.loads(TABLE.read_text(encoding="utf-8")))
 
 
 @cache
