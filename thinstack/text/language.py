@@ -18,8 +18,8 @@ _ENGLISH = "the", "and", "of", "is"
 
 
 def is_word(token: str) -> bool:
-    """Whether a treebank token is no mark of punctuation: it has a letter or digit, or it is
-    another sign that is not ASCII, such as an emoji, or an emoticon."""
+    """Whether a treebank token is no mark of punctuation. It has a letter or digit, or it is an
+    emoticon or another sign that is not ASCII, such as an emoji."""
     return token.isalnum() or any(
         char.isalnum() or not (char.isascii() or unicodedata.category(char)[0] == "P")
         for char in reading(ptb.plain(token))
