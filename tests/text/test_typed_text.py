@@ -150,7 +150,13 @@ OTHERS = [
     "IM me",
     "clothes these whose",
 ]
-OTHERS += ["time live course source hats shows", "@im #ive x.im im@x.org", "im. Adam", "I'm you're"]
+OTHERS += [
+    "time live course source hats shows",
+    "@im #ive x.im im@x.org",
+    "im. Adam",
+    "I'm you're",
+    "Imİ éim hesé",
+]
 
 
 @pytest.mark.parametrize("text", OTHERS)
