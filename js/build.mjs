@@ -8,18 +8,18 @@ import { build } from "esbuild";
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const { about, version: _, ...rules } = JSON.parse(readFileSync(at("../thinstack/text/english.json"), "utf8"));
-delete rules.typed.hints; // Only Python is faster with them.
-for (const kind of [...rules.tokens, ...rules.abbreviations, ...rules.typed.tags, ...rules.typed.pairs]) delete kind.name;
+for (const hint of ["hints", "misread_hint", "clitic_hints"]) delete rules.typed[hint]; // Only Python is faster with them.
+for (const kind of [...rules.tokens, ...rules.abbreviations, ...rules.typed.tags, ...rules.typed.pairs]) for (const key of ["name", "hint"]) delete kind[key];
 /** Data as code, its lists of words as one string each, which is shorter. */
 const code = (data) => JSON.stringify(data).replace(/\["([^" \\]+(?:","[^" \\]+){4,})"\]/g, (_, words) => `"${words.replaceAll('","', " ")}".split(" ")`);
-const { emoji, emoticons } = JSON.parse(readFileSync(at("../thinstack/data/words/emoji.json"), "utf8"));
+const { about: __, ...emoji } = JSON.parse(readFileSync(at("../thinstack/data/words/emoji.json"), "utf8"));
 const style = (name) => JSON.stringify(readFileSync(at(`../thinstack/integrations/show/${name}.css`), "utf8"));
 const { version } = JSON.parse(readFileSync(at("package.json"), "utf8"));
 writeFileSync(
   at("src/generated.ts"),
   `import type { EmojiData } from "./readings.js";\nimport type { RulesData } from "./rules.js";\n\n/** ${about} */\n` +
     `export const ENGLISH: RulesData = ${code(rules)};\n\n/** Of this package. */\nexport const VERSION = "${version}";\n` +
-    `\n/** What emoji and emoticons are looked up as. */\nexport const EMOJI: EmojiData = ${JSON.stringify({ emoji, emoticons })};\n` +
+    `\n/** What emoji and emoticons are looked up as. */\nexport const EMOJI: EmojiData = ${code(emoji)};\n` +
     `\n/** Of drawings; as in Python. */\nexport const TREE_STYLE = ${style("tree")};\nexport const HEAT_STYLE = ${style("heat")};\n`,
 );
 copyFileSync(at("../LICENSE"), at("LICENSE"));

@@ -1,6 +1,7 @@
 /** How many words of a text a model knows (`thinstack.text.language` in Python; docs/text.md). */
 import { cached } from "./cache.js";
 import { plainLetters } from "./letters.js";
+import { reading } from "./readings.js";
 import { rules } from "./rules.js";
 import { plain } from "./treebank.js";
 import { type Vocabulary } from "./vocabulary.js";
@@ -12,7 +13,7 @@ export function knownShare(vocabulary: Vocabulary): (tokens: readonly string[]) 
   const { scripts, otherWords } = rules();
   const english = ENGLISH.every((word) => vocabulary.holds(word));
   const knows = cached((token: string): boolean | null => {
-    if (!/[\p{L}\p{N}]|[^\0-\x7f\p{P}]/u.test(plain(token))) return null;
+    if (!/[\p{L}\p{N}]|[^\0-\x7f\p{P}]/u.test(reading(plain(token)))) return null;
     if (scripts.test(plainLetters(token)) || (english && otherWords.has(token.toLowerCase()))) return false;
     return vocabulary.holds(token);
   });

@@ -15,6 +15,10 @@ export interface TypedData {
   signs: string[][];
   verbs: string[];
   shortened: string[];
+  subjects: string[];
+  bytes: string;
+  misread: (string | null)[][];
+  clitic: string;
   negation: string;
   slip: string;
 }
@@ -31,7 +35,7 @@ type Change = [start: number, end: number, plain: string];
 const END = "\u2029";
 // A misspelt `n't` ends so.
 const hint = /[nN'\u2019;",.:?\xa8\ufffd ][tT](?![a-zA-Z0-9])/;
-const SIGNS = String.raw`<&\\*_~\[\]#>\n<tick>`;
+const SIGNS = String.raw`<&\\*_~\[\]#>\n%=<tick>`;
 
 /** What is read of a typed text. */
 export class Typed {
@@ -44,6 +48,10 @@ export class Typed {
   private readonly hump: RegExp;
   private readonly signed: [RegExp, string][];
   private readonly negation: RegExp;
+  private readonly clitic: RegExp;
+  private readonly misreadings: RegExp;
+  private readonly originals: (string | null)[];
+  private readonly bytes: string;
   private readonly tags: ReadonlyMap<string, string>;
   private readonly entities: ReadonlyMap<string, string>;
 
@@ -58,17 +66,47 @@ export class Typed {
     this.hump = compiled(data.humps, "gu");
     this.signed = data.signs.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
     this.negation = compiled(data.negation, "dgu");
+    this.clitic = compiled(data.clitic, "dgu");
+    this.misreadings = compiled(data.misread.map(([pattern]) => pattern).join("|"), "dgu");
+    this.originals = data.misread.map(([, plain]) => plain);
+    this.bytes = data.bytes;
     this.tags = new Map([...data.inline.map((name) => [name, ""] as const), ...data.blocks.map((name) => [name, END] as const)]);
     this.entities = new Map(Object.entries(data.entities));
   }
 
   /** What is read of a text; undefined where it is read as it stands. */
   plain(text: string): PlainText | undefined {
-    let plain = this.marked.test(text) ? changed(text, this.markup(text)) : undefined;
-    let read = plain?.text ?? text;
-    if (hint.test(read)) plain = then(plain, changed(read, this.misspelt(read)));
-    read = plain?.text ?? text;
-    return read.includes("#") ? then(plain, changed(read, this.humps(read))) : plain;
+    let plain: PlainText | undefined;
+    const read = (changes: (text: string) => Change[]) => {
+      const now = plain?.text ?? text;
+      plain = then(plain, changed(now, changes(now)));
+    };
+    const misread = (text: string) => this.misread(text);
+    // Misread twice is common; and entities and escapes may be misread too.
+    read(misread);
+    read(misread);
+    read((text) => (this.marked.test(text) ? this.markup(text) : []));
+    read(misread);
+    read((text) => (hint.test(text) ? this.misspelt(text) : []));
+    read((text) => grouped(text, this.clitic, (_, rest) => "'" + rest));
+    read((text) => (text.includes("#") ? this.humps(text) : []));
+    return plain;
+  }
+
+  /** Characters in place of what a wrong decoding has made of their bytes. */
+  private misread(text: string): Change[] {
+    if (/^[\0-\x7f]*$/.test(text)) return [];
+    return grouped(text, this.misreadings, (group, run) => this.originals[group - 1] ?? this.decoded(run));
+  }
+
+  /** The character whose bytes were read as cp1252 or latin-1, one by one. */
+  private decoded(run: string): string {
+    if (run.length === 1) return this.bytes[run.charCodeAt(0) - 0x80];
+    const codes = Array.from(run, (char) => {
+      const place = this.bytes.indexOf(char);
+      return place < 0 ? char.charCodeAt(0) : 0x80 + place;
+    });
+    return decodeURIComponent(codes.map((code) => "%" + code.toString(16)).join(""));
   }
 
   /** A space between the words that capitals, digits and `_` show in hashtags. */
@@ -82,10 +120,7 @@ export class Typed {
   }
 
   private misspelt(text: string): Change[] {
-    return Array.from(text.matchAll(this.negation), (found) => {
-      const group = found.findIndex((each, number) => number > 0 && each !== undefined);
-      return [...found.indices![group]!, found[group].includes("T") ? "N'T" : "n't"] as Change;
-    });
+    return grouped(text, this.negation, (_, typed) => (typed.includes("T") ? "N'T" : "n't"));
   }
 
   private markup(text: string): Change[] {
@@ -106,16 +141,16 @@ export class Typed {
   /** Where what starts with a sign ends, and what it is read as. `closers`: where the second marks of open pairs start and end. */
   private change(text: string, start: number, closers: Map<number, number>): [end: number, plain: string] | undefined {
     if (closers.has(start)) return [closers.get(start)!, ""];
-    if (!"<&]".includes(text[start])) {
+    if (!"<&]%".includes(text[start])) {
       for (const pair of this.pairs) {
         const span = fit(pair, text, start)?.indices!.at(-1);
         if (!span) continue;
         closers.set(span[1], pair.lastIndex);
         return [span[0], ""];
       }
-      const found = this.signed.find(([sign]) => fit(sign, text, start));
-      return found && [found[0].lastIndex, found[1]];
     }
+    const sign = this.signed.find(([pattern]) => fit(pattern, text, start));
+    if (sign) return [sign[0].lastIndex, sign[1]];
     const tag = fit(this.tag, text, start);
     if (tag) {
       const name = tag.find((group, number) => number && group !== undefined);
@@ -123,16 +158,30 @@ export class Typed {
       if (plain !== undefined) return [start + tag[0].length, plain];
     }
     const entity = fit(this.entity, text, start);
-    const meant = entity && this.meant(entity[1]);
+    const meant = entity && this.meant(entity[1], /[;>]$/.test(entity[0]));
     return meant === undefined ? undefined : [start + entity![0].length, plainLetters(meant)];
   }
 
-  private meant(name: string): string | undefined {
-    const known = this.entities.get(name) ?? this.entities.get(name.toLowerCase());
-    if (known !== undefined || name[0] !== "#") return known;
-    const code = /x/i.test(name[1]) ? parseInt(name.slice(2), 16) : Number(name.slice(1));
+  private meant(name: string, closed: boolean): string | undefined {
+    const named = this.entities.get(name);
+    if (/[a-z]/i.test(name[0])) {
+      if (closed) return named ?? this.entities.get(name.toLowerCase());
+      // HTML needs no semicolon behind these names. `&not` is more often the word.
+      return named && named <= "\xff" && name !== "not" ? named : undefined;
+    }
+    if (name[1] === "u") return JSON.parse(`"\\${name.slice(1).replace("\\\\", "\\")}"`) as string;
+    if (named) return named;
+    const code = /[xU]/i.test(name[1]) ? parseInt(name.slice(2), 16) : Number(name.slice(1));
     return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : undefined;
   }
+}
+
+/** What the only group of each match becomes (of a pattern with the flag d). */
+function grouped(text: string, pattern: RegExp, plain: (group: number, typed: string) => string): Change[] {
+  return Array.from(text.matchAll(pattern), (found) => {
+    const group = found.findIndex((part, number) => number > 0 && part !== undefined);
+    return [...found.indices![group]!, plain(group, found[group])] as Change;
+  });
 }
 
 /** The units [start, end) of the typed text, of those of the text that is read. */

@@ -1,10 +1,11 @@
-/** What a vocabulary looks up for an emoji, an emoticon, a hashtag or a handle: plain English words (`thinstack.data.words.readings` in Python). */
+/** What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden letters, a hashtag or a handle: plain English words (`thinstack.data.words.readings` in Python). */
 import { EMOJI } from "./generated.js";
 
 /** What `emoji.json` holds: characters by word, and patterns by word. */
 export interface EmojiData {
   emoji: Record<string, string>;
   emoticons: Record<string, string>;
+  hidden: { marks: string; alike: Record<string, string>; words: string[]; alone: Record<string, string>; endings: string };
 }
 
 const HANDLE = "someone";
@@ -15,12 +16,31 @@ const JOINED = "\\u200d[\\u2600-\\u27bf\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}]";
 // The word of the first character of an emoji.
 const words = new Map(Object.entries(EMOJI.emoji).flatMap(([word, emoji]) => Array.from(emoji, (one) => [one, word] as const)));
 const pictures = new RegExp(`(?:${FLAGS}|[${[...words.keys()].join("")}])(?:[${MODIFIERS}]|${JOINED})*`, "gu");
-const emoticons = Object.entries(EMOJI.emoticons).map(([word, pattern]) => [new RegExp(`^(?:${pattern})$`, "u"), word] as const);
+
+const { marks, alike, alone, endings } = EMOJI.hidden;
+// Any letter may be hidden, but not all behind the first.
+const forms = EMOJI.hidden.words.map((word) => {
+  const [first, ...rest] = Array.from(word, (letter) => letter + letter.toUpperCase() + (alike[letter] ?? ""));
+  return [word, `[${first}](?=[^a-zA-Z ]{0,9}[a-zA-Z])${rest.map((letters) => `[${letters}${marks}]`).join("")}`] as const;
+});
+const hidden = [...forms, ...Object.entries(alone)];
+const emoticons = Object.entries(EMOJI.emoticons);
+const meanings = [...emoticons, ...hidden].map(([word]) => word);
+const groups = (patterns: (readonly [string, string])[]) => patterns.map(([, pattern]) => `(${pattern})`).join("|");
+const signs = new RegExp(`^(?:${groups(emoticons)}|(?:${groups(hidden)})(?:${endings})?)$`, "u");
+
+/** A pattern, without groups, of words whose letters may be hidden. It fits the plain words too. */
+export const HIDDEN = `(?:${hidden.map(([, pattern]) => pattern).join("|")})(?:${endings})?`;
 
 /** The words that are looked up for a word, between spaces; most words as they stand. */
 export function reading(word: string): string {
+  if (/^\p{L}+$/u.test(word)) return word;
+  const sign = signs.exec(word);
+  if (sign) {
+    const group = sign.findIndex((form, number) => number > 0 && form !== undefined);
+    return meanings[group - 1] + word.slice(sign[group].length);
+  }
   const read = word.replace(pictures, (emoji) => ` ${words.get(String.fromCodePoint(emoji.codePointAt(0)!))} `);
-  if (/^[:;=<^-]/.test(read)) return emoticons.find(([pattern]) => pattern.test(read))?.[1] ?? read;
   if (!/^[#@][A-Za-z_]/.test(read)) return read;
   return read[0] === "@" ? HANDLE : read.slice(1);
 }

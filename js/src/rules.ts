@@ -2,6 +2,7 @@
 import { cached } from "./cache.js";
 import { ENGLISH } from "./generated.js";
 import { Typed, type TypedData } from "./plainText.js";
+import { HIDDEN } from "./readings.js";
 
 /** A kind of token: what it says of words and sentences (`Token` in Python's english.py). */
 export interface Token {
@@ -99,7 +100,8 @@ export class Rules {
     const { starters, typed } = data;
     this.classes.set("starters", starters.join("|"));
     this.classes.set("shouted", starters.join("|").toUpperCase());
-    for (const name of ["verbs", "shortened"] as const) this.classes.set(name, cased(typed[name]).join("|"));
+    for (const name of ["verbs", "shortened", "subjects"] as const) this.classes.set(name, cased(typed[name]).join("|"));
+    this.classes.set("hidden", HIDDEN);
     for (const [name, pattern] of Object.entries(data.classes)) this.classes.set(name, this.expanded(pattern));
     this.tokens = [undefined, ...data.tokens];
     const groups = data.tokens.map(({ pattern }) => `(${pattern})`).join("|");

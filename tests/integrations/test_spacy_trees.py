@@ -246,6 +246,10 @@ TYPED = [
     "Love it❤️ 👍🏽👎👎, 🤦\u200d♀️ 🇺🇸🇩🇪 👨\u200d👩\u200d👧 so :) <3",
     'I can\'t (#not_happy) "#SoGood" #fail, #Top10Movies! @ada',
     "a **very good** _film_ <![CDATA[and `so`]]> [well made](https://x.org/a)",
+    "I cant and wont go, as is his wont; CANT they? It shant. Im sure youre right, thats it.",
+    "I canâ€™t, didnâ\x80\x99t and won\x92t go to the cafÃ©; it%27s so.",
+    "I\\u2019m ok \\ud83d\\ude02 &copy &#34so",
+    "★☆☆☆☆ f*cking $hit, a b*tch. bull**** a**hole ★★★★★ 🫠 ♡ $50 C* 5*",
     'He said "terriﬁc" (well-made, and/or new) films, the \'80s & "so".',
 ]
 

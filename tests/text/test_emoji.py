@@ -12,8 +12,9 @@ from thinstack.text.english import EnglishSplitter
 
 TABLE_DATA = json.loads(TABLE.read_text(encoding="utf-8"))
 GOOD = "👍 😀 😂 😍 ❤️ 🎉 🙏 👏 😊 🔥 ⭐ 🥰 😃 😄 😁 🤣 😘 😎 💯 👌 🙌 💪 🤩 🥳 💕 💖 💙 🏆 ✨ 😋 🤗"
-GOOD += " 😇 👍🏽 💜 🌟"
+GOOD += " 😇 👍🏽 💜 🌟 🥹 🫡 ♡"
 BAD = "👎 😡 😭 😢 🤮 😞 💩 🤬 😠 😔 😒 🙄 😤 😩 😫 💔 🤢 😣 😖 😕 🙁 ☹️ 🤦 🤦‍♀️ 🤡 🖕 🗑️ ❌ 😑 👎🏿"
+BAD += " 🫠 🫩"
 NEITHER = "📱 📦 🎬 🇺🇸 🎵 🚗 🏠 👀 🤔 👨‍👩‍👧 🍕 1️⃣ 📷 💰 🎮 ✈️"
 GLAD = ":) :-) :)) =) ;) ;-) :D :-D =D :P <3 ^_^"
 UNHAPPY = ":( :-( :(( =( :'( :/ :-/ </3 -_-"
@@ -32,6 +33,22 @@ UNHAPPY = ":( :-( :(( =( :'( :/ :-/ </3 -_-"
         *(("❤\ufe0f\u200d🔥", "loved"), ("👨\u200d👩\u200d👧", "person"), ("🇩🇪", "flag")),
         *((":-))", "happy"), ("</3", "unhappy"), ("-_-", "annoyed"), (":", ":"), ("--", "--")),
         *(("#fail", "fail"), ("#", "#"), ("#1", "#1"), ("@ada", "someone"), ("@", "@")),
+        *(
+            ("★★★★★", "excellent"),
+            ("★★★☆☆", "average"),
+            ("⭐\ufe0f☆☆☆☆", "horrible"),
+            ("♡", "loved"),
+        ),
+        *(("f*cking", "fucking"), ("$hit", "shit"), ("b*tch", "bitch"), ("bull****", "bullshit")),
+        *(("F**K", "fuck"), ("f***ing", "fucking"), ("f*****g", "fucking"), ("a$$hole", "asshole")),
+        *(
+            ("sh-t", "shit"),
+            ("b!tch", "bitch"),
+            ("sh1tty", "shitty"),
+            ("h*ll", "hell"),
+            ("d*mn", "damn"),
+        ),
+        *(("hat!", "hat!"), ("rap*", "rap*"), ("p@ss", "p@ss"), ("C*", "C*"), ("2010", "2010")),
         *(("me@x.org", "me@x.org"), ("film", "film"), ("é", "é")),
     ],
 )
@@ -62,6 +79,10 @@ def test_vocabularies_look_readings_up():
         ("#not_happy #fail #SoGood", "#not happy #fail #So Good"),
         ("x.org/#LoveThis C#IsGood &#LoveIt", r"x.org \/ #LoveThis C #IsGood & #LoveIt"),
         ("@ada_B 👍🏽👍", "@ada_B 👍🏽 👍"),
+        ("★☆☆☆☆, so f*cking $hit bull****!", r"★☆☆☆☆ , so f\*cking $hit bull\*\*\*\* !"),
+        ("★★★★★★ ★★★★", "★ ★ ★ ★ ★ ★ ★ ★ ★ ★"),
+        ("$50 C* 4**2 A** M*A", r"$ 50 C \* 4 \*\* 2 A \*\* M \* A"),
+        ("a hell-bent shit@x.org rap* hat!", r"a hell-bent shit@x.org rap \* hat !"),
     ],
 )
 def test_words(text, expected):
@@ -76,9 +97,30 @@ def test_an_emoji_belongs_to_the_sentence_before_it():
     assert [each.text for each in found] == ["It came today. 👍🏽 👍", "The end."]
 
 
+def test_emoticons_are_known():
+    known = [thinstack.load("sentiment", threads=1)(face).known for face in (":-(", ":/", ":'(")]
+    assert known == [1, 1, 1]
+
+
 @pytest.fixture(scope="module")
 def sst():
     return thinstack.load("sentiment", threads=1)
+
+
+def test_stars_say_how_good_it_is(sst):
+    stars = ["★☆☆☆☆", "★★☆☆☆", "★★★☆☆", "★★★★☆", "★★★★★"]
+    for form in ("{}", "{} The parcel came today.", "The parcel came today {}"):
+        found = [result.polarity for result in sst([form.format(each) for each in stars])]
+        assert found == sorted(found)
+        assert found[0] < -0.4
+        assert found[-1] > 0.6
+
+
+def test_hidden_words_say_what_they_hide(sst):
+    hidden = ["f*cking amazing", "a b*tch to set up", "$hit quality", "what bull****"]
+    plain = ["fucking amazing", "a bitch to set up", "shit quality", "what bullshit"]
+    polarities = [result.polarity for result in sst(hidden)]
+    assert polarities == pytest.approx([result.polarity for result in sst(plain)], abs=1e-6)
 
 
 @pytest.mark.parametrize("form", ["{0}", "{0}{0}", "{0} {0}", "The parcel came today {0}"])

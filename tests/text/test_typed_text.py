@@ -65,7 +65,7 @@ def test_shortened_verbs(typed):
     assert words(typed)[1].lower() == "n't"
 
 
-REAL = ["wont cant its parent event president student ident", "in the plan t-shirt Don T. Smith"]
+REAL = ["its parent event president student ident", "in the plan t-shirt Don T. Smith"]
 REAL += ["fluent absent resident did not", "he said 'not' and 'tis", "Vincent tent isn", "don, did"]
 REAL += ["is NT was NT", "he did 'it' t-shirt", "the dare n, t and ought"]
 REAL += ["the nt edition", "indoor paint", "an ant's aunt"]
@@ -74,6 +74,147 @@ REAL += ["the nt edition", "indoor paint", "an ant's aunt"]
 @pytest.mark.parametrize("text", REAL)
 def test_real_words_stay(text):
     assert not any("n't" in word for word in words(text))
+
+
+NEGATED = ["I {} recommend it", "{0} WAIT", "The battery {} charge", "I {}", "You {}.", "{}"]
+NEGATED[-1] = "this {} be right"
+NEGATED += [
+    "people {} tell",
+    "{} you see?",
+    "I {} and will not",
+    "They said it {}, but",
+    "He {} even",
+]
+NEGATED += [
+    "kids {} like it",
+    "but {} hold",
+    "it still {}.",
+    "we {} 100% say",
+    "Honestly {} fault it",
+]
+
+
+@pytest.mark.parametrize("frame", NEGATED)
+@pytest.mark.parametrize("verb", ["cant", "wont", "CANT", "Wont"])
+def test_cant_and_wont_are_negated_before_verbs_and_behind_subjects(frame, verb):
+    straight = verb[:-1] + "'" + verb[-1]
+    assert words(frame.format(verb)) == words(frame.format(straight))
+
+
+NOUNS = ["as is his wont", "as was her wont, he left", "the cant of politicians", "full of cant."]
+NOUNS += [
+    "religious cant and hypocrisy",
+    "He is wont to lie",
+    "they were wont to go",
+    "a cant hook",
+]
+NOUNS += ["thieves' cant", "all cant and no heart", "more than is their wont", "such cant words"]
+NOUNS += [
+    "Cant is a language",
+    "mere cant",
+    "I wont to go",
+    "their wont this morning",
+    "Its wont in",
+]
+NOUNS += ["his usual wont every Sunday", "the pious cant men speak", "significant elephant wonton"]
+
+
+@pytest.mark.parametrize("text", NOUNS)
+def test_cant_and_wont_are_nouns_elsewhere(text):
+    assert not any("n't" in word for word in words(text))
+
+
+CLITICS = (
+    "im ive youre youve youll youd hes shes itll itd weve theyre theyve theyll theyd thats thatll"
+)
+CLITICS += (
+    " theres heres wheres whats whatre whos wholl hows couldve wouldve shouldve mustve mightve"
+)
+
+
+@pytest.mark.parametrize("typed", CLITICS.split())
+def test_contractions_without_their_apostrophe(typed):
+    """The treebank's words, as with the apostrophe; offsets cut the typed word in two."""
+    end = next(each for each in ("re", "ve", "ll", "m", "s", "d") if typed.endswith(each))
+    for form in (typed, typed.capitalize()):
+        stem = form.removesuffix(end)
+        text = f"{form} so good"
+        (sentence,) = read(text)
+        assert sentence.words == [stem, "'" + end, "so", "good"]
+        assert [text[a:b] for a, b in sentence.offsets.tolist()] == [stem, end, "so", "good"]
+
+
+OTHERS = [
+    "its were well ill id shed hell lets wed shell",
+    "im Haus",
+    "IM me",
+    "clothes these whose",
+]
+OTHERS += [
+    "time live course source hats shows",
+    "@im #ive x.im im@x.org",
+    "im. Adam",
+    "I'm you're",
+    "Imİ éim hesé",
+]
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_is_no_contraction_stays(text):
+    assert rules().typed.plain(text) is None
+
+
+def escaped(text):
+    return json.dumps(text)[1:-1]
+
+
+def once(codec):
+    return lambda text: "".join(
+        byte.decode("latin-1" if byte in b"\x81\x8d\x8f\x90\x9d" else codec)
+        for byte in (bytes([each]) for each in text.encode())
+    )
+
+
+MISREAD = {
+    "cp1252": once("cp1252"),
+    "latin-1": once("latin-1"),
+    "twice": lambda text: once("cp1252")(once("cp1252")(text)),
+    "entities": lambda text: once("cp1252")(text).encode("ascii", "xmlcharrefreplace").decode(),
+    "JSON": escaped,
+    "JSON in JSON": lambda text: escaped(escaped(text)),
+    "repr of bytes": lambda text: repr(text.encode())[2:-1],
+    "R": lambda text: re.sub("[^ -~]", lambda found: f"<U+{ord(found[0]):04X}>", text),
+}
+LETTERS = ["I didn’t enjoy the café’s naïve crème.", "“It isn’t good…” – Zoë 😀", "I can’t, It’s"]
+
+
+@pytest.mark.parametrize("text", LETTERS)
+@pytest.mark.parametrize("form", MISREAD)
+def test_texts_that_went_through_a_wrong_decoding(text, form):
+    change = MISREAD[form]
+    (plain,), (misread,) = read(text), read(change(text))
+    assert misread.words == plain.words
+    typed = [misread.text[a:b] for a, b in misread.offsets.tolist()]
+    assert typed == [change(plain.text[a:b]) for a, b in plain.offsets.tolist()]
+
+
+APOSTROPHES = ["\x92", "%27", "%92", "%E2%80%99", "=E2=80=99", "=92", "‚Äô", "ΓÇÖ", "ÔÇÖ", "вЂ™"]
+APOSTROPHES += ["Õ", "¹", "Æ", "\\'", "\\\\'", "&#39", "&#x27", "&#8217", "\\x27", "%u2019", "â"]
+
+
+@pytest.mark.parametrize("apostrophe", APOSTROPHES)
+def test_apostrophes_that_went_through_a_wrong_decoding(apostrophe):
+    text = f"It didn{apostrophe}t work and it{apostrophe}s bad"
+    assert words(text) == ["It", "did", "n't", "work", "and", "it", "'s", "bad"]
+
+
+CLEAN = ["“CAFÉ” É… CAFÉ’s Beyoncé’s café”—and", "À\xa0! Ü” SÃO PAULO, IRMÃ", "« É » El País’s"]
+CLEAN += ["château mâts 50%27 5×¼ Ångström® C:\\new \\u12 \\xampp", "x=27 \\ud83d <U+20> %u20"]
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_other_letters_stay(text):
+    assert rules().typed.plain(text) is None
 
 
 @pytest.mark.parametrize(
@@ -181,7 +322,9 @@ def test_what_is_no_tag_is_read(text):
         ("don&#39;t &quot;go&quot;", "do n't `` go ''"),
         ("R&amp;B &lt;3 a&nbsp;b &hellip; caf&eacute; &#x2019;", "R&B <3 a b ... café '"),
         ("don&#39t &lt 3&nbsp4 x&amp y &quot", "do n't < 3&nbsp4 x & y ``"),
-        ("?a=1&lt=2 &copy 2 &#394; &ampx", "? a = 1&lt = 2 & copy 2 Ɗ & ampx"),
+        ("?a=1&lt=2 &copy 2 &#394; &ampx", "? a = 1&lt = 2 © 2 Ɗ & ampx"),
+        ("don&#x27t caf&eacute 3&pound &#34&#8220so", "do n't café 3 £ `` `` so"),
+        ("R&not B&AMP;B &amp;battery &rsquo x &#1 fan", "R&not B&B & battery & rsquo x & # 1 fan"),
         ("&bogus; &#0; AT&T; &#xD800;", "& bogus ; & # 0 ; AT&T ; & #xD800 ;"),
     ],
 )
@@ -247,7 +390,23 @@ def test_memory_of_long_words(unit):
     assert int(done.stdout) < 500
 
 
-PARTS = [*VERBS, *SLIPS[:5], "n'nt", " '", "' ", "n.t", "nT", "NT", "differe", "n t", *",?; .a"]
+PARTS = [
+    *VERBS,
+    "I can",
+    "wo",
+    "The sha",
+    " be",
+    *SLIPS[:5],
+    "n'nt",
+    " '",
+    "' ",
+    "n.t",
+    "nT",
+    "NT",
+    "differe",
+    "n t",
+    *",?; .a",
+]
 TYPED = st.lists(st.sampled_from(PARTS))
 NEGATION = re.compile(rules().expanded(DATA["negation"]))
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.tables.containers import check_container
+from thinstack.data.words.readings import hidden_words
 from thinstack.data.words.vocabulary import Cache
 from thinstack.text.patterns import Patterns
 from thinstack.text.plain_text import PlainText, Typed
@@ -45,6 +46,8 @@ class Token:
     """What must follow for the sentence to end there, a key of `Rules.ends`; needed for a stop."""
     abbreviates: bool = False
     """Of a stop: it may belong to the word before it."""
+    hint: str = ""
+    """What a text holds that has such tokens. By default, they are looked for in any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Abbreviation:
 
 
 class Rules:
-    """The content of `english.json`. Group i of `scan` matches token i.
+    """The content of `english.json`.
 
     Compiling all patterns takes as long as scoring many texts, so what few texts need waits in
     `compiled` until one does.
@@ -72,7 +75,9 @@ class Rules:
     def __init__(self, data: dict[str, Any]):
         starters, typed = "|".join(data["starters"]), data["typed"]
         self._classes = {"starters": starters, "shouted": starters.upper()}
-        self._classes |= {name: "|".join(_cased(typed[name])) for name in ("verbs", "shortened")}
+        for name in ("verbs", "shortened", "subjects"):
+            self._classes[name] = "|".join(_cased(typed[name]))
+        self._classes["hidden"] = hidden_words()
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
         self.compiled = Patterns(self.expanded)
@@ -80,7 +85,11 @@ class Rules:
         self.plain = [token.role for token in self.tokens].index("plain")
         patterns = [token.pattern for token in self.tokens]
         patterns[self.plain] = _RUN.format(patterns[self.plain])
-        self.scan = self.compiled[" ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))]
+        whole = " ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))
+        (hidden,) = (token for token in self.tokens if token.hint)
+        self._scans = whole.replace(hidden.pattern, "(?!)"), whole
+        self.hides = self.compiled[hidden.hint].search
+        """Finds where letters of a word may be hidden."""
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
@@ -101,10 +110,14 @@ class Rules:
         self.plurals: dict[str, Any] = data["plurals"]
         self._hashtag: str = typed["hashtag"]
 
+    def scan(self, text: str) -> re.Pattern[str]:
+        """What finds the tokens of a text: group i matches token i."""
+        return self.compiled[self._scans[self.hides(text) is not None]]
+
     @property
     def signs(self) -> re.Pattern[str]:
-        """Emoji and hashtags."""
-        return self.compiled["<picture>|" + self._hashtag]
+        """Emoji, hashtags and words with hidden letters."""
+        return self.compiled["<picture>|<veil>|" + self._hashtag]
 
     @property
     def scripts(self) -> re.Pattern[str]:
@@ -208,7 +221,7 @@ class _Reader:
         """The sentences of the text, or all of it as one."""
         rules, text, words, places = self.rules, self.text, self.words, self.places
         plain, end = rules.plain, maxsize
-        for found in rules.scan.finditer(text):
+        for found in rules.scan(text).finditer(text):
             number = found.lastindex or 0
             place = found.span(number)
             if place[0] >= end and split:

@@ -6,6 +6,7 @@ from itertools import chain
 
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
+from thinstack.data.words.readings import reading
 from thinstack.data.words.vocabulary import Cache, Vocabulary
 from thinstack.errors import shown
 from thinstack.text.english import rules
@@ -17,11 +18,11 @@ _ENGLISH = "the", "and", "of", "is"
 
 
 def is_word(token: str) -> bool:
-    """Whether a treebank token is no mark of punctuation: it has a letter or digit, or it is
-    another sign that is not ASCII, such as an emoji."""
+    """Whether a treebank token is no mark of punctuation. It has a letter or digit, or it is an
+    emoticon or another sign that is not ASCII, such as an emoji."""
     return token.isalnum() or any(
         char.isalnum() or not (char.isascii() or unicodedata.category(char)[0] == "P")
-        for char in ptb.plain(token)
+        for char in reading(ptb.plain(token))
     )
 
 

@@ -1,9 +1,10 @@
 """Finds the text that is read of the one that was typed (docs/text.md).
 
-It has no tags of HTML and no marks of Markdown. Entities are the characters that they mean, letters
-are plain, and common misspellings of `n't` are put right.
+It has no tags of HTML and no marks of Markdown. Entities, escapes and what a wrong decoding made of
+characters are the characters that they mean, letters are plain, and contractions are put right.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from itertools import chain
@@ -18,9 +19,10 @@ from thinstack.text.patterns import Patterns
 
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
-_LONGEST = len("should n ' ")
-_SIGNS = r"<&\\*_~\[\]#>\n<tick>"
-_MARKUP = re.compile(r"[<&`\\*_~\]#>\n]")  # of ASCII
+_LONGEST, _LOOKAHEAD = len("definitely can't"), 20
+"""Characters before and behind the end of a misspelt `n't` that decide about it."""
+_SIGNS = r"<&\\*_~\[\]#>\n%=<tick>"
+_MARKUP = re.compile(r"[<&`\\*_~\]#>\n%=]")  # of ASCII
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -71,20 +73,55 @@ class Typed:
         self._hints = [compiled[hint] for hint in data["hints"]]
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
+        self._clitic_hints = [compiled[hint] for hint in data["clitic_hints"]]
+        self._clitic, self._misread_hint = str(data["clitic"]), str(data["misread_hint"])
+        self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
+        self._originals: list[str | None] = [plain for _, plain in data["misread"]]
+        self._bytes: str = data["bytes"]
+        # Texts are misread twice, and so are their entities and escapes.
+        later = self._markup, self._misread, self._misspelt, self._clitics, self._humps
+        self._stages = {True: later, False: (self._misread, self._misread, *later)}
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
-        marked = (_MARKUP if text.isascii() else self._compiled[self._marked]).search(text)
-        plain = _changed(text, self._markup(text)) if marked else None
-        read = plain.text if plain else text
-        small, capital = self._hints
-        if small.search(read) or capital.search(read):
-            plain = _then(plain, _changed(read, self._misspelt(read)))
-            read = plain.text if plain else text
-        return _then(plain, _changed(read, self._humps(read))) if "#" in read else plain
+        read, plain = text, None
+        for stage in self._stages[text.isascii()]:
+            if changes := stage(read):
+                further = _changed(read, changes)
+                read, plain = further.text, further if plain is None else _then(plain, further)
+        return plain
+
+    def _misread(self, text: str) -> list[Change]:
+        """Characters in place of what a wrong decoding has made of their bytes."""
+        if text.isascii() or not self._compiled[self._misread_hint].search(text):
+            return []
+        return [
+            (*found.span(found.lastindex or 0), plain)
+            for found in self._compiled[self._misreadings].finditer(text)
+            if (plain := self._originals[(found.lastindex or 0) - 1] or self._decoded(found[0]))
+        ]
+
+    def _decoded(self, run: str) -> str:
+        """The character whose bytes were read as cp1252 or latin-1, one by one."""
+        if len(run) == 1:
+            return self._bytes[ord(run) - 0x80]
+        codes = (0x80 + at if (at := self._bytes.find(char)) >= 0 else ord(char) for char in run)
+        return bytes(codes).decode()
+
+    def _clitics(self, text: str) -> list[Change]:
+        """An apostrophe before what is left of a verb: `im`, `youre`, `thats`."""
+        small = text.lower()
+        if not any(hint.search(small) for hint in self._clitic_hints):
+            return []
+        return [
+            (*found.span(found.lastindex or 0), "'" + found[found.lastindex or 0])
+            for found in self._compiled[self._clitic].finditer(text)
+        ]
 
     def _humps(self, text: str) -> list[Change]:
         """A space between the words that capitals, digits and `_` show in hashtags."""
+        if "#" not in text:
+            return []
         hashtags, humps = self._compiled[self._hashtag], self._compiled[self._hump]
         return [
             (hump.start(), hump.end(), hump[0].strip("_") + " ")
@@ -94,10 +131,12 @@ class Typed:
 
     def _misspelt(self, text: str) -> list[Change]:
         """`n't` in place of its misspellings, which end where a hint is found."""
+        if not any(hint.search(text) for hint in self._hints):
+            return []
         changes, negation = list[Change](), self._compiled[self._negation]
         for last in chain.from_iterable(hint.finditer(text) for hint in self._hints):
             place, first = last.start(), max(last.start() - _LONGEST, 0)
-            for found in negation.finditer(text, first, place + 3):
+            for found in negation.finditer(text, first, place + _LOOKAHEAD):
                 start, end = found.span(found.lastindex or 0)
                 if start <= place < end:
                     changes.append((start, end, "N'T" if last[0] == "T" else "n't"))
@@ -106,6 +145,8 @@ class Typed:
     def _markup(self, text: str) -> list[Change]:
         """What is to be changed for tags, marks of Markdown, entities, apostrophes and letters,
         in order."""
+        if not (_MARKUP if text.isascii() else self._compiled[self._marked]).search(text):
+            return []
         changes, place, closers = list[Change](), 0, dict[int, int]()
         for found in self._compiled[self._sign].finditer(text):
             start = found.start()
@@ -122,28 +163,34 @@ class Typed:
         compiled = self._compiled
         if start in closers:
             return closers[start], ""
-        if text[start] not in "<&]":
+        if text[start] not in "<&]%":
             for pair in self._pairs:
                 if match := compiled[pair].match(text, start):
                     inside, behind = match.span(match.lastindex or 0)
                     closers[behind] = match.end()
                     return inside, ""
-            signs = ((compiled[sign].match(text, start), plain) for sign, plain in self._signs)
-            return next(((match.end(), plain) for match, plain in signs if match), None)
+        for sign, plain in self._signs:
+            if match := compiled[sign].match(text, start):
+                return match.end(), plain
         if match := compiled[self._tag].match(text, start):
             tag = self._tags.get(match[match.lastindex].lower()) if match.lastindex else ""
             if tag is not None:
                 return match.end(), tag
         match = compiled[self._entity].match(text, start)
-        meant = self._meant(match[1]) if match else None
+        meant = self._meant(match[1], match[0][-1] in ";>") if match else None
         return None if match is None or meant is None else (match.end(), plain_letters(meant))
 
-    def _meant(self, name: str) -> str | None:
-        """The character of an entity; None if there is no such entity."""
-        known = self._entities.get(name) or self._entities.get(name.lower())
-        if known or name[0] != "#":
-            return known
-        code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+    def _meant(self, name: str, closed: bool) -> str | None:
+        """The character of an entity or an escape; None if there is no such."""
+        if name[0].isalpha():
+            meant = self._entities.get(name) or self._entities.get(name.lower() if closed else "")
+            # HTML needs no semicolon behind these names. `&not` is more often the word.
+            return meant if closed or (meant and meant <= "\xff" and name != "not") else None
+        if name[1] == "u":  # of JSON
+            return str(json.loads('"\\{}"'.format(name[1:].replace("\\\\", "\\"))))
+        if name in self._entities:
+            return self._entities[name]
+        code = int(name[2:], 16) if name[1] in "xXU" else int(name[1:])
         return chr(code) if 0 < code <= maxunicode and code not in _SURROGATES else None
 
 
@@ -154,18 +201,14 @@ def _letters(text: str, start: int, end: int) -> list[Change]:
     return [(start + first, start + behind, plain) for first, behind, plain in changes]
 
 
-def _then(plain: PlainText | None, further: PlainText | None) -> PlainText | None:
-    """A text that was changed and then changed further; either may be None, for no changes."""
-    if plain is None or further is None:
-        return further or plain
+def _then(plain: PlainText, further: PlainText) -> PlainText:
+    """A text that was changed and then changed further."""
     starts, ends = plain.starts[further.starts], plain.ends[further.ends - 1]
     return PlainText(further.text, starts, ends)
 
 
-def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
-    """The text after the changes, in order; None if there are none."""
-    if not changes:
-        return None
+def _changed(text: str, changes: Sequence[Change]) -> PlainText:
+    """The text after the changes, in order; at least one."""
     parts, place = list[str](), 0
     for start, end, plain in changes:
         parts += text[place:start], plain

@@ -1,18 +1,20 @@
-"""What a vocabulary looks up for an emoji, an emoticon, a hashtag or a handle: plain English words,
-by `emoji.json` (docs/text.md)."""
+"""What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden
+letters, a hashtag or a handle: plain English words, by `emoji.json` (docs/text.md)."""
 
 import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 TABLE = Path(__file__).with_name("emoji.json")
 
 _HANDLE = "someone"
 _TAG = re.compile("[#@][A-Za-z_]")
+_ODD = re.compile(r"[^\0-\x7f]|[:;=<^*#$%_@!]|[a-zA-Z][0-9-]|[0-9][a-zA-Z]")
+"""What words have that are looked up as others."""
 _MODIFIERS = "\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
-_JOINED = "\u200d[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+_JOINED = "\u200d[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 
 
 class _Table(NamedTuple):
@@ -20,31 +22,61 @@ class _Table(NamedTuple):
     """An emoji that has a word, with its skin tone and what is joined to it; a flag."""
     words: dict[str, str]
     """The word of the first character of an emoji."""
-    emoticons: list[tuple[re.Pattern[str], str]]
+    signs: re.Pattern[str]
+    """An emoticon, a rating in stars, or a word with hidden letters, which may have an ending."""
+    meanings: list[str]
+    """The word of each group of `signs`."""
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    return dict(json.loads(TABLE.read_text(encoding="utf-8")))
 
 
 @cache
 def _table() -> _Table:
-    data = json.loads(TABLE.read_text(encoding="utf-8"))
+    data, hidden = _data(), _hidden_forms()
+    emoticons = list(data["emoticons"].items())
     words = {char: word for word, chars in data["emoji"].items() for char in chars}
     flags = "[\U0001f1e6-\U0001f1ff]{2}"
     emoji = re.compile(f"(?:{flags}|[{''.join(words)}])(?:[{_MODIFIERS}]|{_JOINED})*")
-    emoticons = [(re.compile(pattern), word) for word, pattern in data["emoticons"].items()]
-    return _Table(emoji, words, emoticons)
+    groups = ("|".join(f"({one[1]})" for one in forms) for forms in (emoticons, hidden))
+    signs = "{}|(?:{})(?:{})?".format(*groups, data["hidden"]["endings"])
+    return _Table(emoji, words, re.compile(signs), [word for word, _ in emoticons + hidden])
+
+
+def _hidden_forms() -> list[tuple[str, str]]:
+    """Words, and patterns of them with any letter hidden, but not all behind the first."""
+    data, forms = _data()["hidden"], list[tuple[str, str]]()
+    for word in data["words"]:
+        first, *rest = (f"{char}{char.upper()}{data['alike'].get(char, '')}" for char in word)
+        hidden = "".join(f"[{one}{data['marks']}]" for one in rest)
+        forms.append((word, f"[{first}](?=[^a-zA-Z ]{{0,9}}[a-zA-Z]){hidden}"))
+    return [*forms, *data["alone"].items()]
+
+
+def hidden_words() -> str:
+    """A pattern, without groups, of words whose letters may be hidden. It fits the plain words
+    too."""
+    forms = "|".join(pattern for _, pattern in _hidden_forms())
+    return f"(?:{forms})(?:{_data()['hidden']['endings']})?"
 
 
 def reading(word: str) -> str:
     """The words that are looked up for a word, between spaces; most words as they stand.
 
     An emoji is the word that `emoji.json` gives it, wherever it stands, and one that is not listed
-    stays. An emoticon is a word too. A hashtag loses its `#`. A handle, such as @ada, is `someone`.
+    stays. An emoticon, a rating in stars (★★★★☆) and a word with hidden letters (`sh*t`) are words
+    too. A hashtag loses its `#`. A handle, such as @ada, is `someone`.
     """
+    if word.isalpha() or not _ODD.search(word):  # as most are
+        return word
+    table = _table()
+    if sign := table.signs.fullmatch(word):
+        group = sign.lastindex or 0
+        return table.meanings[group - 1] + word[sign.end(group) :]
     if not word.isascii():
-        table = _table()
         word = table.emoji.sub(lambda found: f" {table.words[found[0][0]]} ", word)
-    if word[:1] in ":;=<^-":
-        emoticons = _table().emoticons
-        return next((name for pattern, name in emoticons if pattern.fullmatch(word)), word)
     if not _TAG.match(word):
         return word
     return _HANDLE if word[0] == "@" else word[1:]

@@ -159,7 +159,8 @@ def _parts_of(read: _Tokens) -> _Parts | None:
     if negations:  # less those that are tokens
         shift = read.starts[0]
         negations = sorted({*negations}.difference(start - shift for start in read.starts))
-    if not (plain or negations or "#" in text) and text.isascii() and read.plain:  # as most are
+    signs_apart = "#" in text or not text.isascii() or rules().hides(text)
+    if not (plain or negations or signs_apart) and read.plain:  # as most are
         return None
     firsts, lasts = np.array([read.starts, read.ends], np.int64) - read.starts[0]
     signs = _cut_signs(text, firsts)
