@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from core.cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
+from core.cells import INNER, AnyArity, FixedArity, OwnLeaf, X
 
-from thinstack.core import Forest, Tree
-from thinstack.core.cell import Cell, sum_by_owner
+from thinstack.core import Forest
+from thinstack.core.cell import Cell
 from thinstack.testing import recursion
 
 Parts = tuple[np.ndarray, ...]
@@ -77,27 +77,6 @@ def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs):
     assert_states(states, [words[0], words[1], (h2, m2), words[2], (h4, m4)])
 
 
-def test_the_default_leaf_of_fixed_arity_sees_missing_children_only():
-    torch.manual_seed(3)
-    cell = FixedArity(2)
-    x = torch.randn(1, X, dtype=torch.float64)
-    p = arrays(cell)
-    h = np.tanh(x.numpy()[0] @ p["w"] + 2 * p["e"][0])
-    assert_states([cell.leaf(x)], [(h, h @ p["v"])])
-    assert [part.shape for part in cell.leaf(torch.cat([x] * 4))] == [(4, H), (4, MEMORY)]
-
-
-def test_a_forest_of_two_trees_without_inner_inputs():
-    torch.manual_seed(4)
-    cell = OwnLeaf(2)
-    cell.w = torch.nn.Parameter(torch.zeros(0, H, dtype=torch.float64))
-    words = torch.randn(3, X, dtype=torch.float64)
-    both = recursion.encode(cell, Forest.of([Tree.left(["a"]), Tree.left(["b", "c"])]), words)
-    apart = recursion.encode(cell, Forest.of([Tree.left(["b", "c"])]), words[1:])
-    torch.testing.assert_close(both[0], cell.leaf(words[:1]), rtol=0, atol=0)
-    torch.testing.assert_close(both[1:], apart, rtol=0, atol=0)
-
-
 def under_fixed_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind: int) -> Parts:
     h = np.tanh(x @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
     return h, h @ p["v"] + above[1]
@@ -121,10 +100,3 @@ def test_top_down_by_hand(forest, make, step):
     of_words = step(p, x[0], root, 1), step(p, x[1], under, 2), step(p, x[3], under, 1)
     states = recursion.encode_top_down(cell, forest, torch.from_numpy(x))
     assert_states(states, [of_words[0], of_words[1], under, of_words[2], root])
-
-
-def test_sum_by_owner():
-    values, owner = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]]), torch.tensor([2, 0, 2])
-    expected = [[2, 20], [0, 0], [5, 50], [0, 0]]
-    assert sum_by_owner(values, owner, 4).tolist() == expected
-    assert sum_by_owner(values[:0], owner[:0], 2).tolist() == [[0, 0]] * 2

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, tanh
 from torch.nn import functional
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
@@ -24,7 +24,7 @@ class Good(Cell):
         self.add()
 
     def add(self) -> None:
-        pass
+        """The end of the constructor."""
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         return [self.squash_leaf(inputs @ self.w + self.b)]
@@ -59,7 +59,7 @@ class OtherwiseScripted(Good):
 
 
 class Mixing(torch.autograd.Function):
-    """Its gradient of a row depends on other rows, once gradients are large."""
+    """Has large gradients of a row depend on other rows."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor) -> Tensor:
@@ -70,153 +70,128 @@ class Mixing(torch.autograd.Function):
         return grad / grad.norm().clamp(min=2)
 
 
-def leaf_of(change):
-    return {"leaf": lambda self, inputs: Good.leaf(self, change(inputs))}
+def wrong(what: str, asked: Any = (), **methods: Any) -> tuple[str, dict[str, Any], Any]:
+    """A fault, what the plugin is asked for, and the methods that make a good plugin wrong."""
+    return what, dict(asked), methods
 
 
-def leaves(squash):
-    return {"squash_leaf": lambda self, total: squash(total)}
+def summed(s, below, owner, n):
+    return below.new_zeros(n, s.hidden_size).index_add(0, owner, below @ s.u[0]) + s.b
 
 
-def nodes(squash):
-    return {"squash": lambda self, total: squash(total)}
+def by_count(s, x, below, links):
+    total, count = (summed(s, h, links.owner, len(x)) for h in (below[0], 1 + 0 * below[0]))
+    return (total - s.b) / (count - s.b)
 
 
-def total(add_up):
-    """Adds up the children (.., H) in another way, given their links and the number of nodes."""
-    return {"total": lambda self, x, below, links: add_up(self, below[0], links, len(x)) + self.b}
+def last(s, x, below, owner):
+    return below.new_zeros(len(x), s.hidden_size).index_copy(0, owner, below @ s.u[0])
 
 
-def holds(squash=None, **attributes):
-    """Has attributes, each made from the cell, and squashes leaves with them."""
-
-    def add(self):
-        for name, make in attributes.items():
-            setattr(self, name, make(self))
-
-    return {"add": add} | ({"squash_leaf": squash} if squash else {})
+def half(links):
+    """Owners that float16 counts, not beyond the last node that it counts exactly."""
+    return links.owner.half().long().clamp(max=2559)
 
 
-def last_child(self, below, links, n):
-    return below.new_zeros(n, self.hidden_size).index_copy(0, links.owner, below @ self.u[0])
+def counted(s, t):
+    s.calls += 1
+    return tanh(t)
 
 
-def half_index(self, below, links, n):
-    owner = links.owner.half().long().clamp(max=max(n - 1, 0))
-    return sum_by_owner(below @ self.u[0], owner, n)
+def cached(s, t):
+    return vars(s).setdefault("cache", {}).setdefault(tuple(t.shape), tanh(t).detach())
 
 
-def two_types(self, below, links, n):
-    return below.new_zeros(n, self.hidden_size).index_add(0, links.owner, below @ self.u[0])
+def numpy_bias(s):
+    s.b = nn.Parameter(torch.from_numpy(np.random.default_rng().normal(size=s.hidden_size)).float())
 
 
-def by_count(self, below, links, n):
-    count = sum_by_owner(torch.ones_like(below[:, :1]), links.owner, n)
-    return sum_by_owner(below @ self.u[0], links.owner, n) / count
+def has(**attributes):
+    """The end of a constructor that sets attributes, each made from the cell."""
+    return lambda s: [setattr(s, name, make(s)) for name, make in attributes.items()]
 
 
-def counted(self, values):
-    self.calls += 1
-    return torch.tanh(values)
+SHARED = nn.Parameter(torch.ones(1))
+INNER, ANY = {"inner_size": 5}, {"options": {"arity": 0}}
+DOWN = {"options": {"arity": 1}, "inner_size": 5}
 
-
-def numpy_bias(self):
-    values = np.random.default_rng().normal(size=self.hidden_size)
-    return nn.Parameter(torch.from_numpy(values).float())
-
-
-tanh, SHARED = torch.tanh, nn.Parameter(torch.ones(1))
-INNER, ANY, ONE = {"inner_size": 5}, {"options": {"arity": 0}}, {"options": {"arity": 1}}
-
-CELLS: dict[str, dict[str, dict[str, Any]]] = {
-    "built_as_asked": {
-        "output too wide": {"output": lambda self, state: torch.cat([state[0]] * 2, 1)},
-        "another size": holds(hidden_size=lambda self: self.hidden_size + 1),
-        "no first values": holds(b=lambda self: nn.Parameter(self.b / 0)),
-        "always float32": leaves(lambda t: tanh(t).float()),
-        "squeezes a width of 1": leaves(lambda t: tanh(t).squeeze(1)),
-    },
-    "device_and_type": {
-        "a tensor without device": leaves(lambda t: t + torch.zeros(t.shape, dtype=t.dtype)),
-        "reads a number": leaves(lambda t: t * (1 + t.sum().item())),
-        "result on the CPU": leaves(lambda t: torch.zeros(t.shape, dtype=t.dtype)),
-        "no device in training": {
-            "squash": lambda self, t: t * torch.rand(t.shape).to(t.dtype) if self.training else t
-        },
-    },
-    "inputs_are_kept": {
-        "overwrites inputs": leaf_of(lambda x: x.mul_(2)),
-        "overwrites the state": {"output": lambda self, state: state[0].mul_(2)},
-        "turns gradients on": leaf_of(lambda x: x.requires_grad_()),
-    },
-    "no_rows": {
-        "view of -1": leaves(lambda t: tanh(t).view(len(t), -1)),
-        "no children": total(by_count) | ANY,
-        "spread of one row in training": {
-            "squash": lambda self, t: t / t.std(0) if self.training and len(t) else tanh(t)
-        },
-    },
-    "finite": {
-        "norm of zeros": leaf_of(lambda x: x / x.norm(dim=1, keepdim=True)),
-        "gradient of a root": leaf_of(lambda x: x.abs().sqrt()),
-        "exp": leaves(lambda t: 1 / (1 + torch.exp(-t))),
-        "exp with large weights": nodes(lambda t: tanh(t) / (1 + torch.exp(-t))),
-        "tiny numbers": leaf_of(lambda x: x / (x.abs().sum(1, keepdim=True) + 1e-60)),
-    },
-    "nothing_is_kept": {
-        "a cache": holds(
-            lambda self, t: self.kept.setdefault(tuple(t.shape), tanh(t).detach()),
-            kept=lambda self: {},
+CELLS = {
+    "built_as_asked": [
+        wrong("too wide", output=lambda s, state: torch.cat(state * 2, 1)),
+        wrong("another size", add=has(hidden_size=lambda s: 9)),
+        wrong("no values", add=has(b=lambda s: nn.Parameter(s.b / 0))),
+        wrong("float32", squash_leaf=lambda s, t: tanh(t).float()),
+        wrong("squeezes a width of 1", squash_leaf=lambda s, t: tanh(t).squeeze(1)),
+    ],
+    "device_and_type": [
+        wrong("no device", squash=lambda s, t: t + torch.zeros(t.shape).to(t.dtype)),
+        wrong("reads a number", squash=lambda s, t: t * (1 + t.sum().item())),
+        wrong("result on the CPU", squash=lambda s, t: torch.zeros(t.shape).double()),
+        wrong("training", squash=lambda s, t: t * torch.rand(t.shape[1]) if s.training else t),
+    ],
+    "inputs_are_kept": [
+        wrong("inputs", leaf=lambda s, x: Good.leaf(s, x.mul_(2))),
+        wrong("requires_grad", leaf=lambda s, x: Good.leaf(s, x.requires_grad_())),
+    ],
+    "no_rows": [
+        wrong("view of -1", squash_leaf=lambda s, t: tanh(t).view(len(t), -1)),
+        wrong("mean of no children", ANY, total=by_count),
+        wrong("spread of one row", squash=lambda s, t: t / t.std(0) if s.training else t),
+    ],
+    "finite": [
+        wrong("norm of 0", leaf=lambda s, x: Good.leaf(s, x / x.norm(dim=1, keepdim=True))),
+        wrong("gradient of a root", leaf=lambda s, x: Good.leaf(s, x.abs().sqrt())),
+        wrong("exp", squash_leaf=lambda s, t: 1 / (1 + torch.exp(-t))),
+        wrong("large weights", squash=lambda s, t: tanh(t) / (1 + torch.exp(-t))),
+    ],
+    "nothing_is_kept": [
+        wrong("a cache", squash_leaf=cached),
+        wrong("dropout in evaluation", squash=lambda s, t: functional.dropout(tanh(t), 0.01)),
+        wrong("buffer", add=lambda s: s.register_buffer("calls", SHARED.data), squash=counted),
+    ],
+    "weights_are_all": [
+        wrong(
+            "number", add=has(n=lambda s: torch.rand(1).item()), squash_leaf=lambda s, t: t * s.n
         ),
-        "dropout in evaluation": leaves(lambda t: functional.dropout(tanh(t), 0.01)),
-        "a buffer that counts": {
-            "add": lambda self: self.register_buffer("calls", torch.zeros(1)),
-            "squash": counted,
-        },
-    },
-    "weights_are_all": {
-        "a number": holds(lambda self, t: t * self.mix, mix=lambda self: torch.rand(1).item()),
-        "a shared weight": holds(lambda self, t: t * self.scale, scale=lambda self: SHARED),
-        "numpy's random numbers": holds(b=numpy_bias),
-    },
-    "gradients": {"detached": {"squash": lambda self, t: tanh(t + (2 * self.b).detach())}},
-    "parameters_are_used": {
-        "unused": holds(gate=lambda self: nn.Parameter(torch.zeros(2))),
-        "detached in training": {"squash": lambda s, t: tanh(t.detach() if s.training else t)},
-    },
-    "rows_are_independent": {
-        "mean of rows": nodes(lambda t: tanh(t - t.mean(0))),
-        "another way for many rows": nodes(lambda t: tanh(2 * t if len(t) > 2000 else t)),
-        "where a row stands": leaves(lambda t: tanh(torch.cat([t[:1] * 2, t[1:]]))),
-        "the last child": total(last_child) | ANY,
-        "indices in float16": total(half_index) | ANY,
-    },
-    "inputs_are_read": {
-        "inner inputs": total(lambda s, h, links, n: h.flatten(1) @ s.u.flatten(0, 1)) | INNER,
-        "one column": leaf_of(lambda x: torch.cat([x[:, :-1], 0 * x[:, -1:]], 1)),
-        "the second child": total(lambda s, h, links, n: h[:, 0] @ s.u[0] + 0 * s.u[1].sum()),
-    },
-    "bfloat16": {"adds up two types": total(two_types) | ANY},
-    "mixed_forests": {
-        "mean of nodes": nodes(lambda t: tanh(t - t.mean(0))),
-        "gradients of other rows": leaves(lambda t: tanh(Mixing.apply(t))),
-        "rough without gradients": leaves(
-            lambda t: tanh(t if torch.is_grad_enabled() else t.float().to(t.dtype))
-        ),
-    },
-    "neighbours": {"mean of leaves": leaves(lambda t: tanh(t - t.mean(0)))},
-    "top_down": {"mean of nodes": nodes(lambda t: tanh(t - t.mean(0))) | ONE | INNER},
-    "torchscript": {
-        "a lambda": holds(lambda self, t: self.curve(t), curve=lambda self: lambda t: tanh(t)),
-        "rows of an affine map": CountsResults,
-        "another way in TorchScript": OtherwiseScripted,
-    },
-    "onnx": {
-        "an operator that files may not have": nodes(lambda t: tanh(functional.softplus(t))),
-        "branches on values": nodes(lambda t: tanh(t.clamp(max=9) if bool((t > 9).any()) else t)),
-        "another way in the export": nodes(
-            lambda t: t.sigmoid() if torch.compiler.is_compiling() else tanh(t)
-        ),
-    },
+        wrong("shared", add=has(scale=lambda s: SHARED), squash_leaf=lambda s, t: t * s.scale),
+        wrong("random numbers of NumPy", add=numpy_bias),
+    ],
+    "gradients": [wrong("detached", squash=lambda s, t: tanh(t + (2 * s.b).detach()))],
+    "parameters_are_used": [
+        wrong("unused", add=has(gate=lambda s: nn.Parameter(torch.zeros(2)))),
+        wrong("detached in training", squash=lambda s, t: t.detach() if s.training else t),
+    ],
+    "rows_are_independent": [
+        wrong("mean", squash=lambda s, t: tanh(t - t.mean(0))),
+        wrong("many rows", squash=lambda s, t: 2 * t if len(t) > 2000 else t),
+        wrong("first row", squash=lambda s, t: torch.cat([t[:1] * 2, t[1:]])),
+        wrong("the last child", ANY, total=lambda s, x, h, links: last(s, x, h[0], links.owner)),
+        wrong("float16", ANY, total=lambda s, x, h, links: summed(s, h[0], half(links), len(x))),
+    ],
+    "inputs_are_read": [
+        wrong("inner inputs", INNER, total=lambda s, x, h, links: h[0].sum(1) @ s.u[0]),
+        wrong("a column", leaf=lambda s, x: Good.leaf(s, x[:, [0, 1, 2, 3, 0]])),
+        wrong("a slot", total=lambda s, x, h, links: h[0][:, 0] @ s.u[0]),
+    ],
+    "bfloat16": [
+        wrong("two types", ANY, total=lambda s, x, h, links: summed(s, h[0], links.owner, len(x)))
+    ],
+    "mixed_forests": [
+        wrong("outputs", squash=lambda s, t: tanh(t - t.mean(0))),
+        wrong("gradients", squash_leaf=lambda s, t: tanh(Mixing.apply(t))),
+        wrong("no graph", squash=lambda s, t: t if torch.is_grad_enabled() else 2 * t),
+    ],
+    "neighbours": [wrong("mean of leaves", squash_leaf=lambda s, t: tanh(t - t.mean(0)))],
+    "top_down": [wrong("mean", DOWN, squash=lambda s, t: tanh(t - t.mean(0)))],
+    "torchscript": [
+        wrong("a lambda", squash=lambda s, t: tanh(t)),
+        ("rows of an affine map", {}, CountsResults),
+        ("another way", {}, OtherwiseScripted),
+    ],
+    "onnx": [
+        wrong("operator", INNER, squash=lambda s, t: tanh(functional.softplus(t))),
+        wrong("branch", INNER, squash=lambda s, t: t + 1 if bool((t > 9).any()) else t),
+        wrong("another way", INNER, squash=lambda s, t: t + int(torch.compiler.is_compiling())),
+    ],
 }
-"""By the check that refuses them: what is wrong, with methods and what the cell is asked for."""
+"""Faults, by the check that refuses them."""
