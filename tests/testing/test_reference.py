@@ -58,25 +58,6 @@ def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs)
     np.testing.assert_allclose(cell.output(states[4])[0].detach(), h4 + m4[:4], rtol=0, atol=1e-14)
 
 
-def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs):
-    torch.manual_seed(2)
-    cell = AnyArity()
-    leaf_x, inner_x, _ = inputs
-    p = arrays(cell)
-    states = recursion.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
-
-    def message(h: np.ndarray, m: np.ndarray, kind: int) -> np.ndarray:
-        return (h @ p["u"] + p["e"][kind]) * m / 2
-
-    leaf_h = np.tanh(leaf_x @ p["w"])
-    words = list(zip(leaf_h, leaf_h + 1, strict=True))
-    h2 = np.tanh(inner_x[0] @ p["w"] + message(*words[1], 1) + message(*words[2], 2))
-    m2 = h2 + 1 - leaf_h[1] - leaf_h[2]
-    h4 = np.tanh(inner_x[1] @ p["w"] + message(*words[0], 3) + message(h2, m2, 2))
-    m4 = h4 + 1 - leaf_h[0] - h2
-    assert_states(states, [words[0], words[1], (h2, m2), words[2], (h4, m4)])
-
-
 def under_fixed_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind: int) -> Parts:
     h = np.tanh(x @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
     return h, h @ p["v"] + above[1]

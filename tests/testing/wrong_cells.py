@@ -53,23 +53,6 @@ class CountsResults(Good):
         return [torch.tanh(total) * total.new_ones([total.shape[0], 1])]
 
 
-class OtherwiseScripted(Good):
-    def squash(self, total: Tensor) -> Tensor:
-        return total.sigmoid() if torch.jit.is_scripting() else total.tanh()
-
-
-class Mixing(torch.autograd.Function):
-    """Has large gradients of a row depend on other rows."""
-
-    @staticmethod
-    def forward(ctx: Any, values: Tensor) -> Tensor:
-        return values.clone()
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Tensor:
-        return grad / grad.norm().clamp(min=2)
-
-
 def wrong(what: str, asked: Any = (), **methods: Any) -> tuple[str, dict[str, Any], Any]:
     """A fault, what the plugin is asked for, and the methods that make a good plugin wrong."""
     return what, dict(asked), methods
@@ -79,18 +62,27 @@ def summed(s, below, owner, n):
     return below.new_zeros(n, s.hidden_size).index_add(0, owner, below @ s.u[0]) + s.b
 
 
-def by_count(s, x, below, links):
-    total, count = (summed(s, h, links.owner, len(x)) for h in (below[0], 1 + 0 * below[0]))
-    return (total - s.b) / (count - s.b)
+def by_owner(add_up):
+    """Adds up the children (E, H) of n nodes in another way."""
+    return lambda s, x, below, links: add_up(s, below[0], links.owner, len(x))
 
 
-def last(s, x, below, owner):
-    return below.new_zeros(len(x), s.hidden_size).index_copy(0, owner, below @ s.u[0])
+def mean(s, below, owner, n):
+    return (summed(s, below, owner, n) - s.b) / summed(s, 1 + 0 * below, owner, n).sub(s.b)
 
 
-def half(links):
-    """Owners that float16 counts, not beyond the last node that it counts exactly."""
-    return links.owner.half().long().clamp(max=2559)
+def last(s, below, owner, n):
+    return below.new_zeros(n, s.hidden_size).index_copy(0, owner, below @ s.u[0])
+
+
+def half(s, below, owner, n):
+    return summed(s, below, owner.half().long().clamp(max=max(n - 1, 0)), n)
+
+
+def clipped(s, t):
+    if t.requires_grad:
+        t.register_hook(lambda grad: grad / grad.norm().clamp(min=2))
+    return tanh(t)
 
 
 def counted(s, t):
@@ -127,7 +119,6 @@ CELLS = {
         wrong("no device", squash=lambda s, t: t + torch.zeros(t.shape).to(t.dtype)),
         wrong("reads a number", squash=lambda s, t: t * (1 + t.sum().item())),
         wrong("result on the CPU", squash=lambda s, t: torch.zeros(t.shape).double()),
-        wrong("training", squash=lambda s, t: t * torch.rand(t.shape[1]) if s.training else t),
     ],
     "inputs_are_kept": [
         wrong("inputs", leaf=lambda s, x: Good.leaf(s, x.mul_(2))),
@@ -135,7 +126,7 @@ CELLS = {
     ],
     "no_rows": [
         wrong("view of -1", squash_leaf=lambda s, t: tanh(t).view(len(t), -1)),
-        wrong("mean of no children", ANY, total=by_count),
+        wrong("mean of no children", ANY, total=by_owner(mean)),
         wrong("spread of one row", squash=lambda s, t: t / t.std(0) if s.training else t),
     ],
     "finite": [
@@ -150,9 +141,7 @@ CELLS = {
         wrong("buffer", add=lambda s: s.register_buffer("calls", SHARED.data), squash=counted),
     ],
     "weights_are_all": [
-        wrong(
-            "number", add=has(n=lambda s: torch.rand(1).item()), squash_leaf=lambda s, t: t * s.n
-        ),
+        wrong("number", add=has(mix=lambda s: torch.rand(1).item()), squash=lambda s, t: t * s.mix),
         wrong("shared", add=has(scale=lambda s: SHARED), squash_leaf=lambda s, t: t * s.scale),
         wrong("random numbers of NumPy", add=numpy_bias),
     ],
@@ -165,20 +154,18 @@ CELLS = {
         wrong("mean", squash=lambda s, t: tanh(t - t.mean(0))),
         wrong("many rows", squash=lambda s, t: 2 * t if len(t) > 2000 else t),
         wrong("first row", squash=lambda s, t: torch.cat([t[:1] * 2, t[1:]])),
-        wrong("the last child", ANY, total=lambda s, x, h, links: last(s, x, h[0], links.owner)),
-        wrong("float16", ANY, total=lambda s, x, h, links: summed(s, h[0], half(links), len(x))),
+        wrong("the last child", ANY, total=by_owner(last)),
+        wrong("indices in float16", ANY, total=by_owner(half)),
     ],
     "inputs_are_read": [
         wrong("inner inputs", INNER, total=lambda s, x, h, links: h[0].sum(1) @ s.u[0]),
         wrong("a column", leaf=lambda s, x: Good.leaf(s, x[:, [0, 1, 2, 3, 0]])),
         wrong("a slot", total=lambda s, x, h, links: h[0][:, 0] @ s.u[0]),
     ],
-    "bfloat16": [
-        wrong("two types", ANY, total=lambda s, x, h, links: summed(s, h[0], links.owner, len(x)))
-    ],
+    "bfloat16": [wrong("two types", ANY, total=by_owner(summed))],
     "mixed_forests": [
         wrong("outputs", squash=lambda s, t: tanh(t - t.mean(0))),
-        wrong("gradients", squash_leaf=lambda s, t: tanh(Mixing.apply(t))),
+        wrong("gradients", squash_leaf=clipped),
         wrong("no graph", squash=lambda s, t: t if torch.is_grad_enabled() else 2 * t),
     ],
     "neighbours": [wrong("mean of leaves", squash_leaf=lambda s, t: tanh(t - t.mean(0)))],
@@ -186,7 +173,6 @@ CELLS = {
     "torchscript": [
         wrong("a lambda", squash=lambda s, t: tanh(t)),
         ("rows of an affine map", {}, CountsResults),
-        ("another way", {}, OtherwiseScripted),
     ],
     "onnx": [
         wrong("operator", INNER, squash=lambda s, t: tanh(functional.softplus(t))),
