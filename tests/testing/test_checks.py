@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from wrong_cells import CELLS, Good
-from wrong_parts import HEADS, PARSERS, GoodHead, GoodParser
+from wrong_plugins import CELLS, HEADS, PARSERS, Good, GoodHead, GoodParser
 
 from thinstack.errors import ConfigError, PluginError, UnknownNameError
 from thinstack.testing import CELL_CHECKS, HEAD_CHECKS, PARSER_CHECKS

@@ -1,13 +1,17 @@
-"""A cell that keeps its contract, and wrong cells, one for each kind of fault."""
+"""A cell, a task head and a parser that keep their contracts, and faults of each kind by the check
+that refuses them."""
 
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn, tanh
+from torch.compiler import is_compiling
 from torch.nn import functional
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
+from thinstack.core.head import TaskHead
+from thinstack.core.parser import Parser
 
 
 class Good(Cell):
@@ -53,6 +57,43 @@ class CountsResults(Good):
         return [torch.tanh(total) * total.new_ones([total.shape[0], 1])]
 
 
+class GoodHead(TaskHead):
+    """The softmax of an affine map of nodes."""
+
+    name = "good_head.v1"
+
+    def __init__(self, *, hidden_size: int, classes: int):
+        super().__init__(hidden_size=hidden_size, classes=classes)
+        self.linear = nn.Linear(hidden_size, classes)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows)
+
+    def scores(self, rows: Tensor) -> Tensor:
+        return torch.softmax(self.forward(rows), 1)
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
+
+
+class ScriptedHead(GoodHead):
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) * (2 if torch.jit.is_scripting() else 1)
+
+
+class GoodParser(Parser):
+    """A gap's distance is linear in the word before it."""
+
+    name = "good_parser.v1"
+
+    def __init__(self, *, input_size: int):
+        super().__init__(input_size=input_size)
+        self.score = nn.Linear(input_size, 1)
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        return self.score(words).squeeze(1)
+
+
 def wrong(what: str, asked: Any = (), **methods: Any) -> tuple[str, dict[str, Any], Any]:
     """A fault, what the plugin is asked for, and the methods that make a good plugin wrong."""
     return what, dict(asked), methods
@@ -77,6 +118,10 @@ def last(s, below, owner, n):
 
 def half(s, below, owner, n):
     return summed(s, below, owner.half().long().clamp(max=max(n - 1, 0)), n)
+
+
+def larger(sizes):
+    return {"input_size": sizes["input_size"], "hidden_size": sizes["hidden_size"] + 1}
 
 
 def clipped(s, t):
@@ -110,9 +155,9 @@ DOWN = {"options": {"arity": 1}, "inner_size": 5}
 CELLS = {
     "built_as_asked": [
         wrong("too wide", output=lambda s, state: torch.cat(state * 2, 1)),
-        wrong("another size", add=has(hidden_size=lambda s: 9)),
+        wrong("another size", __init__=lambda s, **sizes: Good.__init__(s, **larger(sizes))),
         wrong("no values", add=has(b=lambda s: nn.Parameter(s.b / 0))),
-        wrong("float32", squash_leaf=lambda s, t: tanh(t).float()),
+        wrong("float32", output=lambda s, state: state[0].float()),
         wrong("squeezes a width of 1", squash_leaf=lambda s, t: tanh(t).squeeze(1)),
     ],
     "device_and_type": [
@@ -137,7 +182,7 @@ CELLS = {
     ],
     "nothing_is_kept": [
         wrong("a cache", squash_leaf=cached),
-        wrong("dropout in evaluation", squash=lambda s, t: functional.dropout(tanh(t), 0.01)),
+        wrong("dropout in evaluation", squash=lambda s, t: functional.dropout(tanh(t), 1e-9)),
         wrong("buffer", add=lambda s: s.register_buffer("calls", SHARED.data), squash=counted),
     ],
     "weights_are_all": [
@@ -162,7 +207,10 @@ CELLS = {
         wrong("a column", leaf=lambda s, x: Good.leaf(s, x[:, [0, 1, 2, 3, 0]])),
         wrong("a slot", total=lambda s, x, h, links: h[0][:, 0] @ s.u[0]),
     ],
-    "bfloat16": [wrong("two types", ANY, total=by_owner(summed))],
+    "bfloat16": [
+        wrong("two types", ANY, total=by_owner(summed)),
+        wrong("digits", squash=lambda s, t: tanh(t @ (1e4 * torch.eye(4)) - 1e4 * t)),
+    ],
     "mixed_forests": [
         wrong("outputs", squash=lambda s, t: tanh(t - t.mean(0))),
         wrong("gradients", squash_leaf=clipped),
@@ -177,7 +225,48 @@ CELLS = {
     "onnx": [
         wrong("operator", INNER, squash=lambda s, t: tanh(functional.softplus(t))),
         wrong("branch", INNER, squash=lambda s, t: t + 1 if bool((t > 9).any()) else t),
-        wrong("another way", INNER, squash=lambda s, t: t + int(torch.compiler.is_compiling())),
+        wrong("another way", INNER, squash=lambda s, t: t + int(is_compiling())),
     ],
 }
-"""Faults, by the check that refuses them."""
+
+
+def shares(s, logits, labels):
+    if labels.is_floating_point():
+        labels = labels / labels.sum(1, keepdim=True).clamp(min=1e-9)
+        return functional.cross_entropy(logits, labels, reduction="sum")
+    return GoodHead.loss(s, logits, labels)
+
+
+HEADS = {
+    "inputs_are_kept": [wrong("labels", loss=lambda s, t, y: GoodHead.loss(s, t, y.clamp_(max=1)))],
+    "loss_is_a_sum": [wrong("mean", loss=lambda s, t, y: GoodHead.loss(s, t, y) / len(y))],
+    "unlabelled_rows": [
+        wrong("counts them", loss=lambda s, t, y: GoodHead.loss(s, t, y) * len(y)),
+        wrong("of no labels", loss=lambda s, t, y: GoodHead.loss(s, t, y) + (y < 0).all()),
+        wrong("no gradient", loss=lambda s, t, y: GoodHead.loss(s, t.detach(), y)),
+        wrong("all have one", loss=lambda s, t, y: GoodHead.loss(s, t, y) + (t - t.detach()).sum()),
+    ],
+    "finite": [wrong("exp", scores=lambda s, x: s(x).exp() / s(x).exp().sum(1, True))],
+    "soft_labels": [wrong("shares", loss=shares, soft_labels=True)],
+    "scaled_logits": [wrong("says that it scales", scale_logits=lambda s, factor: True)],
+    "torchscript": [("another way", {}, ScriptedHead)],
+    "onnx": [
+        wrong("another way", scores=lambda s, x: s.linear(x) + int(is_compiling())),
+        wrong("branch", scores=lambda s, x: s.linear(x) + int((x > 9).any())),
+    ],
+}
+
+
+def distances(change):
+    return lambda s, words, lengths: change(GoodParser.forward(s, words, lengths), lengths)
+
+
+PARSERS = {
+    "built_as_asked": [wrong("gaps only", forward=distances(lambda d, n: d[:-1]))],
+    "no_rows": [wrong("needs words", forward=distances(lambda d, n: d * n.max()))],
+    "sentences_are_apart": [
+        wrong("the word before", forward=distances(lambda d, n: d + d.roll(1))),
+        wrong("far words", forward=distances(lambda d, n: torch.cat([d[:512], d[512:] * 0]))),
+    ],
+    "onnx": [wrong("another way", forward=distances(lambda d, n: d * (1 + int(is_compiling()))))],
+}
