@@ -10,8 +10,9 @@ def require_alike(
     results: Sequence[Tensor], expected: Sequence[Tensor], what: str, tolerance: float = 1e-10
 ) -> None:
     """Raise AssertionError, which says `what` they are, if they differ by more."""
-    close = {"rtol": tolerance, "atol": tolerance}
-    torch.testing.assert_close(results, expected, **close, msg=lambda how: f"{what} differ. {how}")
+    torch.testing.assert_close(
+        results, expected, rtol=tolerance, atol=tolerance, msg=lambda how: f"{what} differ. {how}"
+    )
 
 
 def require_finite(parts: Sequence[Tensor], what: str) -> None:
