@@ -49,7 +49,7 @@ def test_what_is_not_a_number_stays_in_its_row():
     for name, options in CASES:
         subject = HeadSubject(name, options, **SIZES)
         head = subject.random()
-        rows = subject.rows(head, 5)
+        rows = subject.methods(head, 5)["forward"].values["rows"]
         kept = torch.arange(5) != 1
         found = head.scores(torch.where(kept[:, None], rows, torch.nan))[kept]
         torch.testing.assert_close(found, head.scores(rows)[kept], rtol=0, atol=1e-12)

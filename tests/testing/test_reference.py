@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from core.cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
+from core.cells import INNER, AnyArity, FixedArity, OwnLeaf, X
 
-from thinstack.core import Forest, Tree
-from thinstack.core.cell import Cell, sum_by_owner
+from thinstack.core import Forest
+from thinstack.core.cell import Cell
 from thinstack.testing import recursion
 
 Parts = tuple[np.ndarray, ...]
@@ -58,46 +58,6 @@ def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs)
     np.testing.assert_allclose(cell.output(states[4])[0].detach(), h4 + m4[:4], rtol=0, atol=1e-14)
 
 
-def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs):
-    torch.manual_seed(2)
-    cell = AnyArity()
-    leaf_x, inner_x, _ = inputs
-    p = arrays(cell)
-    states = recursion.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
-
-    def message(h: np.ndarray, m: np.ndarray, kind: int) -> np.ndarray:
-        return (h @ p["u"] + p["e"][kind]) * m / 2
-
-    leaf_h = np.tanh(leaf_x @ p["w"])
-    words = list(zip(leaf_h, leaf_h + 1, strict=True))
-    h2 = np.tanh(inner_x[0] @ p["w"] + message(*words[1], 1) + message(*words[2], 2))
-    m2 = h2 + 1 - leaf_h[1] - leaf_h[2]
-    h4 = np.tanh(inner_x[1] @ p["w"] + message(*words[0], 3) + message(h2, m2, 2))
-    m4 = h4 + 1 - leaf_h[0] - h2
-    assert_states(states, [words[0], words[1], (h2, m2), words[2], (h4, m4)])
-
-
-def test_the_default_leaf_of_fixed_arity_sees_missing_children_only():
-    torch.manual_seed(3)
-    cell = FixedArity(2)
-    x = torch.randn(1, X, dtype=torch.float64)
-    p = arrays(cell)
-    h = np.tanh(x.numpy()[0] @ p["w"] + 2 * p["e"][0])
-    assert_states([cell.leaf(x)], [(h, h @ p["v"])])
-    assert [part.shape for part in cell.leaf(torch.cat([x] * 4))] == [(4, H), (4, MEMORY)]
-
-
-def test_a_forest_of_two_trees_without_inner_inputs():
-    torch.manual_seed(4)
-    cell = OwnLeaf(2)
-    cell.w = torch.nn.Parameter(torch.zeros(0, H, dtype=torch.float64))
-    words = torch.randn(3, X, dtype=torch.float64)
-    both = recursion.encode(cell, Forest.of([Tree.left(["a"]), Tree.left(["b", "c"])]), words)
-    apart = recursion.encode(cell, Forest.of([Tree.left(["b", "c"])]), words[1:])
-    torch.testing.assert_close(both[0], cell.leaf(words[:1]), rtol=0, atol=0)
-    torch.testing.assert_close(both[1:], apart, rtol=0, atol=0)
-
-
 def under_fixed_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind: int) -> Parts:
     h = np.tanh(x @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
     return h, h @ p["v"] + above[1]
@@ -121,10 +81,3 @@ def test_top_down_by_hand(forest, make, step):
     of_words = step(p, x[0], root, 1), step(p, x[1], under, 2), step(p, x[3], under, 1)
     states = recursion.encode_top_down(cell, forest, torch.from_numpy(x))
     assert_states(states, [of_words[0], of_words[1], under, of_words[2], root])
-
-
-def test_sum_by_owner():
-    values, owner = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]]), torch.tensor([2, 0, 2])
-    expected = [[2, 20], [0, 0], [5, 50], [0, 0]]
-    assert sum_by_owner(values, owner, 4).tolist() == expected
-    assert sum_by_owner(values[:0], owner[:0], 2).tolist() == [[0, 0]] * 2

@@ -1,7 +1,6 @@
 """Forests with random inputs, and the outputs that an executor or the recursion gives for them."""
 
 from collections.abc import Sequence
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,26 +57,6 @@ def random_forest(sizes: Sequence[int], *, arity: int, kinds: int, seed: int) ->
     return join([tree(size) for size in sizes])
 
 
-def chain(length: int, *, arity: int, kinds: int) -> Forest:
-    """One tree whose nodes have one child each, in any slot, and every third a leaf as well if it
-    can."""
-    parents, slots = [*range(1, length), -1], [i % max(arity, 1) for i in range(length - 1)] + [0]
-    if arity != 1:
-        parents += range(3, length, 3)
-        slots += [(slots[i - 1] + 1) % max(arity, 2) for i in range(3, length, 3)]
-    return _tree(parents, slots, [1 + i % kinds for i in range(len(parents))])
-
-
-def star(children: int, *, kinds: int) -> Forest:
-    """One node with so many children."""
-    types = [1, *(1 + i % kinds for i in range(children))]
-    return _tree([-1, *[0] * children], [0, *range(children)], types)
-
-
-def _tree(parents: list[int], slots: list[int], kinds: list[int]) -> Forest:
-    return Forest(*map(np.array, (parents, slots, kinds, [len(parents)])))
-
-
 def batch_of(cell: Cell, forest: Forest, seed: int = 1) -> CellInputs:
     """A forest with random inputs, float64."""
     generator = torch.Generator().manual_seed(seed)
@@ -113,39 +92,3 @@ def by_recursion(cell: Cell, batch: CellInputs) -> list[Tensor]:
         width = cell.state_sizes[cell.word_part]
         words = torch.cat([none([0, width]), *(state[cell.word_part] for state in states)])
     return [outputs, outputs[torch.from_numpy(batch.forest.parents < 0)], words]
-
-
-def weighted(results: Sequence[Tensor]) -> Tensor:
-    """A sum of all results that weighs each entry differently."""
-    return torch.stack([(part * part.detach().cos()).sum() for part in results]).sum()
-
-
-def gradients(loss: Tensor, wanted: Sequence[Tensor]) -> list[Tensor]:
-    """Gradients for what is wanted; zeros for what has no part in the loss."""
-    if not (wanted and loss.requires_grad):
-        return [torch.zeros_like(part) for part in wanted]
-    return list(torch.autograd.grad(loss, wanted, allow_unused=True, materialize_grads=True))
-
-
-def apart(found: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
-    """Largest difference, relative where numbers are above 1; infinite where one is not a number or
-    shapes differ."""
-    differences = [0.0]
-    for one, other in zip(found, expected, strict=True):
-        if one.shape != other.shape:
-            return inf
-        difference = torch.where(one == other, 0.0, (one - other).abs() / other.abs().clamp(min=1))
-        differences += difference.nan_to_num(nan=inf, posinf=inf).flatten().tolist()
-    return max(differences)
-
-
-def require_alike(
-    found: Sequence[Tensor],
-    expected: Sequence[Tensor],
-    what: str,
-    mend: str,
-    tolerance: float = 1e-10,
-) -> None:
-    """Raise AssertionError where they are further apart: `what` they are, and what to do."""
-    if (difference := apart(found, expected)) > tolerance:
-        raise AssertionError(f"{what}: results differ by {difference:.2g}; {mend}")

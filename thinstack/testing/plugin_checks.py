@@ -1,0 +1,209 @@
+"""Contract checks of any plugin: its sizes, types and devices, what it may keep and overwrite, its
+gradients."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thinstack.core.head import TaskHead
+from thinstack.errors import ThinstackError
+from thinstack.testing.comparison import gradients_of, require_alike, require_finite, weighted_sum
+from thinstack.testing.method import Draw, Method
+from thinstack.testing.subject import SEED, ParserSubject, Subject
+
+ROWS, MANY = 6, 2560  # the latter is more than float16 counts to
+OTHER_SIZES: tuple[dict[str, int], ...] = (
+    {"input_size": 1, "hidden_size": 1, "kinds": 1, "classes": 2},
+    {"input_size": 2, "hidden_size": 7, "kinds": 5, "classes": 5, "word_size": 3},
+)
+
+
+def built_as_asked(subject: Subject[Any]) -> None:
+    """It has the sizes that its constructor is given, which may be 1, and so have the results of
+    its methods, in the type of their inputs. A constructor may refuse sizes with an error. All
+    parameters are created and filled in __init__."""
+    for sizes in ({}, *OTHER_SIZES):
+        other = subject.resized(sizes)
+        try:
+            plugin = other.create()
+        except ThinstackError:
+            if sizes:
+                continue
+            raise
+        if wrong := [
+            size for size in other.attributes if getattr(plugin, size) != other.sizes[size]
+        ]:
+            raise AssertionError(f"attributes {wrong} are not those of {other.sizes}.")
+        require_finite(list(plugin.parameters()), "the first values of parameters")
+        for dtype in (torch.float32, torch.float64):
+            for method in other.methods(plugin.to(dtype), ROWS, Draw(dtype=dtype)).values():
+                if any(part.dtype != dtype for part in method()):
+                    raise AssertionError(f"{method.name} does not return {dtype}.")
+
+
+def device_and_type(subject: Subject[Any]) -> None:
+    """All tensors are on the device of the inputs and of their type, which torch's device `meta`
+    shows without a GPU. No number is read from a tensor: the host would wait for the GPU, and
+    exports would fix it. Make tensors with new_zeros and the like, or register them as buffers."""
+    for plugin, method in subject.in_both_modes(ROWS):
+        plugin.to("meta")
+        values = {name: part.to("meta") for name, part in method.values.items()}
+        if "lengths" in values:  # of sentences, which stay on the host
+            values["lengths"] = method.values["lengths"]
+        try:
+            results = method.run(*values.values())
+        except Exception as error:
+            if isinstance(error, NotImplementedError) and "Cannot copy" not in str(error):
+                continue  # a size that depends on numbers, as that of masked_select
+            raise AssertionError(f"{method.name} on another device: {error!s:.200}.") from error
+        if any(not part.is_meta or part.dtype != torch.float64 for part in results):
+            raise AssertionError(f"{method.name} returns a tensor of another device or type.")
+
+
+def inputs_are_kept(subject: Subject[Any]) -> None:
+    """No method overwrites its arguments, except that `compose` may overwrite `children`. Use
+    operations without a trailing underscore."""
+    for plugin, method in subject.in_both_modes(ROWS):
+        values = {name: part.clone() for name, part in method.values.items()}
+        with torch.set_grad_enabled(plugin.training):
+            method.run(*values.values())
+        for name, part in values.items():
+            same = torch.equal(part, method.values[name]) and not part.requires_grad
+            if not (same or name.startswith("children")):
+                raise AssertionError(f"{method.name} changes its argument `{name}`.")
+
+
+def no_rows(subject: Subject[Any]) -> None:
+    """No rows and one row work and give finite results, in training mode too: a batch may have no
+    inner node. Use no -1 in view, no maximum over rows, and no batch statistics of one row."""
+    for n in (0, 1):
+        for plugin, method in subject.in_both_modes(n):
+            mode = " in training mode" if plugin.training else ""
+            require_finite(method(), f"results of {method.name} for {n} rows{mode}")
+
+
+FINITE = {
+    "random rows": torch.clone,
+    "rows of zeros, as of unknown words": torch.zeros_like,
+    "rows of ones": torch.ones_like,
+    "rows of tiny numbers": lambda rows: rows * 1e-42,
+    "rows of large numbers": lambda rows: rows * 1000,
+}
+
+
+def finite(subject: Subject[Any]) -> None:
+    """In float32, results and gradients are finite for rows of zeros (unknown words), equal, tiny
+    and large numbers, and with large weights. Put a small number under each root and division, and
+    use torch.sigmoid, softmax, softplus and logsumexp instead of exp."""
+    large = subject.random(torch.float32, scale=300), list(FINITE)[:1]
+    plugins = subject.create().float(), subject.random(torch.float32)
+    for plugin, cases in (*((plugin, FINITE) for plugin in plugins), large):
+        for case in cases:
+            draw = Draw(dtype=torch.float32, change=FINITE[case])
+            for method in subject.methods(plugin, ROWS, draw).values():
+                values, leaves = method.with_gradients()
+                results = method(values)
+                require_finite(results, f"results of {method.name} for {case}")
+                sources = [*leaves, *plugin.parameters()] if leaves else []
+                parts = gradients_of(weighted_sum(results), sources)
+                require_finite(parts, f"gradients of {method.name} for {case}")
+
+
+def nothing_is_kept(subject: Subject[Any]) -> None:
+    """A call depends on no earlier call: not on other rows, not in training mode, and not with
+    other weights. In evaluation mode it draws no random numbers and changes no buffer. Keep no
+    cache and no counter."""
+    plugin = subject.create().double()
+    for training in (True, False):
+        state = [part.clone() for part in plugin.state_dict().values()]
+        numbers = torch.random.get_rng_state()
+        for method in subject.methods(plugin.train(training), ROWS, Draw(seed=3)).values():
+            method()
+    if not torch.equal(numbers, torch.random.get_rng_state()):
+        raise AssertionError("a call in evaluation mode draws random numbers.")
+    if not all(map(torch.equal, state, plugin.state_dict().values())):
+        raise AssertionError("a call in evaluation mode changes a buffer or parameter.")
+    plugin.load_state_dict(subject.random().state_dict())
+    _require_same_results(subject, plugin, "after other calls, and of a new one")
+
+
+def _require_same_results(subject: Subject[Any], plugin: Any, what: str) -> None:
+    """Of the plugin and a new one with the same weights."""
+    with torch.no_grad():
+        methods = subject.methods(plugin, ROWS)
+        for name, method in subject.methods(subject.random(), ROWS).items():
+            require_alike(methods[name](method.values), method(), f"{name} {what}")
+
+
+def weights_are_all(subject: Subject[Any]) -> None:
+    """Its state_dict, loaded into another one, is all that a saved model needs, and the seed of
+    torch is all that first weights depend on. Two of them share nothing. Register tensors as
+    parameters or buffers, and lists of them as nn.ParameterList."""
+    plugin, other = subject.random(), subject.create(SEED + 1).double()
+    places = {part.data_ptr() for part in plugin.parameters() if part.numel()}
+    if any(part.data_ptr() in places for part in other.parameters()):
+        raise AssertionError("two of it share a parameter.")
+    first, second = (list(subject.create().parameters()) for _ in range(2))
+    require_alike(first, second, "first weights from the same seed")
+    other.load_state_dict(plugin.state_dict())
+    _require_same_results(subject, other, "after loading weights, and of the one that saved them")
+
+
+def rows_are_independent(subject: Subject[Any]) -> None:
+    """In evaluation mode a row of a result depends on its own row only: it is the same alone, among
+    many, and in any order. The order of a node's children does not matter. Find children by
+    `links.owner`, and take no mean, maximum or norm over rows."""
+    plugin = subject.random()
+    for n in (ROWS, MANY):
+        order = torch.arange(n)
+        for name, method in subject.methods(plugin, n).items():
+            whole = [] if name == "loss" else method()
+            for rows in (
+                (order.flip(0), order[: n // 2], *order[:ROWS].unsqueeze(1)) if whole else ()
+            ):
+                what = f"{name} of {len(rows)} of {n} rows, and of all"
+                require_alike(method(method.take(rows)), [part[rows] for part in whole], what)
+
+
+def sentences_are_apart(subject: ParserSubject) -> None:
+    """In evaluation mode a parser's distances in a sentence do not depend on other sentences. Cut
+    at the bounds that `lengths` give, and take no mean or norm over all words."""
+    parser = subject.random()
+    with torch.no_grad():
+        for sizes in ([5, 1, 12, 2], [700, 1, 300]):
+            words, lengths = subject.batch(sizes)
+            together = torch.tensor_split(parser(words, lengths), lengths.cumsum(0)[:-1])
+            for k, sentence in enumerate(torch.tensor_split(words, lengths.cumsum(0)[:-1])):
+                alone = parser(sentence, lengths[k : k + 1])
+                what = f"distances of sentence {k} of {sizes} words, and alone"
+                require_alike([together[k][:-1]], [alone[:-1]], what)
+
+
+def gradients(subject: Subject[Any]) -> None:
+    """Each method has the gradients that finite differences give, for its inputs and for
+    parameters. Use no detach, .data or in-place operation, and check each backward of your own."""
+    plugin = subject.random()
+    parameters = [part for part in plugin.parameters() if part.requires_grad]
+    for method in subject.methods(plugin, 3).values():
+
+        def run(*tensors: Tensor, method: Method = method) -> tuple[Tensor, ...]:
+            return tuple(method(method.values | dict(zip(method.smooth, tensors, strict=False))))
+
+        _, leaves = method.with_gradients()
+        # Heads may be wide: theirs are compared along a random direction.
+        how = {"fast_mode": isinstance(plugin, TaskHead), "raise_exception": False}
+        if leaves and not torch.autograd.gradcheck(run, (*leaves, *parameters), **how):
+            raise AssertionError(f"the gradients of {method.name} are not those of differences.")
+
+
+def parameters_are_used(subject: Subject[Any]) -> None:
+    """Each parameter has a gradient, in training mode too. Do not register parameters that options
+    or sizes leave out, such as those for inputs of inner nodes with inner_size 0."""
+    for training in (False, True):
+        plugin = subject.random().train(training)
+        parameters = dict(plugin.named_parameters())
+        results = [part for method in subject.methods(plugin, 30).values() for part in method()]
+        parts = gradients_of(weighted_sum(results), list(parameters.values()))
+        if dead := [n for n, part in zip(parameters, parts, strict=True) if not bool(part.any())]:
+            raise AssertionError(f"no result depends on the parameters {dead}.")
