@@ -199,7 +199,7 @@ def test_r_numbers_rows_without_a_name_in_the_header(tmp_path, text, header):
 def test_other_cells_beyond_the_header_are_errors(tmp_path, text):
     path = write(tmp_path / "t.csv", text)
     assert Table(path).columns == ["text", "label"]
-    with pytest.raises(DataError, match=r"t\.csv:2: expected"):
+    with pytest.raises(DataError, match=r"t\.csv:2: "):
         read(path)
 
 

@@ -139,7 +139,7 @@ BAD_CSV = [
     (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that hold ',' .*quotes"),
     (b"caf\xe9,a\n", r":3: expected text in utf-8, found the byte 0xe9; .*--encoding NAME"),
     (b"a\0,a\n", ":3: .*found the byte 0x00"),
-    (b'"a\nb" c,a\n', r":3: .* lines 3 to 4: .* expected after"),
+    (b'"a\nb" c,a\n', r":3: lines 3 to 4: .* not closed"),
 ]
 BAD_JSON = [
     (b'{"text": "a"}\n', ":2: .*column 'label', found nothing"),

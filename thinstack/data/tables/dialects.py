@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Final, NamedTuple
 
 from thinstack.core.config.separator import separator_of
@@ -21,6 +22,9 @@ _LONG: Final = 60
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 
 _CHOICES: Final = ("\t", ";", "|", ",")
+ONE_COLUMN: Final = "\0"
+"""The separator of a table of one column, which no text holds."""
+
 _EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
 
 
@@ -90,6 +94,21 @@ def split_line(line: str, dialect: Dialect) -> list[str]:
     """The cells of a line in which a quote mark is text."""
     cells = bare(line).split(dialect.separator)
     return [cell.lstrip(" ") for cell in cells] if dialect.spaced else cells
+
+
+def split_quoted(line: str, dialect: Dialect) -> tuple[list[str], bool]:
+    """The cells of a line; and whether one begins with a quote mark that it does not close, which
+    is then text. A cell is quoted if it begins and ends with a quote mark, and those between are
+    doubled."""
+    found = _cell(dialect.separator, dialect.spaced).findall(bare(line) + dialect.separator)
+    cells = [plain or quoted.replace('""', '"') for quoted, plain in found]
+    return cells, any(plain[:1] == '"' for _, plain in found)
+
+
+@cache
+def _cell(separator: str, spaced: bool) -> re.Pattern[str]:
+    mark, space = re.escape(separator), " *+" if spaced else ""
+    return re.compile(rf'{space}(?:"([^"]*+(?:""[^"]*+)*+)"|([^{mark}]*+)){mark}')
 
 
 def reader(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:

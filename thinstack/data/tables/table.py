@@ -88,8 +88,8 @@ class Table:
     def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
         """The rows, one after the other, with the texts of `columns`, as `checked_rows` gives them.
 
-        CSV is as in RFC 4180. Tab-separated text is the same, but a row whose quotes do not fit is
-        read without any: a quote mark in it is text. JSON has one object a line, or one array of
+        CSV is as in RFC 4180, except that one column needs no quotes. Tab-separated text is the
+        same, but a quote mark that does not fit is text, which warns (UserWarning). JSON has one object a line, or one array of
         objects. A file may be compressed (`opened_bytes`). A byte order mark and blank lines are
         ignored. Cells become text as `cell_text` says; in CSV 3.0 stays "3.0".
 
