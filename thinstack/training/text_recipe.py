@@ -12,7 +12,6 @@ from thinstack.bundle.hub.hub_cache import is_address
 from thinstack.core.class_sets import ClassSets
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning
-from thinstack.core.scale import NO_TERM
 from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import named_separator
@@ -92,14 +91,13 @@ def text_recipe(
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
     parses = ModelConfig.parse(model, source="model").parses
-    meant = [label for label in labels if label != NO_TERM]
     source: dict[str, Any] = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
     if start is not None:
         source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
         "schema": 2,
-        "description": defaults.description.format(", ".join(meant)),
+        "description": defaults.description,
         "data": files.model_copy(update=source).model_dump(exclude_defaults=True),
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,

@@ -89,9 +89,10 @@ class Table:
         """The rows, one after the other, with the texts of `columns`, as `checked_rows` gives them.
 
         CSV is as in RFC 4180, except that one column needs no quotes. Tab-separated text is the
-        same, but a quote mark that does not fit is text, which warns (UserWarning). JSON has one object a line, or one array of
-        objects. A file may be compressed (`opened_bytes`). A byte order mark and blank lines are
-        ignored. Cells become text as `cell_text` says; in CSV 3.0 stays "3.0".
+        same, but a quote mark that does not fit is text, which warns (UserWarning). JSON has one
+        object a line, or one array of objects. A file may be compressed (`opened_bytes`). A byte
+        order mark and blank lines are ignored. Cells become text as `cell_text` says; in CSV 3.0
+        stays "3.0".
 
         A row is also bad if it has too few or too many cells, or bytes that are not in `encoding`.
         So is one with a quote that is not doubled, is never closed or takes other rows along, and a

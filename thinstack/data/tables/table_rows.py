@@ -166,10 +166,16 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
     "3"), a truth value as "true" or "false".
 
+    In a column of `classes`, a list of one label is that label.
+
     Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
     for text that stands for a missing value (`is_missing`), unless `classes` has it as a name. Also
     for lists and other objects, and for text that UTF-8 cannot hold or that holds a NUL character.
     """
+    if classes and isinstance(value, list):
+        if len(value) > 1:
+            raise DataError(f"found {len(value)} labels ({shown(value, 60)}), not one")
+        value = value[0] if value else None
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):

@@ -35,7 +35,7 @@ class Entailment(Pairs):
     defaults: ClassVar = Defaults(
         head={"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
         dropout=0.2,
-        description="Classes of pairs of sentences: {}.",
+        description="Classes of pairs of sentences.",
     )
 
     label_column: str = Field(default="label", description="The column of the classes.")

@@ -43,7 +43,7 @@ class Relatedness(Pairs):
     defaults: ClassVar = Defaults(
         head={"name": "similarity.v1"},
         dropout=0.2,
-        description="Scores of pairs of sentences: the mean of {}, weighted by `pair_scores`.",
+        description="Scores of pairs of sentences.",
         learning_rate=0.1,
     )
 
