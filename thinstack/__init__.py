@@ -187,7 +187,6 @@ def train_texts(
     out: str | Path,
     labels: "Sequence[str]" = (),
     scale: bool | None = None,
-    spans: bool | None = None,
     epochs: int | None = None,
     test: "Iterable[Mapping[str, object]] | None" = None,
     task: Literal["texts", "spans", "aspects"] | None = None,
@@ -208,8 +207,7 @@ def train_texts(
     sentiment, a scale of sentiment is learnt by its five classes, and phrases keep scores. `task`:
     what the rows label. It must be said if there are columns "start" and "end". "texts": whole
     texts. "spans": phrases, from "start" to "end". "aspects": terms, from "start" to "end", by what
-    is said of them; a row without these and without a label is a text without terms. `spans=True`
-    is `task="spans"`.
+    is said of them; a row without these and without a label is a text without terms.
 
     Raises DataError for rows that cannot be used. Raises InputError for a scale whose order is not
     known, for spans that nobody asked for, and for what does not iterate over rows, such as a
@@ -229,7 +227,7 @@ def train_texts(
         out=Path(out),
         labels=tuple(labels),
         scale=scale,
-        task=task or (None if spans is None else "spans" if spans else "texts"),
+        task=task,
         epochs=epochs,
         test=test,
     )

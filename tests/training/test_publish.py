@@ -99,7 +99,7 @@ def test_manifest_and_card_say_what_evaluate_says(trained):
     }
     # That is what is done here.
     assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; for raw" in card
-    assert " text, with `--source auto --text`." in card
+    assert " text, with `--source auto --raw-text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
 

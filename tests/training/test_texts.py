@@ -173,7 +173,7 @@ def test_classes_keep_the_order_that_they_have(expected):
     [
         ([], "two classes or more, found no row"),
         (["a", "a"], "found only the class 'a';"),
-        ([f"text {n}" for n in range(MAX_CLASSES + 1)], "at most 200 classes.*--label-column"),
+        ([f"text {n}" for n in range(MAX_CLASSES + 1)], "at most 200 classes.*--label"),
         (["Good", "bad", "good", "good"], r"'Good' \(1 rows\) and 'good' \(2 rows\).*--labels"),
         (["not good", "not  good ", "x"], "differ by case or spaces only"),
         (["1", "1.0", "0"], r"'1' \(1 rows\) and '1\.0' \(1 rows\) are one number"),

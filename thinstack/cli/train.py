@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._imports import imports_that_stay
-from thinstack.cli.options import HeaderOption, SeparatorOption, listed
+from thinstack.cli.options import HeaderOption, SeparatorOption, SkipBadOption, listed
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 from thinstack.training.loop.team import Team, joined
@@ -41,16 +41,20 @@ def train(
     text_column: Annotated[
         list[str] | None,
         typer.Option(
+            "--text",
             help="For a table: the column of the texts. For pairs of sentences, name two columns.  "
-            "[default: text, or text_a and text_b]"
+            "[default: text, or text_a and text_b]",
         ),
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="For a table: the column of the labels.  [default: label]")
+        str | None,
+        typer.Option("--label", help="For a table: the column of the labels.  [default: label]"),
     ] = None,
     score_column: Annotated[
         str | None,
-        typer.Option(help="For a table of pairs: the column of the ratings.  [default: score]"),
+        typer.Option(
+            "--score", help="For a table of pairs: the column of the ratings.  [default: score]"
+        ),
     ] = None,
     dev: Annotated[
         Path | None,
@@ -102,15 +106,10 @@ def train(
             "[default: texts]"
         ),
     ] = None,
-    spans: Annotated[
-        bool | None, typer.Option("--spans/--no-spans", help="--task spans.", hidden=True)
-    ] = None,
     span_group: Annotated[
         str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
     ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="For a table: skip rows that cannot be used.")
-    ] = False,
+    skip_bad: SkipBadOption = False,
     data: Annotated[
         Path | None,
         typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder of its data files."),
@@ -141,7 +140,7 @@ def train(
         "encoding": encoding,
         "separator": separator,
         "header": header,
-        "task": task or _task_of(spans if span_group is None else True),
+        "task": task or (None if span_group is None else "spans"),
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
@@ -168,11 +167,6 @@ def train(
         folder = Path() if data is None else data
         settings = {"data": folder, "threads": threads, "console": console}
         _run_recipe(file, out, seed, team, settings)
-
-
-def _task_of(spans: bool | None) -> TextTask | None:
-    """What `--spans` and `--no-spans` stand for, which came before `--task`."""
-    return None if spans is None else "spans" if spans else "texts"
 
 
 def _is_table(file: Path, *, told: bool) -> bool:

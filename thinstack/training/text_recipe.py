@@ -186,7 +186,7 @@ def table_data(
     columns = tuple(text_columns) or _columns(table)
     if len(columns) > 2:
         raise InputError(
-            f"--text-column: expected one, or two for pairs, found {len(columns)}; leave some out"
+            f"--text: expected one, or two for pairs, found {len(columns)}; leave some out"
         )
     files = {"train": path.name, **_development(inputs.folder, given)}
     if (test := given.pop("test", None)) is not None:
@@ -196,8 +196,7 @@ def table_data(
         given |= {"format": TABLE, "pair_columns": columns}
     elif "score_column" in given:
         raise InputError(
-            "--score-column: scores are of pairs, found one column of texts; name two columns with "
-            "--text-column"
+            "--score: scores are of pairs, found one column of texts; name two columns with --text"
         )
     else:
         if "task" not in given:
@@ -281,6 +280,6 @@ def _pair_task(table: Table, given: Mapping[str, Any]) -> str:
         found = "both" if label else ", ".join(map(repr, known))
         raise DataError(
             f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of pairs, "
-            f"found {found}; name the column to learn with --label-column or --score-column"
+            f"found {found}; name the column to learn with --label or --score"
         )
     return "relatedness.v1" if score else "entailment.v1"

@@ -80,7 +80,7 @@ class Table:
         if (kind := self.kind) == ".parquet":
             return parquet_records(self.path, wanted)
         if kind in (".json", ".jsonl"):
-            return with_columns(_json_rows(self.path, self.encoding))
+            return with_columns(_json_rows(self.path, self.encoding), wanted)
         return separated_records(
             self.path, wanted, self.encoding, separator=self.separator, header=self.header
         )
@@ -121,7 +121,7 @@ def read_mappings(
         return Record(line, {}, DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}"))
 
     records = starmap(record, enumerate(rows, start=1))
-    return checked_rows(source, with_columns(records), columns, **checks)
+    return checked_rows(source, with_columns(records, columns), columns, **checks)
 
 
 def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:

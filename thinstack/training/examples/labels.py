@@ -28,7 +28,7 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
         few = ", ".join(repr(name) for name in list(counts)[:3])
         raise DataError(
             f"{source}: expected at most {MAX_CLASSES} classes, found more ({few} ...); it seems "
-            "to be a column of texts or numbers; name the column of labels (--label-column)"
+            "to be a column of texts or numbers; name the column of labels (--label)"
         )
     if len(counts) > _FEW and are_numbers([*counts]) and _are_measured(counts):
         raise DataError(

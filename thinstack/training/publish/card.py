@@ -165,7 +165,7 @@ def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     options = recipe.task.evaluate_options
     if recipe.data.dev is None or options is None:
         return ""
-    text = "; for raw text, with `--source auto --text`" if "text" in shipped else ""
+    text = "; for raw text, with `--source auto --raw-text`" if "text" in shipped else ""
     command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{options}`"
     auto = ", and with `--source auto`" if "auto" in shipped else ""
     return f"""
