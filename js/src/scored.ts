@@ -1,4 +1,4 @@
-import { type Span } from "./english.js";
+import type { Span } from "./english.js";
 
 /** What a model says of a sentence: its tree, and the scores of its nodes. */
 export interface Scored {

@@ -52,8 +52,8 @@ def evaluate_table(
     A text is read as a user's text. Its label must mean one of the model's classes (`gold_labels`,
     which also says what `relabel` is). If the predictor shows fewer classes (`View`), labels are
     merged in the same way, and texts of a class that is left out do not count. The list `notes`
-    takes sentences about how the table was read, `skipped` the errors of rows that cannot be used,
-    which are then left out, and `wrong` the texts that the model gets wrong.
+    takes sentences about how the table was read, and `wrong` the texts that the model gets wrong.
+    With the list `skipped`, rows that cannot be used are left out, and it takes their errors.
 
     Raises DataError, with file and line, for a row that cannot be used or a label that means no
     class, and InputError for a `relabel` that does not fit.
