@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from thinstack._moved import PLACES
-
 ROOT = Path(__file__).parents[1]
 API = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/api/*.md"))
 SHOWN = re.findall(r"^::: (\S+)$", API, re.MULTILINE)
@@ -73,18 +71,6 @@ def test_messages_name_public_things():
                 texts = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant)]
                 told = [x for x in texts if isinstance(x, str) and " " in x and "import " not in x]
                 assert inside("\n".join(told)) == [], path
-
-
-OLD = "config corpora data.binarize data.suite measure.polarity models runtime.batching spinn show"
-
-
-@pytest.mark.parametrize("old", OLD.split())
-def test_modules_that_moved_say_where(old):
-    room = old.split(".")[0]
-    with pytest.raises(ImportError, match=re.escape(PLACES[room])) as problem:
-        import_module(f"thinstack.{old}")
-    assert problem.value.name in (f"thinstack.{old}", f"thinstack.{room}")
-    assert inside(" ".join(PLACES.values())) == []
 
 
 def test_only_contracts_need_torch():

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Literal
 
 import thinstack._onnxruntime  # noqa: F401 - first, because it turns telemetry off
 from thinstack._lazy import lazy
-from thinstack._moved import advise
 from thinstack._version import __version__
 from thinstack.errors import ThinstackError, TreeError
 
@@ -73,8 +72,6 @@ else:
             "load a model and call it, thinstack.load()(text)",
         ),
     )
-
-advise()
 
 __all__ = [
     "ThinstackError",

@@ -161,12 +161,6 @@ def test_a_damaged_bundle_is_refused(folder, damage, message):
         open_bundle(folder)
 
 
-def test_a_model_is_found_by_its_old_name_too():
-    with pytest.warns(FutureWarning, match="sst is sentiment now"):
-        bundle = open_bundle("sst")
-    assert bundle.manifest.digest == open_bundle("sentiment").manifest.digest
-
-
 def test_bundled_models_are_found_by_name(tmp_path, monkeypatch):
     write(tmp_path / "bundled" / "tiny")
     write(tmp_path / "bundled" / "other")

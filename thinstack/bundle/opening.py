@@ -1,7 +1,6 @@
 """Opens bundles by path, by name or by address, and finds the installed ones."""
 
 import os
-import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -18,8 +17,6 @@ SEPARATE = {
     name: _IN_A_CLONE.format(name) for name in ("sentiment-context", "aspects", "aspects-small")
 }
 """How to install the models that the repository has beside thinstack."""
-RENAMED = {"sst": "sentiment", "sst-context": "sentiment-context"}
-"""The names that models had before they learnt more than the treebank."""
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
@@ -124,9 +121,6 @@ def _named(name: str) -> Path:
     try:
         folder: Path = manager().find("bundle", name).folder
     except UnknownNameError as error:
-        if new := RENAMED.get(name):
-            warnings.warn(f"{name} is {new} now; write {new}", FutureWarning, stacklevel=2)
-            return _named(new)
         more = SEPARATE.get(name, MORE)
         raise UnknownNameError("model", name, error.known, [more, *error.more]) from None
     return folder

@@ -204,22 +204,17 @@ def check_header(
 
 def first_width(sample: Sequence[str], dialect: Dialect) -> int:
     """The number of columns of a table without a header: that of most of its first rows, if any."""
-    rows = _rows(sample, dialect) or [split_line(row, dialect) for row in filter(bare, sample)]
-    widths = Counter(map(len, rows))
+    widths = Counter(map(len, _rows(sample, dialect)))
     return widths.most_common(1)[0][0] if widths else 0
 
 
 def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
-    """The rows of a sample in which nothing is quoted. If there are none, all rows up to the first
-    whose quotes do not fit."""
+    """The rows of a sample that are one line each, and in which nothing is quoted. If there are
+    none, those in which cells are quoted."""
     lines = [line for line in sample if bare(line)]
-    plain = [line for line in lines if '"' not in line]
-    if plain or dialect.tabs:
-        return [split_line(line, dialect) for line in plain or lines]
-    rows: list[list[str]] = []
-    with suppress(csv.Error):
-        rows.extend(reader(lines, dialect))
-    return rows
+    found = ((line, *split_quoted(line, dialect)) for line in lines)
+    rows = [(line, cells) for line, cells, stray in found if not stray]
+    return [cells for line, cells in rows if '"' not in line] or [cells for _, cells in rows]
 
 
 def _numbered(header: Sequence[str]) -> bool:
