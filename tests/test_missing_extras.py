@@ -94,7 +94,7 @@ TRAINING = ("torch", "safetensors", "sklearn", "scipy", "onnx", "onnxscript")
 
 def test_running_a_model_needs_nothing_of_training(bundle, monkeypatch):
     monkeypatch.chdir(bundle.parent)
-    scores = [*EVALUATE, "--json"], [*EVALUATE, "--json", "--text", "--source", "auto"]
+    scores = [*EVALUATE, "--json"], [*EVALUATE, "--json", "--raw-text", "--source", "auto"]
     phrases = ["predict", "The acting is superb."]
     out, err = run(*scores, phrases, blocked=(*TRAINING, "spacy", "thinc"))
     assert err == "exit code 0\n" * 3

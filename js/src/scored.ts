@@ -1,4 +1,4 @@
-import { type Span } from "./english.js";
+import type { Span } from "./english.js";
 
 /** What a model says of a sentence: its tree, and the scores of its nodes. */
 export interface Scored {
@@ -29,9 +29,7 @@ export function argmax(row: ArrayLike<number>): number {
 
 /** The probabilities of a row, by the names of their classes. */
 export function named(row: ArrayLike<number>, labels: readonly string[]): Record<string, number> {
-  const scores: Record<string, number> = {};
-  for (let place = 0; place < labels.length; place++) scores[labels[place]] = row[place];
-  return scores;
+  return Object.fromEntries(labels.map((label, place) => [label, row[place]])); // which defines "__proto__" too
 }
 
 /** The mean of the places of classes, weighted by their probabilities; null without places. */

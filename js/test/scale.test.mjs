@@ -19,3 +19,9 @@ test("classes of sentiment stand where their names say", () => {
 test("other classes are no scale of sentiment", () => {
   for (const labels of table.none) assert.equal(scaleOf(labels), undefined, labels.join());
 });
+
+test("a class may have any name", async () => {
+  const source = await build({ entryPoints: [new URL("../src/scored.ts", import.meta.url).pathname], bundle: true, format: "esm", write: false });
+  const { named } = await import(`data:text/javascript,${encodeURIComponent(source.outputFiles[0].text)}`);
+  assert.deepEqual(Object.entries(named([0.25, 0.75], ["__proto__", "constructor"])), [["__proto__", 0.25], ["constructor", 0.75]]);
+});

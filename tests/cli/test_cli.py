@@ -225,7 +225,7 @@ def test_the_agreement_of_own_parses_is_shown(cli, parsing, trees):
     shown = cli(*evaluate, "--source", "self").out
     assert all(part in shown for part in ("F1 of spans", "66.67", "trees the same"))
     assert "F1" not in cli(*evaluate).out
-    assert "F1" not in cli(*evaluate, "--source", "self", "--text").out
+    assert "F1" not in cli(*evaluate, "--source", "self", "--raw-text").out
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ def test_figures_of_a_model_on_a_file(cli, bundle, trees, tmp_path):
     assert "sentences" in plain
     assert "phrases" in plain
     assert "binary" not in plain
-    assert "phrases" not in cli("evaluate", bundle, trees, "--source", "auto", "--text").out
+    assert "phrases" not in cli("evaluate", bundle, trees, "--source", "auto", "--raw-text").out
     sides = ("negative", "so-so", "positive")
     bundle = write_last_word_bundle(tmp_path / "sides", labels=sides).path
     figures = json.loads(cli("evaluate", bundle, trees, "--json").out)
@@ -278,10 +278,12 @@ def test_a_file_alone_is_measured_with_sentiment(cli, bundled, trees):
 def test_sources_and_raw_text(cli, bundle, trees):
     left = json.loads(cli("evaluate", bundle, trees, "--json", "--source", "left").out)
     assert (left["phrases"], left["phrase_accuracy"]) == (8, 100.0)
-    text = json.loads(cli("evaluate", bundle, trees, "--json", "--source", "auto", "--text").out)
+    text = json.loads(
+        cli("evaluate", bundle, trees, "--json", "--source", "auto", "--raw-text").out
+    )
     assert (text["roots"], text["root_accuracy"], text["phrase_accuracy"]) == (3, 100.0, None)
-    assert "-" in cli("evaluate", bundle, trees, "--source", "auto", "--text").out
-    refused(cli("evaluate", bundle, trees, "--text"), "raw text has no gold trees", "auto")
+    assert "-" in cli("evaluate", bundle, trees, "--source", "auto", "--raw-text").out
+    refused(cli("evaluate", bundle, trees, "--raw-text"), "raw text has no gold trees", "auto")
 
 
 def test_plugins_are_listed(cli):

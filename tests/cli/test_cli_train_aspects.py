@@ -87,7 +87,7 @@ BEFORE = ("It is.", "", "", "")
         (None, ("--init", "sentiment", "--scale"), "--scale: .*found aspects"),
         (None, ("--span-group", "sc"), "--span-group: .*--task spans"),
         (None, ("--init", "sentiment", "--labels", "a,b"), "model.labels: .*found no term, a, b"),
-        (None, ("--label-column", "said"), "column 'said', found 'text', 'start', 'end', 'label'"),
+        (None, ("--label", "said"), "column 'said', found 'text', 'start', 'end', 'label'"),
     ],
 )
 def test_what_cannot_be_learnt_is_refused_in_one_line(cli, tmp_path, given, options, problem):

@@ -167,3 +167,13 @@ def test_spans_are_asked_about_in_python(tmp_path):
     rows = [{"text": "A film.", "start": 0, "end": 6, "label": n % 2} for n in range(4)]
     with pytest.raises(InputError, match=r"'start' and 'end'.*task="):
         thinstack.train_texts(rows, out=tmp_path / "a")
+
+
+@pytest.mark.parametrize("name", ["file", "file/inside"])
+def test_an_output_that_cannot_be_a_folder_is_refused_in_python_too(cli, tmp_path, name):
+    (tmp_path / "file").write_text("here before", encoding="utf-8")
+    (tmp_path / "t.csv").write_text("text,label\nA.,x\nB.,y\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"file.* cannot be written to") as caught:
+        thinstack.train_texts(rows_of(tmp_path / "t.csv"), out=tmp_path / name)
+    answer = cli("train", tmp_path / "t.csv", "--out", tmp_path / name)
+    assert (answer.code, str(caught.value) in answer.err) == (2, True)

@@ -54,7 +54,9 @@ def test_the_order_of_the_classes_changes_nothing(labels, expected):
     [
         (("negative", "neutral", "positive"), True),
         (("neg", "neu", "pos"), True),
-        (("negative", "neutral", "mixed", "positive"), True),
+        (("negative", "mixed", "positive"), True),
+        (("negative", "neutral", "mixed", "positive"), False),
+        (("Positive", "Mixed", "Neutral", "Negative"), False),
         (("never", "sometimes", "always"), True),
         (("Low", "medium", "HIGH"), True),
         (("positive", "neutral", "negative"), False),

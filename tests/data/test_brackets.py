@@ -109,3 +109,13 @@ def test_malformed_text_is_refused_where_it_is_wrong(labelled, text, place, mess
 def test_what_brackets_cannot_hold_is_not_written(labelled, tokens, labels, message):
     with pytest.raises(TreeError, match=message):
         write([2, 2, -1], tokens, labels, labelled=labelled)
+
+
+def test_traces_are_left_out_with_what_holds_nothing_else():
+    traced = "(S (NP-1 Mary) (VP (V tried) (S (NP (-NONE- *-1)) (VP (TO to)"
+    traced += " (VP (V eat) (NP (-NONE- *T*)))))))"
+    plain = "(S (NP-1 Mary) (VP (V tried) (S (VP (TO to) (VP (V eat))))))"
+    assert to_brackets(from_brackets(traced)) == plain
+    for text in ("(S (NP (-NONE- *)))", "(-NONE- *)"):
+        with pytest.raises(TreeError, match="traces"):
+            from_brackets(text)

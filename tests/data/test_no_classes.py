@@ -123,3 +123,16 @@ def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path, text):
     with pytest.raises(DataError, match=r": .*t\.csv:2: "):
         list(rows)
     assert len(skipped) == text.count("\n") - 1
+
+
+def test_a_list_of_one_label_is_that_label():
+    rows = [{"text": "a", "label": ["good"]}, {"text": "b", "label": ["x", "y"]}]
+    rows += [
+        {"text": ["c"], "label": "x"},
+        {"text": "d", "label": []},
+        {"text": "e", "label": [3.0]},
+    ]
+    skipped = []
+    found = read_mappings(rows, ["text", "label"], classes=Classes("label"), skipped=skipped)
+    assert [row.values["label"] for row in found] == ["good", "3"]
+    assert [str(error).split(": ")[0] for error in skipped] == ["rows:2", "rows:3", "rows:4"]

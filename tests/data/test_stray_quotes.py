@@ -4,11 +4,15 @@ import csv
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from thinstack.data.files.paths import FileContent
 from thinstack.data.tables import separated
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*quotation mark:UserWarning")
 WORDS = ("good", "bad", "film", "the,", "1,000", "it was.")
 
 
@@ -64,7 +68,7 @@ def test_pairs_of_quote_marks_that_fit_take_no_rows_along(tmp_path):
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
 @pytest.mark.parametrize("columns", ["text label", "id text label", "label text", "id text"])
 def test_what_a_writer_quotes_comes_back(tmp_path, name, quoting, columns):
-    some = ["a tab\there", "two\nlines", 'he said "no"', '"All of it."', "a\tb\nc", '"']
+    some = ["a tab\there", "two\nlines", 'he said "no"', '"All of it."', "a\tb\tc\nd", '"']
     some += ["Great, lovely\nBut it, too\nend.", "one\r\n\r\ntwo"]
     some += [f"plain {number}" for number in range(8)]
     cells = [
@@ -135,3 +139,81 @@ def test_quotes_that_stay_open_cost_time_in_proportion(tmp_path, monkeypatch, li
         list(Table(path).rows(["text"], skipped=skipped))
     assert 0 < len(skipped) <= count
     assert taken < 8 * count
+
+
+EXCEL = [("1", "Good, really."), ("2", 'They said ""great"", it broke.'), ("3", "Two,\nlines.")]
+
+
+@pytest.mark.parametrize("stray", ['5" wide', '"open', 'closed"', '"so" so', '"', '""x', 'x"""'])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_stray_quote_leaves_the_other_cells_quoted(tmp_path, stray, first):
+    quoted = [(f'"{key}"', f'"{text}"') for key, text in EXCEL]
+    rows = [("0", stray), *quoted] if first else [*quoted, ("0", stray)]
+    found, skipped = read(plain(tmp_path / "t.tsv", ("id", "text"), rows), ("id", "text"))
+    expected = [(key, text.replace('""', '"')) for key, text in EXCEL]
+    assert found == ([("0", stray), *expected] if first else [*expected, ("0", stray)])
+    assert not skipped
+
+
+def test_a_form_as_amazon_alexa_has_it(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text(
+        "\ufeffrating\tdate\tverified_reviews\tfeedback\r\n"
+        "5\t31-Jul-18\tLove my Echo!\t1\r\n"
+        '4\t30-Jul-18\t"Fun, easy. ""Alexa, play jazz"" works."\t1\r\n'
+        '2\t30-Jul-18\t"Cut off, and never\t0\r\n'
+        '1\t29-Jul-18\t"No, and\r\nno."\t0\r\n'
+        '5\t29-Jul-18\t"Well, 9"" wide"\t1\r\n',
+        encoding="utf-8",
+        newline="",
+    )
+    with pytest.warns(UserWarning, match=r"t\.tsv:4: .*quotation mark") as caught:
+        found = [row.values["verified_reviews"] for row in Table(path).rows(["verified_reviews"])]
+    assert len(caught) == 1
+    assert found == [
+        "Love my Echo!",
+        'Fun, easy. "Alexa, play jazz" works.',
+        '"Cut off, and never',
+        "No, and\r\nno.",
+        'Well, 9" wide',
+    ]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t"])
+def test_one_column_needs_no_separator(tmp_path, name):
+    rows = [
+        "Lovely.",
+        "Cheap, but it works.",
+        '"Quoted, so."',
+        "Awful, slow, loud.",
+        '"So", he, said',
+    ]
+    path = plain(tmp_path / name, ["comment"], [(row,) for row in rows])
+    expected = [("Quoted, so.",) if row == rows[2] else (row,) for row in rows]
+    assert read(path, ["comment"]) == (expected, [])
+
+
+CELLS = ["good", '"', '""', '"""', '"open', 'close"', 'a "b" c', '"a"b', '5" x', "a\"'"]
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+@pytest.mark.parametrize("columns", [("id", "text", "label"), ("text", "label"), ("label", "text")])
+@given(st.lists(st.tuples(st.sampled_from(CELLS), st.sampled_from(["pos", "neg"])), min_size=1))
+def test_every_line_that_is_a_row_is_a_row_or_an_error(separator, columns, cells):
+    lines = [separator.join(columns)]
+    for number, (text, label) in enumerate(cells):
+        row = {"id": f"r{number}", "text": text, "label": label}
+        lines.append(separator.join(row[name] for name in columns))
+    skipped = []
+    name = "t.tsv" if separator == "\t" else "t.csv"
+    content = "\n".join(lines).encode()
+    rows = []
+    try:
+        found = Table(FileContent(name, lambda: content), separator=separator)
+        rows.extend(found.rows(columns, skipped=skipped, optional=["text"]))
+    except DataError:
+        assert not rows
+    assert len(rows) + len(skipped) == len(cells)
+    if separator == "\t":
+        expected = ["" if text == '""' else text for text, _ in cells]
+        assert not rows or [row.values["text"] for row in rows] == expected

@@ -133,13 +133,13 @@ def test_parquet_columns_of_other_types(tmp_path):
 
 
 BAD_CSV = [
-    (b"a,\n", ":3: .*column 'label', found an empty cell; mend"),
+    (b"a,\n", ":3: .*column 'label', found an empty cell; fix .*--skip-bad"),
     (b"a,NaN\n", ":3: .*column 'label', found 'NaN', which stands for a missing value"),
     (b"a\n", ":3: expected 2 cells, as the header has, found 1"),
     (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that hold ',' .*quotes"),
     (b"caf\xe9,a\n", r":3: expected text in utf-8, found the byte 0xe9; .*--encoding NAME"),
     (b"a\0,a\n", ":3: .*found the byte 0x00"),
-    (b'"a\nb" c,a\n', r":3: .* lines 3 to 4: .* expected after"),
+    (b'"a\nb" c,a\n', r":3: lines 3 to 4: .* not closed"),
 ]
 BAD_JSON = [
     (b'{"text": "a"}\n', ":2: .*column 'label', found nothing"),
@@ -197,8 +197,8 @@ def test_bad_rows_of_mappings():
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("t.csv", b"body,stars\na,b\n", "column 'text', found 'body', 'stars'; .*--text-column"),
-        ("t.jsonl", b'{"text": 1}\n', "column 'label', found 'text'; .*--label-column"),
+        ("t.csv", b"body,stars\na,b\n", "column 'text', found 'body', 'stars'; .*--text"),
+        ("t.jsonl", b'{"text": 1}\n', "column 'label', found 'text'; .*--label"),
         ("t.csv", b"text,label,text\na,b,c\n", "different names, found 'text' twice"),
         ("t.csv", b"\n\n", "expected a table with rows, found nothing"),
         ("t.csv", b"text,label\n", "with rows, found only the columns 'text', 'label'"),

@@ -1,5 +1,7 @@
 """Which class of a model each label of a table means."""
 
+import json
+
 import pytest
 from aspect_models import write_aspect_bundle
 
@@ -92,6 +94,21 @@ def test_a_table_is_measured_by_what_its_labels_mean(models, tmp_path):
     figures, counts = evaluate_table(models[2], tmp_path / "t.csv", relabel={"NA": ""}, notes=notes)
     assert (figures["accuracy"], counts.tolist()) == (100, [[1, 0], [0, 1]])
     assert "NA not at all" in notes[0]
+
+
+def test_wrong_texts_are_listed_and_bad_rows_skipped_on_request(models, cli, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("body,label\nWonderful.,1\n,0\nAwful.,1\nAwful.,0\nBad.,NA\n", "utf-8")
+    columns, skipped, wrong = {"text": "body", "relabel": {"NA": ""}}, [], []
+    evaluate_table(models[2], path, skipped=skipped, wrong=wrong, **columns)
+    assert [tuple(one) for one in wrong] == [(4, "Awful.", "positive", "negative")]
+    assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:3"]
+    options = ("--text", "body", "--classes", 2, "--relabel", "NA=")
+    stopped = cli("evaluate", path, *options)
+    assert (stopped.code, "--skip-bad" in stopped.err) == (2, True)
+    answer = cli("evaluate", path, *options, "--skip-bad", "--list-wrong", "--json")
+    assert [one["line"] for one in json.loads(answer.out)["wrong"]] == [4]
+    assert f"{path}:3" in answer.err
 
 
 def test_spans_are_not_measured_in_silence(models, tmp_path):

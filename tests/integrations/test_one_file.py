@@ -127,6 +127,14 @@ def test_an_ending_and_a_format_must_agree(predict, texts, tmp_path):
     assert (tmp_path / "b.csv" / "part-000000.jsonl").exists()
 
 
+def test_a_mark_for_excel_on_request(predict, texts, tmp_path):
+    plain, marked = tmp_path / "a.csv", tmp_path / "b.csv"
+    for out, options in ((plain, ()), (marked, ("--bom",))):
+        assert predict(texts, "--id", "id", "--out", out, *options).code == 0
+    assert marked.read_bytes() == b"\xef\xbb\xbf" + plain.read_bytes()
+    stopped(predict(texts, "--out", tmp_path / "c.jsonl", "--bom"), "--bom")
+
+
 def test_rows_without_texts_are_not_gone_on_with(predict, texts, tmp_path):
     predict(texts)
     path = tmp_path / "out" / "manifest.json"

@@ -127,7 +127,7 @@ def test_the_scale_of_scores_is_found(scores, scale):
         ("s t stars", ("s", "t"), {"score_column": "stars"}, "relatedness"),
         ("text text_a text_b label", (), {}, "texts"),
         ("text_a label", (), {}, "texts"),
-        ("text_a text_b score label", (), {}, r"found both; .*--label-column or --score-column"),
+        ("text_a text_b score label", (), {}, r"found both; .*--label or --score"),
         ("text_a text_b stars", (), {}, r"found 'text_a', 'text_b', 'stars'; "),
         ("a b c", ("a", "b", "c"), {}, "found 3"),
         ("text score", (), {"score_column": "score"}, "scores are of pairs"),
@@ -154,7 +154,7 @@ def test_pairs_come_from_tables_that_can_be_read(tmp_path, file):
 
 def test_ratings_taken_for_classes_are_refused(tmp_path):
     _, task = table_data(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"), {})
-    with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score-column"):
+    with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score"):
         task.find_labels(["3.8", "1"], "t.csv")
     assert task.find_labels(["2", "1"], "t.csv") == ("1", "2")
 

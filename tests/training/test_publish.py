@@ -99,7 +99,7 @@ def test_manifest_and_card_say_what_evaluate_says(trained):
     }
     # That is what is done here.
     assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; for raw" in card
-    assert " text, with `--source auto --text`." in card
+    assert " text, with `--source auto --raw-text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
 
@@ -123,11 +123,12 @@ def test_card_and_results_have_the_reported_halves_of_the_suites(trained):
 
 
 def test_a_model_of_other_classes_has_no_suite(data, tmp_path):
-    recipe = tiny_recipe.recipe(epochs=1, model={"labels": ["bad", "so-so", "good"]})
+    recipe = tiny_recipe.recipe(epochs=1, model={"labels": ["<b>bad", "[so](so)", "good"]})
     done = train(recipe, data, tmp_path)
     assert done.bundle.manifest.metrics["suites"] == {}
     assert "suites" not in done.results
     assert "suite" not in done.card
+    assert "Classes: &lt;b&gt;bad, \\[so\\](so), good." in done.card, "labels are plain text"
 
 
 def test_a_bundle_knows_what_classes_of_the_file_were_called(data, tmp_path):

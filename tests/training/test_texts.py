@@ -1,6 +1,7 @@
 """Texts of a table: their sentences and words, what cannot be used, and what is set aside."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -172,7 +173,7 @@ def test_classes_keep_the_order_that_they_have(expected):
     [
         ([], "two classes or more, found no row"),
         (["a", "a"], "found only the class 'a';"),
-        ([f"text {n}" for n in range(MAX_CLASSES + 1)], "at most 200 classes.*--label-column"),
+        ([f"text {n}" for n in range(MAX_CLASSES + 1)], "at most 200 classes.*--label"),
         (["Good", "bad", "good", "good"], r"'Good' \(1 rows\) and 'good' \(2 rows\).*--labels"),
         (["not good", "not  good ", "x"], "differ by case or spaces only"),
         (["1", "1.0", "0"], r"'1' \(1 rows\) and '1\.0' \(1 rows\) are one number"),
@@ -185,3 +186,36 @@ def test_classes_keep_the_order_that_they_have(expected):
 def test_what_no_table_of_classes_holds_is_asked_about(labels, problem):
     with pytest.raises(DataError, match=f"t.csv: .*{problem}"):
         find_labels(labels, "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("several", "others"),
+    [
+        ("rude|late", ["rude", "late"]),
+        ("a; b", ["a", "b", "c"]),
+        ("a#b", ["a#c", "c"]),
+        ("good, bad", ["good", "bad"]),
+        ("x|y", ["y|z", "z|x"]),
+    ],
+)
+def test_several_labels_in_a_cell_are_refused_with_their_number(several, others):
+    with pytest.raises(DataError, match=re.escape(repr(several))) as caught:
+        find_labels([several] * 7 + others, "t.csv")
+    assert re.search(
+        rf"{7 + sum('#' in one or '|' in one for one in others)} rows", str(caught.value)
+    )
+
+
+@pytest.mark.parametrize("label", ["C#", "news; sport", "Yes, of course", "and/or", "#happy", "a|"])
+def test_a_label_with_a_separator_is_one_if_no_part_is_another(label):
+    assert set(find_labels([label, "other", "third"], "t.csv")) == {label, "other", "third"}
+
+
+def test_measurements_are_no_classes():
+    measured = [f"0.{number:03}" for number in range(7, 67)]
+    for values in (measured, measured * 20, [str(number) for number in range(30)]):
+        with pytest.raises(DataError, match="measurements"):
+            find_labels(values, "t.csv")
+    for steps in ([1, 2, 3, 4, 5], [n / 2 for n in range(2, 11)]):
+        assert len(find_labels(map(str, steps), "t.csv")) == len(steps)
+    assert len(find_labels([str(number) for number in range(50)] * 3, "t.csv")) == 50

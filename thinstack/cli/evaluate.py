@@ -62,22 +62,23 @@ def evaluate(
             "trained on. self: the model's own parser.  [default: gold, but auto for tables]"
         ),
     ] = None,
-    text: Annotated[
+    raw_text: Annotated[
         bool,
-        typer.Option("--text", help="Join the words of each sentence, and read it as raw text."),
+        typer.Option(help="For a treebank: join the words of each sentence, and read raw text."),
     ] = False,
     tree_format: Annotated[
         str, typer.Option("--format", help="The reader for the file's trees, by its plugin name.")
     ] = "brackets.v1",
     text_column: Annotated[
-        str, typer.Option(help="For a table: the column of the texts.")
+        str, typer.Option("--text", help="For a table: the column of the texts.")
     ] = "text",
     label_column: Annotated[
-        str, typer.Option(help="For a table: the column of the labels.")
+        str, typer.Option("--label", help="For a table: the column of the labels.")
     ] = "label",
     encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8",
     separator: options.SeparatorOption = None,
     header: options.HeaderOption = None,
+    skip_bad: options.SkipBadOption = False,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,7 +127,7 @@ def evaluate(
         return
     told = separator is not None or header is not None
     if told or is_table(file) or (read is None and holds_table(file)):
-        columns = {
+        columns: dict[str, Any] = {
             "text": text_column,
             "label": label_column,
             "encoding": encoding,
@@ -139,14 +140,20 @@ def evaluate(
                 "--source auto"
             )
         settings = columns | {"source": source or "auto", "relabel": renamed}
+        settings |= {"skipped": [] if skip_bad else None, "wrong": [] if list_wrong else None}
         _evaluate_texts(predictor, file, settings, as_json=as_json)
         return
+    if list_wrong or skip_bad:
+        option = "--list-wrong" if list_wrong else "--skip-bad"
+        raise InputError(f"{option}: {file} is a treebank, not a table: leave the option out")
     source = source or "gold"
-    figures = evaluate_file(predictor, file, source=source, text=text, read=read, relabel=renamed)
+    figures = evaluate_file(
+        predictor, file, source=source, text=raw_text, read=read, relabel=renamed
+    )
     if as_json:
         options.print_json(figures)
         return
-    console, raw = Console(), ", raw text" if text else ""
+    console, raw = Console(), ", raw text" if raw_text else ""
     title = Text(escaped(f"{model} on {file}, source {source}{raw}"), style="italic")
     console.print(title, soft_wrap=True)
     console.print(_table_of(figures))
@@ -193,12 +200,15 @@ def _evaluate_texts(
     from thinstack.evaluate.text_evaluation import evaluate_table
     from thinstack.integrations.show.terminal import WIDEST, matrix
 
-    notes: list[str] = []
+    notes, wrong = list[str](), settings["wrong"]
     figures, counts = evaluate_table(predictor, file, notes=notes, **settings)
+    if skipped := settings["skipped"]:
+        notes.append(f"{len(skipped):,} rows cannot be used and were skipped, such as {skipped[0]}")
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:
-        options.print_json(figures | {"confusion": counts.tolist()})
+        more = {} if wrong is None else {"wrong": [one._asdict() for one in wrong]}
+        options.print_json(figures | {"confusion": counts.tolist()} | more)
         return
     console = Console()
     table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")
@@ -208,6 +218,9 @@ def _evaluate_texts(
     console.print(table)
     if len(predictor.labels) <= WIDEST:
         console.print(matrix(counts, predictor.labels))
+    for one in wrong or ():
+        line = f"line {one.line}, expected {one.expected}, found {one.found}: {one.text}"
+        console.print(Text(escaped(line)), soft_wrap=True)
 
 
 def _table_of(figures: Mapping[str, float | None]) -> "Table":

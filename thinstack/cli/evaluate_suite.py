@@ -40,7 +40,7 @@ ListWrongOption = Annotated[
     bool,
     typer.Option(
         "--list-wrong",
-        help="With --suite --half open: list the sentences that the model gets wrong. The reported "
+        help="For a table, or --suite --half open: list what the model gets wrong. The reported "
         "half is never listed: if you fix a model by looking at it, its figures no longer say how "
         "the model does on other sentences.",
     ),

@@ -86,6 +86,9 @@ ParagraphsOption = Annotated[
         "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
     ),
 ]
+SkipBadOption = Annotated[
+    bool, typer.Option("--skip-bad", help="For a table: skip rows that cannot be used.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
 
 
@@ -94,6 +97,9 @@ _NAMES = {
     "as_json": "--json",
     "as_json_lines": "--jsonl",
     "as_csv": "--csv",
+    "text_column": "--text",
+    "label_column": "--label",
+    "score_column": "--score",
     "separator": "--sep",
     "header": "--no-header",
 }

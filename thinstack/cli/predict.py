@@ -103,6 +103,7 @@ def predict(
     jobs: predict_corpus.JobsOption = None,
     fail_after: predict_corpus.FailOption = None,
     allow_repeated_ids: predict_corpus.RepeatedOption = None,
+    bom: predict_corpus.BomOption = None,
     device: options.DeviceOption = "cpu",
     isolated: options.IsolatedOption = None,
     threads: options.ThreadsOption = None,

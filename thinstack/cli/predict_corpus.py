@@ -66,6 +66,14 @@ RepeatedOption = Annotated[
     bool | None,
     typer.Option("--allow-repeated-ids", help="With --input: let several rows have the same id."),
 ]
+BomOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--bom",
+        help="With --input and --out FILE.csv: start the file with a byte order mark, by which "
+        "Excel knows UTF-8.",
+    ),
+]
 _OF_INPUT = (
     "out",
     "text",
@@ -76,6 +84,7 @@ _OF_INPUT = (
     "format",
     "fail_after",
     "allow_repeated_ids",
+    "bom",
     "jobs",
 )
 _OF_TABLES = ("text", "id", "separator", "header")
@@ -148,6 +157,8 @@ def _request(asked: Mapping[str, Any]) -> "Request":
             f"--out {out} ends like a file of {own}, but --format is {settings['format']}: leave "
             "--format out, or name a folder"
         )
+    if asked["bom"] and own != "csv":
+        raise InputError("--bom is for one file of CSV: add --out FILE.csv, or leave --bom out")
     settings.setdefault("format", "parquet" if input.suffix.lower() == ".parquet" else "jsonl")
     return Request(
         input=standard_input(input) or input,
@@ -157,6 +168,7 @@ def _request(asked: Mapping[str, Any]) -> "Request":
         model=ModelSource(asked["model"], asked["device"], threads, isolated=isolated),
         named=bool(known.keys() & {"text", "id"}),
         repeated_ids=bool(asked["allow_repeated_ids"]),
+        bom=bool(asked["bom"]),
         **{name: known[name] for name in ("jobs", "fail_after") if name in known},
     )
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._imports import imports_that_stay
-from thinstack.cli.options import HeaderOption, SeparatorOption, listed
+from thinstack.cli.options import HeaderOption, SeparatorOption, SkipBadOption, listed
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import stoppable
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
@@ -43,16 +43,20 @@ def train(
     text_column: Annotated[
         list[str] | None,
         typer.Option(
+            "--text",
             help="For a table: the column of the texts. For pairs of sentences, name two columns.  "
-            "[default: text, or text_a and text_b]"
+            "[default: text, or text_a and text_b]",
         ),
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="For a table: the column of the labels.  [default: label]")
+        str | None,
+        typer.Option("--label", help="For a table: the column of the labels.  [default: label]"),
     ] = None,
     score_column: Annotated[
         str | None,
-        typer.Option(help="For a table of pairs: the column of the ratings.  [default: score]"),
+        typer.Option(
+            "--score", help="For a table of pairs: the column of the ratings.  [default: score]"
+        ),
     ] = None,
     dev: Annotated[
         Path | None,
@@ -107,9 +111,7 @@ def train(
     span_group: Annotated[
         str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
     ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="For a table: skip rows that cannot be used.")
-    ] = False,
+    skip_bad: SkipBadOption = False,
     data: Annotated[
         Path | None,
         typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder of its data files."),

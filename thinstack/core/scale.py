@@ -83,14 +83,16 @@ def ordered(labels: Sequence[str]) -> tuple[str, ...]:
     if are_numbers(labels):
         return tuple(sorted(labels, key=lambda label: _number(label) or 0.0))
     rank = _ranks(labels)
-    return tuple(sorted(labels, key=rank.__getitem__) if rank else sorted(labels))
+    return tuple(sorted(labels, key=lambda label: (rank.get(label, ()), label)))
 
 
 def in_order(labels: Sequence[str]) -> bool:
     """Whether there are at least three classes whose names go from one end of a scale to the
-    other. Numbers say nothing of that: they may be mere codes."""
+    other, each a step of its own: "mixed" is none between "neutral" and "positive". Numbers say
+    nothing of that: they may be mere codes."""
     rank = _ranks(labels)
-    return len(rank) > 2 and list(labels) == sorted(labels, key=rank.__getitem__)
+    places = [rank[label] for label in labels if label in rank]
+    return len({*places}) == len(labels) > 2 and places == sorted(places)
 
 
 def are_numbers(labels: Sequence[str]) -> bool:
@@ -140,14 +142,15 @@ def _tone(polarity: float, all_of_them: Sequence[float]) -> int:
 
 
 def _ranks(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """The place of each class on a scale of names; empty for classes without one."""
+    """The place of each class on a scale of names, which several may have; empty for classes
+    without one."""
     placed = {label: _place(label) for label in labels}
     ranks: dict[str, tuple[int, ...]] = {
-        label: (place[0], place[0] * place[1], int("mixed" in _words(label)))
+        label: (place[0], place[0] * place[1])
         for label, place in placed.items()
         if place is not None
     }
-    if len({*ranks.values()}) == len(placed):
+    if len(ranks) == len(placed):
         return ranks
     plain = {label: " ".join(label.casefold().replace("_", " ").split()) for label in labels}
     for scale in _WORDED:

@@ -22,6 +22,15 @@ from thinstack.runtime.predictor import Predictor
 _ADVICE: Final = "take such rows out, or say what the label means (--relabel NAME=CLASS)"
 
 
+class Wrong(NamedTuple):
+    """A text of a table that a model gets wrong: its line, and the classes."""
+
+    line: int
+    text: str
+    expected: str
+    found: str
+
+
 def evaluate_table(
     predictor: Predictor,
     path: str | Path,
@@ -34,6 +43,8 @@ def evaluate_table(
     source: TreeSource = "auto",
     relabel: Mapping[str, str] | None = None,
     notes: list[str] | None = None,
+    skipped: list[DataError] | None = None,
+    wrong: list[Wrong] | None = None,
 ) -> tuple[Figures, NDArray[np.int64]]:
     """The figures of `text_figures` over the columns `text` and `label` of a table, and its
     confusion matrix (C, C). `encoding`, `separator` and `header` are as in `Table`.
@@ -41,7 +52,8 @@ def evaluate_table(
     A text is read as a user's text. Its label must mean one of the model's classes (`gold_labels`,
     which also says what `relabel` is). If the predictor shows fewer classes (`View`), labels are
     merged in the same way, and texts of a class that is left out do not count. The list `notes`
-    takes sentences about how the table was read.
+    takes sentences about how the table was read, and `wrong` the texts that the model gets wrong.
+    With the list `skipped`, rows that cannot be used are left out, and it takes their errors.
 
     Raises DataError, with file and line, for a row that cannot be used or a label that means no
     class, and InputError for a `relabel` that does not fit.
@@ -51,7 +63,7 @@ def evaluate_table(
     meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
 
     def rows() -> Iterator[TableRow]:
-        return table.rows([text, label], classes=meant)
+        return table.rows([text, label], classes=meant, skipped=skipped)
 
     # Read before anything is scored, so that a label in the last row is found at once.
     classes, said = gold_labels(rows(), label, predictor, renamed, path)
@@ -62,16 +74,25 @@ def evaluate_table(
         said.append("the columns start and end were not read: texts are measured as a whole")
     if notes is not None:
         notes.extend(said)
-    gold: list[int] = []
+    if skipped:
+        skipped.clear()  # The rows are read again.
+    gold, read = list[int](), list[TableRow]()
 
     def text_of(row: TableRow) -> str:
         if row.values[label] not in classes:
             raise DataError(f"{path}: it changed while it was read; evaluate it again")
         gold.append(classes[row.values[label]])
+        if wrong is not None:
+            read.append(row)
         return row.values[text]
 
     scores = text_scores(predictor, map(text_of, rows()), source=source, where=path)
     known = np.array(gold, np.int64)
+    if wrong is not None:
+        for row, expected, answer in zip(read, gold, scores.argmax(1).tolist(), strict=True):
+            if expected not in (answer, -1):
+                names = predictor.labels[expected], predictor.labels[answer]
+                wrong.append(Wrong(row.line, row.values[text], *names))
     scores, known = scores[known >= 0], known[known >= 0]
     matrix = confusion(scores.argmax(1), known, len(predictor.labels))
     return text_figures(scores, known, predictor.labels), matrix

@@ -12,7 +12,6 @@ from thinstack.bundle.hub.hub_cache import is_address
 from thinstack.core.class_sets import ClassSets
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning
-from thinstack.core.scale import NO_TERM
 from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import named_separator
@@ -92,14 +91,13 @@ def text_recipe(
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
     parses = ModelConfig.parse(model, source="model").parses
-    meant = [label for label in labels if label != NO_TERM]
     source: dict[str, Any] = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
     if start is not None:
         source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
         "schema": 1,
-        "description": defaults.description.format(", ".join(meant)),
+        "description": defaults.description,
         "data": files.model_copy(update=source).model_dump(exclude_defaults=True),
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
@@ -188,7 +186,7 @@ def table_data(
     columns = tuple(text_columns) or _columns(table)
     if len(columns) > 2:
         raise InputError(
-            f"--text-column: expected one, or two for pairs, found {len(columns)}; leave some out"
+            f"--text: expected one, or two for pairs, found {len(columns)}; leave some out"
         )
     files = {"train": path.name, **_development(inputs.folder, given)}
     if (test := given.pop("test", None)) is not None:
@@ -198,8 +196,7 @@ def table_data(
         given |= {"format": TABLE, "pair_columns": columns}
     elif "score_column" in given:
         raise InputError(
-            "--score-column: scores are of pairs, found one column of texts; name two columns with "
-            "--text-column"
+            "--score: scores are of pairs, found one column of texts; name two columns with --text"
         )
     else:
         if "task" not in given:
@@ -283,6 +280,6 @@ def _pair_task(table: Table, given: Mapping[str, Any]) -> str:
         found = "both" if label else ", ".join(map(repr, known))
         raise DataError(
             f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of pairs, "
-            f"found {found}; name the column to learn with --label-column or --score-column"
+            f"found {found}; name the column to learn with --label or --score"
         )
     return "relatedness.v1" if score else "entailment.v1"

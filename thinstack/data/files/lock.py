@@ -22,14 +22,19 @@ NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
     """Hold the lock of a folder, which is made if it is not there, and goes again if the block
     fails before it has written anything. Where the file system has no locks, nothing is held.
-    Raises InputError as `check_new_folder` does, and where another process holds it, which advises
-    to name another folder with `option`; OSError where the folder cannot be written to."""
+    Raises InputError as `check_new_folder` does, and where another process holds it, or where
+    it cannot be written to, which advises to name another folder with `option`."""
     import socket
 
     new = not folder.exists()
     check_new_folder(folder, option, "all that is written")
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a+", encoding="utf-8") as file:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("a+", encoding="utf-8")
+    except OSError as error:
+        problem = f"{folder}: this folder cannot be written to: {error.strerror}"
+        raise InputError(f"{problem}. Name another one with {option}") from None
+    with file:
         try:
             free = take(file.fileno())
         except OSError as error:

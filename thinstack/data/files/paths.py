@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -20,6 +21,9 @@ _FILES = (
 )
 """How names of files end, of tables above all."""
 
+_SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/+")
+
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -34,8 +38,9 @@ _PIPE = (
 
 
 def any_path(path: object) -> Path:
-    """The path of a file or folder, which need not be there. Raises DataError for what is no path,
-    and for a name that no file has: one with a NUL character, or with half of a surrogate pair."""
+    """The path of a file or folder, which need not be there. "~" is the home folder. Raises
+    DataError for what is no path, for an address, and for a name that no file has: one with a NUL
+    character, or with half of a surrogate pair."""
     try:
         found = Path(path)  # type: ignore[arg-type]
         usable = b"\0" not in os.fsencode(found)
@@ -43,17 +48,24 @@ def any_path(path: object) -> Path:
         usable = False
     if not usable:
         raise DataError(f"expected the path of a file, found {shown(path)}")
-    return found
+    if (address := _ADDRESS.match(str(found))) and not found.exists():
+        local = address[1].lower() == "file:"
+        where = _ADDRESS.sub(rf"\1//{'/' if local else ''}", str(found), count=1)
+        how = "Name the path alone" if local else "Download the file, and name the copy"
+        raise DataError(f"{where}: this is an address, and nothing is fetched. {how}")
+    return found.expanduser() if str(found)[0] == "~" and not found.exists() else found
 
 
 def file_path(path: object) -> Path:
     """The path of a file that is to be read; a link counts as what it leads to.
 
-    Raises DataError as `any_path` does, and for a folder, a pipe, a socket or a device: a device
-    may never end, and a pipe waits until somebody writes to it. That a file is missing is for
-    whoever opens it to say.
+    Raises DataError as `any_path` does, for a spreadsheet by its name, and for a folder, a pipe, a
+    socket or a device: a device may never end, and a pipe waits until somebody writes to it. That
+    a file is missing is for whoever opens it to say.
     """
     found = any_path(path)
+    if found.suffix.lower() in _SHEETS:
+        raise DataError(f"{found}: this is a spreadsheet. Save the sheet as CSV, and name the CSV")
     try:
         mode = found.stat().st_mode
     except OSError:

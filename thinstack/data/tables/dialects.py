@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Final, NamedTuple
 
 from thinstack.core.config.separator import separator_of
@@ -21,6 +22,9 @@ _LONG: Final = 60
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 
 _CHOICES: Final = ("\t", ";", "|", ",")
+ONE_COLUMN: Final = "\0"
+"""The separator of a table of one column, which no text holds."""
+
 _EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
 
 
@@ -90,6 +94,21 @@ def split_line(line: str, dialect: Dialect) -> list[str]:
     """The cells of a line in which a quote mark is text."""
     cells = bare(line).split(dialect.separator)
     return [cell.lstrip(" ") for cell in cells] if dialect.spaced else cells
+
+
+def split_quoted(line: str, dialect: Dialect) -> tuple[list[str], bool]:
+    """The cells of a line; and whether one begins with a quote mark that it does not close, which
+    is then text. A cell is quoted if it begins and ends with a quote mark, and those between are
+    doubled."""
+    found = _cell(dialect.separator, dialect.spaced).findall(bare(line) + dialect.separator)
+    cells = [plain or quoted.replace('""', '"') for quoted, plain in found]
+    return cells, any(plain[:1] == '"' for _, plain in found)
+
+
+@cache
+def _cell(separator: str, spaced: bool) -> re.Pattern[str]:
+    mark, space = re.escape(separator), " *+" if spaced else ""
+    return re.compile(rf'{space}(?:"([^"]*+(?:""[^"]*+)*+)"|([^{mark}]*+)){mark}')
 
 
 def reader(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
@@ -185,22 +204,17 @@ def check_header(
 
 def first_width(sample: Sequence[str], dialect: Dialect) -> int:
     """The number of columns of a table without a header: that of most of its first rows, if any."""
-    rows = _rows(sample, dialect) or [split_line(row, dialect) for row in filter(bare, sample)]
-    widths = Counter(map(len, rows))
+    widths = Counter(map(len, _rows(sample, dialect)))
     return widths.most_common(1)[0][0] if widths else 0
 
 
 def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
-    """The rows of a sample in which nothing is quoted. If there are none, all rows up to the first
-    whose quotes do not fit."""
+    """The rows of a sample that are one line each, and in which nothing is quoted. If there are
+    none, those in which cells are quoted."""
     lines = [line for line in sample if bare(line)]
-    plain = [line for line in lines if '"' not in line]
-    if plain or dialect.tabs:
-        return [split_line(line, dialect) for line in plain or lines]
-    rows: list[list[str]] = []
-    with suppress(csv.Error):
-        rows.extend(reader(lines, dialect))
-    return rows
+    found = ((line, *split_quoted(line, dialect)) for line in lines)
+    rows = [(line, cells) for line, cells, stray in found if not stray]
+    return [cells for line, cells in rows if '"' not in line] or [cells for _, cells in rows]
 
 
 def _numbered(header: Sequence[str]) -> bool:

@@ -1,14 +1,15 @@
-"""Reads tables of separated cells row by row. A quote mark that is not closed, or that takes other
-rows along, costs its own row only."""
+"""Reads tables of separated cells row by row. A cell is quoted or not whatever other cells hold,
+and a quote mark that is not closed costs no other row."""
 
 import csv
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Final, NamedTuple, TextIO
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.dialects import (
+    ONE_COLUMN,
     Dialect,
     bare,
     check_header,
@@ -18,18 +19,14 @@ from thinstack.data.tables.dialects import (
     reader,
     sample_of,
     split_line,
+    split_quoted,
 )
-from thinstack.data.tables.stray_quotes import RowShapes, quotes_fit
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
 
 LONGEST_CELL: Final = 1 << 24
 """Characters. It bounds how far the end of an open quote is looked for."""
-
-_AGAIN: Final = 4
-"""Characters that may be read again after quotes that were never closed, for each one read. It
-keeps hostile tables from taking quadratic time."""
 
 
 def separated_records(
@@ -56,7 +53,6 @@ def separated_records(
         elif row := rows.next():
             if row.problem:
                 raise row.problem
-            rows.quoted = bare(sample[0]).startswith('"')
             names = header_names(row.cells, sample[1:], dialect)
             if header is None:
                 check_header(path, row.line, names, sample, wanted, dialect)
@@ -65,7 +61,7 @@ def separated_records(
         if not names:
             return
         yield names
-        rows.width = len(names)
+        rows.set_width(len(names))
         while row := rows.next():
             cells = dict(zip(names, row.cells, strict=True)) if row.cells else {}
             yield Record(row.line, cells, row.problem)
@@ -82,20 +78,16 @@ class _Lines:
 
     Attributes:
         number: the number of the line that was taken last.
-        again: characters of lines that were put back, less what is allowed for those read.
     """
 
     def __init__(self, stream: TextIO):
         self._stream, self._back = stream, deque[str]()
-        self.number = self.again = 0
+        self.number = 0
 
     def take(self) -> str | None:
         """The next line, or None at the end."""
-        if self._back:
-            line = self._back.popleft()
-        elif line := self._stream.readline():
-            self.again -= _AGAIN * len(line)
-        else:
+        line = self._back.popleft() if self._back else self._stream.readline()
+        if not line:
             return None
         self.number += 1
         return line
@@ -103,7 +95,6 @@ class _Lines:
     def put_back(self, lines: Sequence[str]) -> None:
         self._back.extendleft(reversed(lines))
         self.number -= len(lines)
-        self.again += sum(map(len, lines))
 
     def sample(self) -> list[str]:
         """The first lines of the table, which stay to be taken."""
@@ -113,22 +104,26 @@ class _Lines:
 
 
 class _Rows:
-    """The rows of a table of one dialect.
-
-    Attributes:
-        width: the number of cells that a row must have. The header has any number.
-        quoted: whether the header is in quotes. Who wrote it then quoted the rows too.
-    """
-
-    width: int | None = None
-    quoted = False
+    """The rows of a table of one dialect."""
 
     def __init__(self, path: FilePath, encoding: str, dialect: Dialect, lines: _Lines):
         self._path, self._encoding = path, encoding
         self._dialect, self._lines = dialect, lines
+        self._width: int | None = None
+        self._stray_is_text = self._tabs = dialect.tabs
+        self._unclosed_before = 0  # the line up to which a quote that stays open is not closed
+        self._warned = False
+
+    def set_width(self, width: int) -> None:
+        """Set the number of cells that each row must have; the header has any. A table of one
+        column has no separator."""
+        self._width = width
+        if width == 1:
+            self._dialect = self._dialect._replace(separator=ONE_COLUMN)
+            self._stray_is_text = True
 
     def next(self) -> _Row | None:
-        """The next row, with `width` cells or a problem; None at the end."""
+        """The next row, with as many cells as there must be or a problem; None at the end."""
         while (line := self._lines.take()) is not None and not bare(line):
             pass
         if line is None:
@@ -136,82 +131,101 @@ class _Rows:
         start = self._lines.number
         if '"' not in line:
             return self._checked(start, split_line(line, self._dialect))
-        cells, taken = self._quoted(line)
-        return (self._of_tabs if self._dialect.tabs else self._of_commas)(start, cells, taken)
+        cells, stray = split_quoted(line, self._dialect)
+        if stray:
+            return self._over_lines(start, line, cells)
+        if self._stray_is_text and not self._fits(cells):
+            plain = split_line(line, self._dialect)
+            cells = self._with_marks(start, plain) if self._fits(plain) else cells
+        return self._checked(start, cells)
 
-    @cached_property
-    def _shapes(self) -> RowShapes:
-        with opened_text(self._path, self._encoding) as stream:
-            return RowShapes(stream, self._dialect, self.width or 0)
+    def _over_lines(self, start: int, line: str, cells: list[str]) -> _Row:
+        """The row of a line with a quote that it does not close. The cell ends on a later line if
+        the row is then as RFC 4180 says, with the right number of cells, and if most of its lines
+        are no rows themselves. Otherwise the quote mark is a stray one, and the next row starts on
+        the next line. `cells`: those of the line, if the mark is text."""
+        joined, taken = self._joined(line)
+        last = self._lines.number
+        if joined and self._fits(joined) and not self._are_rows(taken):
+            return self._checked(start, joined)
+        self._unclosed_before = max(last, self._unclosed_before)
+        if self._stray_is_text or self._hold_rows(taken):
+            self._lines.put_back(taken[1:])
+            if self._stray_is_text:
+                return self._checked(start, self._with_marks(start, cells))
+        elif joined:
+            return self._checked(start, joined)
+        where = f"lines {start} to {last}" if last > start else f"line {start}"
+        return self._bad(
+            start,
+            f"{where}: a quotation mark that starts a cell is not closed at the end of the cell. "
+            'Put the cell in quotation marks and double those inside ("a ""good"" film"), or take '
+            "the mark out",
+        )
 
-    @cached_property
-    def _quotes_fit(self) -> bool:
-        with opened_text(self._path, self._encoding) as stream:
-            return quotes_fit(stream, self._dialect.separator, LONGEST_CELL)
+    def _joined(self, first: str) -> tuple[list[str] | None, list[str]]:
+        """The cells of a row with quotes as in RFC 4180, or None; and the lines that it takes.
 
-    def _quoted(self, first: str) -> tuple[list[str] | csv.Error, list[str]]:
-        """The cells of a row with quotes as in RFC 4180, or what is wrong with it; and the lines
-        that it takes."""
-        taken, most = [first], min(LONGEST_CELL, LONGEST_CELL - self._lines.again)
+        A search that fails covers the searches from all lines that it passed: at the end of each
+        of these a quote was open. So every line is searched once."""
+        taken = [first]
+        if self._lines.number < self._unclosed_before:
+            return None, taken
 
         def lines() -> Iterator[str]:
             yield first
             size = len(first)
-            while size <= most and (line := self._lines.take()) is not None:
+            while size <= LONGEST_CELL and (line := self._lines.take()) is not None:
                 taken.append(line)
                 size += len(line)
                 yield line
 
         try:
             return next(reader(lines(), self._dialect)), taken
-        except csv.Error as error:
-            return error, taken
+        except csv.Error:
+            return None, taken
 
-    def _of_tabs(self, start: int, cells: list[str] | csv.Error, taken: list[str]) -> _Row:
-        """A row between tabs. It is quoted if all its quote marks fit, it then has as many cells as
-        the header, and it takes no other rows along. Otherwise its quote marks are text, as they
-        are in all rows of a table where one of them does not fit."""
-        if isinstance(cells, list) and self.width in (None, len(cells)):
-            several = len(taken) > 1
-            if (
-                self.width is None
-                or self.quoted
-                or (self._quotes_fit and not (several and self._shapes.swallowed(taken)))
-            ):
-                return self._checked(start, cells)
-        self._lines.put_back(taken[1:])
-        return self._checked(start, split_line(taken[0], self._dialect))
+    def _are_rows(self, lines: Sequence[str]) -> bool:
+        """Whether the lines of one quoted row are rows themselves, between two stray quotes: two
+        of them between tabs, which texts seldom hold, otherwise most of them. In one column each
+        line could be; between tabs, where few writers quote, it is taken for one."""
+        if self._width is None or len(lines) == 1:
+            return False
+        if self._width == 1:
+            return self._tabs
+        return sum(map(self._is_row, lines)) > (1 if self._tabs else len(lines) / 2)
 
-    def _of_commas(self, start: int, cells: list[str] | csv.Error, taken: list[str]) -> _Row:
-        """A row between other separators, where quotes are as in RFC 4180."""
-        last = start + len(taken) - 1
-        if self.width is None or len(taken) == 1:
-            rows_within = False
-        elif isinstance(cells, list) and len(cells) == self.width:
-            rows_within = not self.quoted and self._shapes.swallowed(taken)
-        else:
-            rows_within = self._shapes.holds_rows(taken)
-        if rows_within:
-            self._lines.put_back(taken[1:])
-            if isinstance(cells, list):
-                return self._bad(
-                    start,
-                    "expected a quote mark that is closed before the next row, found one that "
-                    f"takes the rows up to line {last} along; double it and put the cell in "
-                    "quotes, or take it out",
-                )
-            last = start
-        if isinstance(cells, list):
-            return self._checked(start, cells)
-        where = f"lines {start} to {last}" if last > start else f"line {start}"
-        return self._bad(
-            start,
-            "expected double quotes around whole cells only, and doubled inside them "
-            f'("a ""good"" film"), found others in {where}: {cells}',
-        )
+    def _hold_rows(self, lines: Sequence[str]) -> bool:
+        """Whether a broken row of these lines holds other rows: a line alone is one. The last may
+        be so only if it does not close the quote, and thus has pairs of quote marks."""
+        even = lines[-1].count('"') % 2 == 0
+        return any(map(self._is_row, lines if even else lines[:-1]))
+
+    def _is_row(self, line: str) -> bool:
+        """Whether a line alone has the right number of cells. A comma before a space or at the end
+        of a line is one of prose."""
+        cells, _ = split_quoted(line, self._dialect)
+        if not self._fits(cells) or self._tabs:
+            return self._fits(cells)
+        spaced = any(cell[:1] == " " for cell in cells[1:])
+        return not (spaced or bare(line).endswith(self._dialect.separator))
+
+    def _with_marks(self, line: int, cells: list[str]) -> list[str]:
+        """Cells in which a quote mark is text, of which the first ones of a table warn."""
+        if self._fits(cells) and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self._path}:{line}: a quotation mark that starts a cell is not closed at the "
+                "end of the cell. It is kept as text, here and in later rows",
+                stacklevel=2,
+            )
+        return cells
+
+    def _fits(self, cells: Sequence[str]) -> bool:
+        return self._width in (None, len(cells))
 
     def _checked(self, start: int, cells: list[str]) -> _Row:
-        fits = self.width in (None, len(cells))
+        fits = self._fits(cells)
         text = self._dialect.separator.join(cells)
         if problem := undecoded(self._path, start, text, self._encoding):
             return _Row(start, cells if fits else (), problem)
@@ -220,7 +234,7 @@ class _Rows:
         others = "as the header has" if self._dialect.header else "as other rows have"
         return self._bad(
             start,
-            f"expected {self.width} cells, {others}, found {len(cells)}; put cells that hold "
+            f"expected {self._width} cells, {others}, found {len(cells)}; put cells that hold "
             f"{self._dialect.separator!r} or line ends in double quotes",
         )
 

@@ -80,7 +80,7 @@ class Table:
         if (kind := self.kind) == ".parquet":
             return parquet_records(self.path, wanted)
         if kind in (".json", ".jsonl"):
-            return with_columns(_json_rows(self.path, self.encoding))
+            return with_columns(_json_rows(self.path, self.encoding), wanted)
         return separated_records(
             self.path, wanted, self.encoding, separator=self.separator, header=self.header
         )
@@ -88,10 +88,11 @@ class Table:
     def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
         """The rows, one after the other, with the texts of `columns`, as `checked_rows` gives them.
 
-        CSV is as in RFC 4180. Tab-separated text is the same, but a row whose quotes do not fit is
-        read without any: a quote mark in it is text. JSON has one object a line, or one array of
-        objects. A file may be compressed (`opened_bytes`). A byte order mark and blank lines are
-        ignored. Cells become text as `cell_text` says; in CSV 3.0 stays "3.0".
+        CSV is as in RFC 4180, except that one column needs no quotes. Tab-separated text is the
+        same, but a quote mark that does not fit is text, which warns (UserWarning). JSON has one
+        object a line, or one array of objects. A file may be compressed (`opened_bytes`). A byte
+        order mark and blank lines are ignored. Cells become text as `cell_text` says; in CSV 3.0
+        stays "3.0".
 
         A row is also bad if it has too few or too many cells, or bytes that are not in `encoding`.
         So is one with a quote that is not doubled, is never closed or takes other rows along, and a
@@ -120,7 +121,7 @@ def read_mappings(
         return Record(line, {}, DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}"))
 
     records = starmap(record, enumerate(rows, start=1))
-    return checked_rows(source, with_columns(records), columns, **checks)
+    return checked_rows(source, with_columns(records, columns), columns, **checks)
 
 
 def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:

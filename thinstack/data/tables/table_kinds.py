@@ -1,10 +1,9 @@
 """Finds out the kind of a table: by its name, or by its first bytes if the name is silent."""
 
-from pathlib import Path
 from typing import Final
 
 from thinstack.data.files.compressed import opened_bytes, without_compression
-from thinstack.data.files.paths import FilePath
+from thinstack.data.files.paths import FilePath, file_path
 from thinstack.errors import DataError
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet")
@@ -24,7 +23,8 @@ def is_table(path: FilePath) -> bool:
 def holds_table(path: FilePath) -> bool:
     """Whether a file is a table. If its name does not say, it is one unless it is missing, blank,
     or begins with a tree in brackets."""
-    if is_table(path) or _suffix(path) not in SILENT_SUFFIXES or not Path(path).is_file():
+    path = file_path(path)
+    if is_table(path) or _suffix(path) not in SILENT_SUFFIXES or not path.is_file():
         return is_table(path)
     start = _start(path)
     return start != b"" and not start.startswith(b"(")

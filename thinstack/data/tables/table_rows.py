@@ -13,9 +13,9 @@ import numpy as np
 
 from thinstack.errors import DataError, shown
 
-COLUMN_ADVICE = (
-    "name the columns with --text-column and --label-column (in Python text= and label=)"
-)
+COLUMN_ADVICE = "name the columns with --text and --label (in Python text= and label=)"
+
+_ROW_ADVICE = "fix the row, or leave such rows out (--skip-bad)"
 
 _PANDAS = "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None"
 _PANDAS += "|n/a|nan|null"
@@ -96,14 +96,25 @@ Found = list[str] | Record
 """An item that a file gives, in order: its columns (once, before the first record), or a record."""
 
 
-def with_columns(records: Iterable[Record]) -> Iterator[Found]:
-    """The records of rows that name their cells; before them, the names of the first one."""
-    first = True
+def with_columns(records: Iterable[Record], wanted: Iterable[str] = ()) -> Iterator[Found]:
+    """The records of rows that name their cells; before them, the names of the first one. A column
+    `wanted` that no cell names, such as "data.text", is the cell "text" of the object "data"."""
+    first, dotted = True, [name for name in wanted if "." in name]
     for record in records:
+        for name in dotted:
+            if (value := _inner(record.cells, name)) is not None:
+                record = record._replace(cells={name: value, **record.cells})
         if first and not record.problem:
             first = False
             yield list(record.cells)
         yield record
+
+
+def _inner(cells: Mapping[str, object], name: str) -> object:
+    value: object = cells
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def checked_rows(
@@ -166,10 +177,16 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
     "3"), a truth value as "true" or "false".
 
+    In a column of `classes`, a list of one label is that label.
+
     Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
     for text that stands for a missing value (`is_missing`), unless `classes` has it as a name. Also
     for lists and other objects, and for text that UTF-8 cannot hold or that holds a NUL character.
     """
+    if classes and isinstance(value, list):
+        if len(value) > 1:
+            raise DataError(f"found {len(value)} labels ({shown(value, 60)}), not one")
+        value = value[0] if value else None
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
@@ -249,7 +266,7 @@ def _row(
                 continue
             expected = f"expected a text or a number in the column {column!r}"
             mark = of_classes is not None and isinstance(value, str) and is_no_class(value)
-            mend = classes.advice if classes and mark else "mend the row or leave it out"
+            mend = classes.advice if classes and mark else _ROW_ADVICE
             return DataError(f"{source}:{record.line}: {expected}, {error}; {mend}")
     return TableRow(record.line, values)
 

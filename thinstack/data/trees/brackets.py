@@ -3,7 +3,8 @@
 
 With labels, a bracket holds its label, then one word or children. The label may be missing where
 there are children, as in the outermost bracket of the treebank's files. Without labels, a bracket
-holds children, and each word is a leaf by itself.
+holds children, and each word is a leaf by itself. Traces, `(NP (-NONE- *-1))`, are left out with
+the constituents that hold nothing else.
 """
 
 import re
@@ -18,6 +19,8 @@ from thinstack.errors import TreeError
 SPACE = " \t\r\n\f\v"
 """What separates: ASCII white space only, since treebanks hold no-break spaces inside words."""
 
+_TRACE = "-NONE-"
+"""The label of the Penn Treebank for what is not said."""
 _NAME = re.compile(rf"[^{SPACE}()]+")
 _LABELLED = re.compile(rf"\([{SPACE}]*({_NAME.pattern})?|\)|{_NAME.pattern}")
 _UNLABELLED = re.compile(rf"[()]|{_NAME.pattern}")
@@ -66,12 +69,14 @@ def from_brackets(
 
 @dataclass(slots=True)
 class _Frame:
-    """An open bracket: where it stands, its label, its word and the children closed so far."""
+    """An open bracket: where it stands, its label, its word and the children closed so far; and
+    whether it held a trace."""
 
     at: int
     label: str | None
     word: str | None = None
     children: list[int] = field(default_factory=list)
+    traced: bool = False
 
 
 class _Reader:
@@ -105,9 +110,14 @@ class _Reader:
         if not self.frames:
             raise TreeError("expected '(', found ')'")
         frame = self.frames.pop()
-        if frame.word is None and not frame.children:
+        if frame.word is None and not frame.children and not frame.traced:
             raise TreeError("expected a word or children before ')'")
-        self._add(frame.word, frame.label, frame.children)
+        if (frame.word is not None and frame.label == _TRACE) or not (frame.word or frame.children):
+            if not self.frames:
+                raise TreeError("expected a tree with words, found only traces (-NONE-)")
+            self.frames[-1].traced = True
+        else:
+            self._add(frame.word, frame.label, frame.children)
 
     def _add(self, token: str | None, label: str | None, children: list[int]) -> None:
         node = len(self.parents)

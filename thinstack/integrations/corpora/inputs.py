@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from thinstack.data.files.compressed import without_compression
-from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.files.paths import any_path, file_path, why_unreadable
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES
 from thinstack.data.tables.table_rows import Found, Record
@@ -82,6 +82,7 @@ def open_corpus(
     ending, for columns of files that have none, and for a link that leads nowhere or to another
     folder; DataError for what is no plain file.
     """
+    path = any_path(path)
     if path.is_dir():
         inner = sorted(file.relative_to(path) for file in path.rglob("*"))
         shown = [name for name in inner if not any(part[0] in "._" for part in name.parts)]

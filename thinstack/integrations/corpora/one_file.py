@@ -1,5 +1,6 @@
 """Scored rows as one file. Its parts lie in a hidden folder beside it until all is scored."""
 
+import codecs
 import filecmp
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,10 +46,17 @@ def check_new_file(file: Path, used: Iterable[Used]) -> None:
 
 
 def join_parts(
-    folder: OutFolder, shards: int, file: Path, labels: Sequence[str], *, output: Output
+    folder: OutFolder,
+    shards: int,
+    file: Path,
+    labels: Sequence[str],
+    *,
+    output: Output,
+    bom: bool = False,
 ) -> None:
     """Write the rows of all shards as one file, and the failed rows as another one. Each is whole,
-    wherever this is stopped. Raises InputError if another file is there by now; OSError."""
+    wherever this is stopped. `bom`: with a byte order mark. Raises InputError if another file is
+    there by now; OSError."""
     parts = [folder.part(number) for number in range(shards)]
     with _new(file) as temporary:
         if folder.format == "parquet":
@@ -56,7 +64,7 @@ def join_parts(
         else:
             csv = folder.format == "csv"
             names = csv_line(csv_columns(labels, output=output)) if csv else ""
-            _concatenate(parts, temporary, len(names.encode()))
+            _concatenate(parts, temporary, len(names.encode()), codecs.BOM_UTF8 if bom else b"")
     failed = [folder.failed_part(number) for number in range(shards)]
     if there := [path for path in failed if path.exists()]:
         with _new(failed_file(file)) as temporary:
@@ -84,9 +92,10 @@ def _is_there(file: Path) -> InputError:
     )
 
 
-def _concatenate(parts: Sequence[Path], file: Path, header: int = 0) -> None:
-    """`header`: bytes at the start of each part, of which the file gets one."""
+def _concatenate(parts: Sequence[Path], file: Path, header: int = 0, start: bytes = b"") -> None:
+    """`header`: bytes at the start of each part, of which the file gets one, after its `start`."""
     with file.open("wb") as whole:
+        whole.write(start)
         for number, path in enumerate(parts):
             with path.open("rb") as part:
                 part.seek(header if number else 0)

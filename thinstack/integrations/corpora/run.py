@@ -58,6 +58,7 @@ class Request:
         jobs: how many processes score side by side; 0 means this process, which a row may kill.
         fail_after: the run stops if more than this share of all rows fails.
         repeated_ids: whether several rows may have the same id.
+        bom: whether the one file starts with a byte order mark, as Excel needs it.
     """
 
     input: Path | BinaryIO
@@ -69,6 +70,7 @@ class Request:
     jobs: int = 1
     fail_after: float = 0.01
     repeated_ids: bool = False
+    bom: bool = False
 
 
 def score_corpus(request: Request, tell: Tell) -> Progress:
@@ -109,7 +111,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
         if request.file:
-            join_parts(folder, len(manifest.shards), request.file, **classes)
+            join_parts(folder, len(manifest.shards), request.file, bom=request.bom, **classes)
             remove_parts(folder)
     if request.file:
         remove_parts(folder)  # where the lock was in the way, as on Windows

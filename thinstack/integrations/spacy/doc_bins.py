@@ -30,7 +30,7 @@ def read_doc_bin(
     Raises DataError for a file that is missing, is not a DocBin or has no Doc, for other `columns`,
     and if no Doc has the group.
     """
-    advice = "a file of Docs has no others: leave out --text-column, --label-column (text=, label=)"
+    advice = "a file of Docs has no others: leave out --text, --label (text=, label=)"
     checks["advice"] = advice
     texts = _spans(path, span_group) if span_group else _docs(path)
     return checked_rows(str(path), texts, columns, **checks)

@@ -1,16 +1,23 @@
 """Finds the classes of a table of texts, checks them and puts them in order."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from thinstack.core.scale import ordered
+from thinstack.core.scale import are_numbers, numbers_of, ordered
 from thinstack.data.tables.alike import alike, difference
 from thinstack.data.tables.table_rows import is_no_class
 from thinstack.errors import DataError
 
 MAX_CLASSES: Final = 200
 """The most classes: a column with more of them holds something else."""
+
+
+_FEW: Final = 10
+"""So many numbers may be classes in any table."""
+_SEPARATORS: Final = "|;#"
+"""Characters that stand between several labels in one cell, as a comma and a slash may."""
 
 
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
@@ -21,14 +28,27 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
         few = ", ".join(repr(name) for name in list(counts)[:3])
         raise DataError(
             f"{source}: expected at most {MAX_CLASSES} classes, found more ({few} ...); it seems "
-            "to be a column of texts or numbers; name the column of labels (--label-column)"
+            "to be a column of texts or numbers; name the column of labels (--label)"
+        )
+    if len(counts) > _FEW and are_numbers([*counts]) and _are_measured(counts):
+        raise DataError(
+            f"{source}: {len(counts)} different numbers, such as {next(iter(counts))!r:.20}, are "
+            "measurements, which cannot be trained on as classes. Round them to a few steps, such "
+            "as 1 to 5, or name another column of labels (--label)"
         )
     if len(counts) < 2:
         found = f"only the class {next(iter(counts))!r}" if counts else "no row"
         raise DataError(
             f"{source}: expected two classes or more, found {found}; add rows of another class"
         )
-    check_labels(counts, source, "name all classes that are meant (--labels A,B,C)")
+    advice = "name all classes that are meant (--labels A,B,C)"
+    if several := _several(counts):
+        rows = sum(counts[label] for label in several)
+        raise DataError(
+            f"{source}: {rows:,} rows have several labels in one cell, such as "
+            f"{several[0]!r:.60}, but a text can have only one. Keep one of them, or {advice}"
+        )
+    check_labels(counts, source, advice)
     return ordered(list(counts))
 
 
@@ -51,3 +71,29 @@ def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
             raise DataError(
                 f"{source}: the classes {found} {how}; make them one in the file, or {advice}"
             )
+
+
+def _several(counts: Mapping[str, int]) -> list[str]:
+    """The labels that are several in one cell: each part of them is the label of other rows, or,
+    between characters that labels seldom hold, one part is in other labels too."""
+    parts = {label: _parts(label) for label in counts}
+    usual = Counter(part for names in parts.values() for part in {*names})
+    return [
+        label
+        for label, names in parts.items()
+        if len(names) > 1
+        and (
+            all(name in counts for name in names)
+            or (any(usual[name] > 1 for name in names) and {*label} & {*_SEPARATORS})
+        )
+    ]
+
+
+def _parts(label: str) -> list[str]:
+    return [part.strip() for part in re.split(rf"[{_SEPARATORS},/]", label) if part.strip()]
+
+
+def _are_measured(counts: Mapping[str, int]) -> bool:
+    """Whether numbers are measurements: most are in one row, or many have a fraction."""
+    whole = all(number.is_integer() for number in numbers_of([*counts]))
+    return 2 * len(counts) > sum(counts.values()) or (not whole and len(counts) > 2 * _FEW)

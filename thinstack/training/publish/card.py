@@ -1,8 +1,11 @@
 """Writes the model card of a bundle."""
 
+import re
+from html import escape
 from typing import Any
 
 from thinstack.bundle.hub.front_matter import front_matter
+from thinstack.errors import escaped
 from thinstack.evaluate.accuracy import BINS
 from thinstack.evaluate.figures import interval_line, mean_and_std, percent, shown
 from thinstack.evaluate.suite_table import markdown
@@ -105,7 +108,7 @@ def card(
         export=recipe.export,
         result=result,
         taught=_taught(recipe),
-        labels=", ".join(recipe.model.shown_labels),
+        labels=", ".join(map(_as_text, recipe.model.shown_labels)),
         sets=_sets(recipe),
         trees=f"`{source}`" if kind == "binary" else f"none, it reads `{kind}`",
         megabytes=size / 1e6,
@@ -125,9 +128,14 @@ def card(
 def _sets(recipe: Recipe) -> str:
     """What labels of a user stand for."""
     sets = recipe.model.class_sets
-    meant = "; ".join(f"{label} is {' or '.join(classes)}" for label, classes in sets.items())
+    meant = "; ".join(f"{_as_text(one)} is {' or '.join(sets[one])}" for one in sets)
     of = f" They are shown in place of the model's own, which phrases keep: {meant}."
     return of if sets else ""
+
+
+def _as_text(label: str) -> str:
+    """Markdown that shows a label of a user as it is, whatever marks are in it."""
+    return re.sub(r"([\\`*_\[\]#|~])", r"\\\1", escape(escaped(label), quote=False))
 
 
 def _more(recipe: Recipe, result: SeedResult, shipped: dict[str, dict[str, Any]]) -> str:
@@ -157,7 +165,7 @@ def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     options = recipe.task.evaluate_options
     if recipe.data.dev is None or options is None:
         return ""
-    text = "; for raw text, with `--source auto --text`" if "text" in shipped else ""
+    text = "; for raw text, with `--source auto --raw-text`" if "text" in shipped else ""
     command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{options}`"
     auto = ", and with `--source auto`" if "auto" in shipped else ""
     return f"""

@@ -23,8 +23,7 @@ from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._table import TableTask, located
 
 ADVICE: Final = (
-    "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
-    "--score-column (ratings)"
+    "name the columns of pairs with --text, given twice, and --label (classes) or --score (ratings)"
 )
 
 

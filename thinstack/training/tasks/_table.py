@@ -38,7 +38,7 @@ class Defaults(NamedTuple):
     Attributes:
         head: the task head.
         dropout: of the words' vectors.
-        description: of the bundle, with {} in place of the labels.
+        description: of the bundle.
         learning_rate: of `training.rule`.
     """
 

@@ -35,7 +35,7 @@ class Entailment(Pairs):
     defaults: ClassVar = Defaults(
         head={"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
         dropout=0.2,
-        description="Classes of pairs of sentences: {}.",
+        description="Classes of pairs of sentences.",
     )
 
     label_column: str = Field(default="label", description="The column of the classes.")
@@ -73,9 +73,7 @@ class Entailment(Pairs):
         source = f"{source}, {self.label_column}"
         if numbers := [value for value in values if _is_fraction(value)]:
             found = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
-            raise DataError(
-                f"{source}: {found}; if they are ratings, name the column with --score-column"
-            )
+            raise DataError(f"{source}: {found}; if they are ratings, name the column with --score")
         return find_labels(values, source)
 
 

@@ -43,7 +43,7 @@ class Relatedness(Pairs):
     defaults: ClassVar = Defaults(
         head={"name": "similarity.v1"},
         dropout=0.2,
-        description="Scores of pairs of sentences: the mean of {}, weighted by `pair_scores`.",
+        description="Scores of pairs of sentences.",
         learning_rate=0.1,
     )
 
@@ -122,7 +122,7 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
             found += " (write 1.5, not 1,5)"
         raise DataError(
             f"{source}: expected scores, numbers that differ, found {found}; name the column of "
-            "the scores with --score-column"
+            "the scores with --score"
         )
     low, high = math.floor(least), math.ceil(greatest)
     if high - low >= MAX_SCALE:

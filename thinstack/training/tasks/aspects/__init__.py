@@ -59,7 +59,7 @@ class Aspects(TableTask):
     defaults: ClassVar = Defaults(
         head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.4}},
         dropout=0.25,
-        description="Terms, and what is said of each: {}.",
+        description="Terms, and what is said of each.",
     )
     init: ClassVar[str] = "aspects"
 

@@ -59,7 +59,7 @@ class Texts(TableTask):
     defaults: ClassVar = Defaults(
         head={"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}},
         dropout=0.4,
-        description="Classes of texts: {}.",
+        description="Classes of texts.",
     )
 
     text_column: str = Field(default="text", description="The column of the texts.")
@@ -216,7 +216,6 @@ class Texts(TableTask):
 
     def scale_lines(self, model: ModelConfig) -> Iterator[str]:
         labels, sets = model.shown_labels, model.class_sets
-        ends = f"{labels[0]} to {labels[-1]}"
         if sets:
             meant = "; ".join(f"{label} is {' or '.join(sets[label])}" for label in labels)
             yield (
@@ -226,9 +225,9 @@ class Texts(TableTask):
             return
         if self.neighbours:
             yield (
-                f"they are taken for a scale from {ends}: {self.neighbours:.0%} of each text's "
-                "target goes to the classes next to its own; if they are no scale, train with "
-                "--no-scale (in a recipe neighbours = 0)"
+                f"they are taken for a scale, {' < '.join(labels)}: {self.neighbours:.0%} of each "
+                "text's target goes to the classes next to its own; if they are no scale, train "
+                "with --no-scale (in a recipe neighbours = 0)"
             )
         elif are_numbers(labels) and len(labels) > 2:
             yield (

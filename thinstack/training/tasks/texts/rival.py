@@ -1,5 +1,6 @@
 """Trains the plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -29,9 +30,10 @@ def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str
     size = min(len(train), MAX_RIVAL_TEXTS)
     learnt = [train[place] for place in np.linspace(0, len(train) - 1, size, dtype=int)]
     classes = [text.label for text in learnt]
-    score = learn_plain(list(map(_spaced, learnt)), classes, labels, characters=True)
     gold = np.array([labels.index(text.label) for text in dev], np.int64)
-    return text_figures(score(list(map(_spaced, dev))), gold, labels)
+    with warnings.catch_warnings(action="ignore"):  # Those of scikit-learn are not about the model.
+        score = learn_plain(list(map(_spaced, learnt)), classes, labels, characters=True)
+        return text_figures(score(list(map(_spaced, dev))), gold, labels)
 
 
 def learn_plain(
