@@ -155,6 +155,8 @@ def hostile():
         "keeps its data in another file": [
             *map(of_weight, (tensor, undeclared, memory)),
             constant(name="value", t=tensor, type=AttributeProto.TENSOR),
+            constant(name="values", tensors=[ones(), tensor], type=AttributeProto.TENSORS),
+            constant(name="graphs", graphs=[of_weight(tensor).graph], type=AttributeProto.GRAPHS),
             nested(2, [node("Constant", [], ["out"], value=tensor)]),
         ],
         "of the domain 'com.microsoft'": [
