@@ -76,7 +76,8 @@ def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
         yield (sentences := without_trees(join(sample_trees(model, uneven, generator))))
         if model.encoder.joins:
             breaks = [0, 3, 1, 3, MOST_BREAK, 0] if longest >= SOME else [1, 2, 0]
-            yield as_texts(sentences, breaks)
+            # A model that reads pairs has two sentences for each size.
+            yield as_texts(sentences, np.resize(breaks, len(sentences.lengths)).tolist())
 
 
 def as_texts(sentences: Forest, breaks: Sequence[int]) -> Forest:
