@@ -76,14 +76,13 @@ def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
         yield (sentences := without_trees(join(sample_trees(model, uneven, generator))))
         if model.encoder.joins:
             breaks = [0, 3, 1, 3, MOST_BREAK, 0] if longest >= SOME else [1, 2, 0]
-            # A model that reads pairs has two sentences for each size.
-            yield as_texts(sentences, np.resize(breaks, len(sentences.lengths)).tolist())
+            yield as_texts(sentences, breaks)
 
 
 def as_texts(sentences: Forest, breaks: Sequence[int]) -> Forest:
-    """A batch of sentences without trees as one of texts, with these breaks (S,) behind the
-    sentences."""
-    behind = np.array(breaks)
+    """A batch of sentences without trees as one of texts, with these breaks behind the sentences,
+    again and again: pairs have twice as many."""
+    behind = np.resize(breaks, len(sentences.lengths))
     return sentences._replace(breaks=behind, sizes=text_sizes(sentences.lengths, behind))
 
 
