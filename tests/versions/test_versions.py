@@ -14,7 +14,7 @@ from packaging.version import Version
 
 # What a user can have beside the rest: not the build of onnxruntime for GPUs, nor Spark, which
 # needs Java and has a job of its own.
-EXTRAS = ["cpu", "spacy", "data", "trees", "testing", "transformers", "hub", "reproduce"]
+EXTRAS = ["cpu", "spacy", "data", "sklearn", "trees", "testing", "transformers", "hub", "reproduce"]
 # Of `dev`, what the tests below import.
 TOOLS = ["conllu", "hypothesis", "tokenizers", "pytest-xdist"]
 LOWEST, *LATER = pythons()
@@ -31,6 +31,7 @@ TESTS = [
     "tests/bundle/test_push.py",
     "tests/bundle/test_tokenizer.py",
     "tests/integrations/test_doc_bins.py",
+    "tests/integrations/test_sklearn.py",
     "tests/integrations/test_spacy.py",
     "tests/integrations/test_spacy_bundle.py",
     "tests/evaluate/test_accuracy.py",
@@ -59,8 +60,11 @@ def test_the_lowest_python_is_the_one_that_is_required():
 
 
 def test_every_dependency_of_every_extra_has_a_lower_bound():
+    """One bound where extras are installed together; that of `webgpu` needs a later onnxruntime."""
     extras = project()["optional-dependencies"]
-    assert lowest(extras).keys() == {one.name for one in requirements(extras)}
+    assert pins().items() <= lowest([*EXTRAS, "dev"]).items()
+    for extra in extras:
+        assert lowest([extra]).keys() == {one.name for one in requirements([extra])}
 
 
 @pytest.mark.parametrize(
