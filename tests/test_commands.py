@@ -15,7 +15,7 @@ import spacy
 from pages import ROOT, blocks, command_lines
 from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
-from tiny_encoder import write_encoder
+from tiny_encoder import PLAIN, SPECIAL, write_encoder
 from training import tiny_pairs, tiny_recipe
 
 from thinstack.bundle.opening import BUNDLED
@@ -157,6 +157,21 @@ def write_treebanks(folder):
         np.savez(data / "vectors" / f"{name}.npz", **arrays)
 
 
+def write_minilm(folder):
+    """An encoder as wide and deep as MiniLM, with its special pieces where those are."""
+    pad, *special = SPECIAL
+    unused = [f"[unused{number}]" for number in range(1, 100)]
+    write_encoder(
+        folder,
+        pieces=(pad, *unused, *special, *PLAIN),
+        hidden_size=384,
+        num_hidden_layers=6,
+        num_attention_heads=12,
+        intermediate_size=1536,
+        max_position_embeddings=512,
+    )
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The models of `models/` and one `shop-mail`, as if they were installed."""
@@ -189,8 +204,7 @@ def prepare(folder, page):
     if "DATA" in str(LINES[page]):
         write_treebanks(folder)
     if (encoder := re.search('encoder = "(.*?)"', read(page))) is not None:
-        sizes = {"hidden_size": 384, "num_attention_heads": 12}
-        write_encoder(folder / "DATA" / encoder[1], **sizes)
+        write_minilm(folder / "DATA" / encoder[1])
     write_tables(folder)
     write_spans(folder / "docs.spacy")
     for name in ("recipes", "models"):
