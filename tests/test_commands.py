@@ -64,11 +64,14 @@ def lines_of(page):
 
 
 LINES = {page: lines for page, _ in COMMANDS if (lines := lines_of(page))}
-SLOW = [
-    page
+# What another page has too is run once.
+LINES = {
+    page: lines
     for page, lines in LINES.items()
-    if re.search("thinstack (train|export)|--suite", str(lines))
-]
+    if not any(set(lines) < set(others) for others in LINES.values())
+}
+LONG = re.compile("thinstack (train|export)|--suite")
+SLOW = [page for page, lines in LINES.items() if LONG.search(str(lines))]
 
 
 def test_what_is_not_run_stands_on_a_page():
