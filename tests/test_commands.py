@@ -48,19 +48,18 @@ FOLLOWED = re.findall(r"follow ([\w.\- ]+\.md)$", (ROOT / ".ci/jobs/guides").rea
 FOLLOWED = {f"docs/{page}" for pages in FOLLOWED for page in pages.split()}
 
 
+def read(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
 def lines_of(page):
-    """The lines of a page that are run here, with those of `reproduce` that stand among them."""
-    listed = command_lines(page)
+    """The lines of a page that are run here, after those of `reproduce` that write their files."""
+    lines = [line for line in command_lines(page) if line not in NOT_RUN]
     if page in FOLLOWED:
         shown = "".join(blocks(page, "", "sh"))
-        return [line for line in listed if line not in shown and line not in NOT_RUN]
-    helpers = [
-        call[1]
-        for block in blocks(page, "", "sh")
-        if re.search(r"^(\$ )?thinstack ", block, re.M)
-        for call in re.finditer(r"^(?:\$ )?(python -m reproduce .*)$", block, re.M)
-    ]
-    return helpers + [line for line in listed if line not in NOT_RUN]
+        lines = [line for line in lines if line not in shown]
+    writers = re.findall(r"(python -m reproduce [^`\n]+ > ([\w.-]+))", read(page))
+    return [writer for writer, file in writers if file in str(lines)] + lines
 
 
 LINES = {page: lines for page, _ in COMMANDS if (lines := lines_of(page))}
@@ -227,10 +226,6 @@ def prepare(folder, page):
     if not teachers.exists():
         teachers.mkdir(parents=True)
         (teachers / "model-best").symlink_to(SENTIMENT)
-
-
-def read(page):
-    return (ROOT / page).read_text(encoding="utf-8")
 
 
 def call(line, folder, site):
