@@ -15,7 +15,6 @@ import spacy
 from pages import ROOT, blocks, command_lines
 from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
-from tiny_encoder import PLAIN, SPECIAL, write_encoder
 from training import tiny_pairs, tiny_recipe
 
 from thinstack.bundle.opening import BUNDLED
@@ -24,12 +23,14 @@ SENTIMENT = BUNDLED / "sentiment"
 HOURS = "takes hours"
 OPTION = "names an option, and is no whole command"
 SERVES = "runs until it is stopped: tests/integrations/test_server.py"
+SIX_LAYERS = "trains six layers of BERT: tests/training/test_contextual_recipe.py trains two"
 NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks are run there
     "thinstack serve                         "
     "# the bundled model, at http://127.0.0.1:8000/": SERVES,
     "thinstack serve runs/own/model-best --port 8080 --no-open": SERVES,
     "thinstack train recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
     "--out runs/large": HOURS,
+    "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
     'thinstack predict --device webgpu "A wonderful film."': "needs a GPU: .ci/jobs/webgpu",
     "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",
     "thinstack evaluate --format": OPTION,
@@ -137,7 +138,7 @@ def write_spans(path):
 
 
 def write_treebanks(folder):
-    """DATA: trees of phrases (SST), pairs (SICK, SNLI), vectors of their words and an encoder."""
+    """DATA: trees of phrases (SST), pairs (SICK, SNLI), and vectors of their words."""
     data = folder / "DATA"
     tiny_pairs.write_data(data / "sick")
     for part in ("train", "dev"):
@@ -157,21 +158,6 @@ def write_treebanks(folder):
     ):
         arrays = {kind: np.array(words), "vectors": draw.normal(size=(len(words), size))}
         np.savez(data / "vectors" / f"{name}.npz", **arrays)
-
-
-def write_minilm(folder):
-    """An encoder as wide and deep as MiniLM, with its special pieces where those are."""
-    pad, *special = SPECIAL
-    unused = [f"[unused{number}]" for number in range(1, 100)]
-    write_encoder(
-        folder,
-        pieces=(pad, *unused, *special, *PLAIN),
-        hidden_size=384,
-        num_hidden_layers=6,
-        num_attention_heads=12,
-        intermediate_size=1536,
-        max_position_embeddings=512,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -205,8 +191,6 @@ def prepare(folder, page):
     (folder / "DATA").mkdir()
     if "DATA" in str(LINES[page]):
         write_treebanks(folder)
-    if (encoder := re.search('encoder = "(.*?)"', read(page))) is not None:
-        write_minilm(folder / "DATA" / encoder[1])
     write_tables(folder)
     write_spans(folder / "docs.spacy")
     for name in ("recipes", "models"):

@@ -15,20 +15,20 @@ OPTIONS = SIZES | {"first": PIECES.index("[CLS]"), "last": PIECES.index("[SEP]")
 MPNET = SIZES | {"model_type": "mpnet", "first": 0, "last": 2}
 
 
-def write_encoder(folder, *, cased=False, kind="Bert", pieces=PIECES, **changes):
+def write_encoder(folder, *, cased=False, kind="Bert", **changes):
     """Save an encoder with its tokeniser; returns it, in evaluation mode."""
     import transformers
 
     torch.manual_seed(1)
     config = {
-        "vocab_size": len(pieces),
+        "vocab_size": len(PIECES),
         "hidden_size": WIDTH,
         "num_hidden_layers": LAYERS,
         "num_attention_heads": HEADS,
         "intermediate_size": INSIDE,
         "max_position_embeddings": POSITIONS,
     }
-    tokenizer_kind = "Bert"
+    pieces, tokenizer_kind = PIECES, "Bert"
     if kind == "MPNet":
         pieces, tokenizer_kind = MPNET_PIECES, kind
         config |= {"max_position_embeddings": POSITIONS + 2, "layer_norm_eps": 1e-5}
