@@ -197,6 +197,7 @@ def prepare(folder, page):
         (folder / name).symlink_to(ROOT / name)
     (folder / "grammar").symlink_to(ROOT / "recipes" / "grammar")
     for name, text in re.findall(r"^```\w+ (\S+)\n(.*?)^```$", read(page), re.M | re.S):
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     for block in blocks(page, "toml"):
         if name := re.search(r'^name = "([\w-]+)"$', block, re.M):
