@@ -32,7 +32,11 @@ JOBS = {
         "fuzz/test_fuzzing.py::test_a_turn_of_all_kinds_finds_nothing",
         "runtime/test_steadiness.py",
     ),
-    "guides": ("test_guide.py",),
+    "guides": (
+        "test_commands.py::test_a_bundle_of_pairs_runs_as_the_page_says",
+        "test_commands.py::test_lines_that_train_run",
+        "test_guide.py",
+    ),
     "js": ("js/",),
     "hostile": (
         "bundle/test_hostile_bundles.py::test_hostile_bundles_cost_little",

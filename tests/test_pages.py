@@ -12,7 +12,7 @@ import pytest
 import spacy
 import torch
 import typer
-from pages import ROOT, blocks, execute, run
+from pages import ROOT, blocks, command_lines, execute, run
 from prose import sentences, words
 from spacy.training import Example
 
@@ -98,20 +98,16 @@ def test_the_thin_stack(capsys):
     assert f"  # {underlined}\n" in blocks("docs/thin-stack.md", "python")[1]
 
 
-def commands() -> list[tuple[str, str]]:
-    """Each call of `thinstack` in the README and in docs/, with its page."""
-    found = []
-    for page in ["README.md", *(f"docs/{name}" for name in PAGES)]:
-        for block in blocks(page, "", "sh"):
-            for line in block.splitlines():
-                if (start := re.match(r"(?:\$ )?(thinstack .*)", line)) is not None:
-                    found.append((page, start[1].split(" || ")[0]))
-    return found
+COMMANDS = [
+    (page, line)
+    for page in ["README.md", *(f"docs/{name}" for name in PAGES)]
+    for line in command_lines(page)
+]
 
 
-@pytest.mark.parametrize(("page", "line"), commands())
+@pytest.mark.parametrize(("page", "line"), COMMANDS)
 def test_commands_and_their_options_exist(page, line):
-    words = shlex.split(line, comments=True)
+    words = shlex.split(line.split(" || ")[0], comments=True)
     known = typer.main.get_command(app).commands[words[1]]
     options = {name for each in known.params for name in (*each.opts, *each.secondary_opts)}
     used = {word.split("=")[0] for word in words[2:] if re.match("--?[a-z]", word)}

@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
+import tiny_texts
 from export_models import C, make_model
 from plain_parts import PlainCell, plain_model, plain_spinn
 
 from thinstack.core import transitions
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
+from thinstack.export.compare import reference_cases
 from thinstack.export.samples import eager_scores, makes_trees, sample_trees, sampled
+from thinstack.plugins.build import build_model
 
 
 def small_model(structure, arity, reads="nodes", *, whole=False, kinds=3):
@@ -99,3 +103,19 @@ def test_only_a_parser_makes_trees_and_only_where_it_is_given_none():
     assert makes_trees(model, without_trees(tree))
     assert not makes_trees(model, Forest())
     assert not makes_trees(MODELS["lengths"], without_trees(tree))
+
+
+def test_pairs_of_texts_of_several_sentences():
+    """A model that joins sentences and reads pairs: each batch has two texts a pair."""
+    raw = tiny_texts.recipe("start").model.model_dump(exclude_defaults=True)
+    raw |= {"head": {"name": "entailment.v1"}, "aggregation": "tree"}
+    config = ModelConfig.parse(raw, source="test")
+    model = build_model(config, entries=len(tiny_texts.PIECES)).eval()
+    batches = [batch for batch in sampled(model, longest=64) if batch.breaks.any()]
+    cases = [case["inputs"] for case in reference_cases(model, config)["cases"]]
+    texts = [batch.breaks for batch in batches] + [np.array(case["breaks"]) for case in cases]
+    for breaks in texts:
+        assert (breaks == 0).sum() % 2 == 0
+    assert sum(breaks.any() for breaks in texts) == 2
+    for batch in batches:
+        assert len(eager_scores(model, batch)["pair_scores"]) == (batch.breaks == 0).sum() // 2

@@ -230,7 +230,7 @@ def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest():
 def test_from_a_table_to_the_scores_of_its_file(tmp_path, cli, column, init):
     found, out = rows(), tmp_path / "out"
     path = write(tmp_path / "pairs.csv", found, "text_a", "text_b", column)
-    tiny_texts.start(tmp_path / "start")
+    tiny_texts.start(tmp_path / "start", aggregation="tree")  # as `sentiment`
     model = "none" if init == "none" else tmp_path / "start"
     answer = cli("train", path, "--out", out, "--init", model)
     assert (answer.code, answer.err) == (0, "")

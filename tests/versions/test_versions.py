@@ -14,7 +14,7 @@ from packaging.version import Version
 
 # What a user can have beside the rest: not the build of onnxruntime for GPUs, nor Spark, which
 # needs Java and has a job of its own.
-EXTRAS = ["cpu", "spacy", "data", "trees", "testing", "transformers", "hub", "reproduce"]
+EXTRAS = ["cpu", "spacy", "data", "sklearn", "trees", "testing", "transformers", "hub", "reproduce"]
 # Of `dev`, what the tests below import.
 TOOLS = ["conllu", "hypothesis", "tokenizers", "pytest-xdist"]
 LOWEST, *LATER = pythons()
@@ -31,6 +31,7 @@ TESTS = [
     "tests/bundle/test_push.py",
     "tests/bundle/test_tokenizer.py",
     "tests/integrations/test_doc_bins.py",
+    "tests/integrations/test_sklearn.py",
     "tests/integrations/test_spacy.py",
     "tests/integrations/test_spacy_bundle.py",
     "tests/evaluate/test_accuracy.py",
@@ -44,6 +45,11 @@ TESTS = [
     "tests/training/test_calibrate.py",
     "tests/plugins/test_pretrained_encoder.py",
 ]
+# torch 2.6 writes one shape more into a loop, which costs a little time.
+NOT_LOWEST = (
+    "tests/export/test_onnx_model.py::"
+    "test_the_loop_carries_states_scores_and_edges_and_puts_states_in_their_places"
+)
 
 
 def pins() -> dict[str, str]:
@@ -59,8 +65,11 @@ def test_the_lowest_python_is_the_one_that_is_required():
 
 
 def test_every_dependency_of_every_extra_has_a_lower_bound():
+    """One bound where extras are installed together; that of `webgpu` needs a later onnxruntime."""
     extras = project()["optional-dependencies"]
-    assert lowest(extras).keys() == {one.name for one in requirements(extras)}
+    assert pins().items() <= lowest([*EXTRAS, "dev"]).items()
+    for extra in extras:
+        assert lowest([extra]).keys() == {one.name for one in requirements([extra])}
 
 
 @pytest.mark.parametrize(
@@ -85,10 +94,11 @@ def test_what_touches_a_dependency(python, bounds):
     if bounds:
         assert {name: Version(version.public) for name, version in have.items()} == need
     # Packages of years ago use what others have since called deprecated.
-    quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"] if bounds else []
+    options = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"] if bounds else []
+    options += ["--deselect", NOT_LOWEST] if bounds else []
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
-        [inside, "-m", "pytest", "-q", "-rs", *quiet, *TESTS],
+        [inside, "-m", "pytest", "-q", "-rs", *options, *TESTS],
         cwd=ROOT,
         env={**plain, "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -80,9 +80,9 @@ def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
 
 
 def as_texts(sentences: Forest, breaks: Sequence[int]) -> Forest:
-    """A batch of sentences without trees as one of texts, with these breaks (S,) behind the
-    sentences."""
-    behind = np.array(breaks)
+    """A batch of sentences without trees as one of texts, with these breaks behind the sentences,
+    again and again: pairs have twice as many."""
+    behind = np.resize(breaks, len(sentences.lengths))
     return sentences._replace(breaks=behind, sizes=text_sizes(sentences.lengths, behind))
 
 

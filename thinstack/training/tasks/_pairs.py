@@ -122,13 +122,9 @@ class Pairs(TableTask):
         return self
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
-        pieces = recipe.model.embedding.kind == "wordpieces"
-        words = "piece_ids, pieces_per_word" if pieces else "token_ids"
-        trees = "lengths, empty transitions" if recipe.model.parses else "transitions"
         yield (
-            f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime: {words}, {trees} of both "
-            "sentences in, pair_scores out. docs/runtimes.md says how (`thinstack predict` does "
-            "not read pairs)"
+            f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime, as docs/runtimes.md shows "
+            "under 'Pairs of sentences' (`thinstack predict` does not read pairs)"
         )
 
 

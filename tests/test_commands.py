@@ -1,0 +1,257 @@
+"""The command lines of the README and of docs/ run as they stand, on small invented files."""
+
+import csv
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+
+import numpy as np
+import pytest
+import spacy
+from pages import ROOT, blocks, command_lines
+from spacy.tokens import Doc, DocBin
+from test_pages import COMMANDS
+from training import tiny_pairs, tiny_recipe
+
+from thinstack.bundle.opening import BUNDLED
+
+SENTIMENT = BUNDLED / "sentiment"
+HOURS = "takes hours"
+OPTION = "names an option, and is no whole command"
+SERVES = "runs until it is stopped: tests/integrations/test_server.py"
+SIX_LAYERS = "trains six layers of BERT: tests/training/test_contextual_recipe.py trains two"
+NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks are run there
+    "thinstack serve                         "
+    "# the bundled model, at http://127.0.0.1:8000/": SERVES,
+    "thinstack serve runs/own/model-best --port 8080 --no-open": SERVES,
+    "thinstack train recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
+    "--out runs/large": HOURS,
+    "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
+    'thinstack predict --device webgpu "A wonderful film."': "needs a GPU: .ci/jobs/webgpu",
+    "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",
+    "thinstack evaluate --format": OPTION,
+    "thinstack evaluate --format square.v1": OPTION,
+    "thinstack export --quantize fp16": OPTION,
+    "thinstack export --quantize int8": OPTION,
+    "thinstack export sentiment": OPTION,
+    "thinstack predict --csv": OPTION,
+    "thinstack predict --input": OPTION,
+    "thinstack predict --input --jobs 2": OPTION,
+    "thinstack predict --input reviews.csv --output aspects": OPTION,
+    "thinstack predict --json": OPTION,
+    "thinstack similar --by score": OPTION,
+}
+FOLLOWED = re.findall(r"follow ([\w.\- ]+\.md)$", (ROOT / ".ci/jobs/guides").read_text(), re.M)
+FOLLOWED = {f"docs/{page}" for pages in FOLLOWED for page in pages.split()}
+
+
+def read(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def lines_of(page):
+    """The lines of a page that are run here, after those of `reproduce` that write their files."""
+    lines = [line for line in command_lines(page) if line not in NOT_RUN]
+    if page in FOLLOWED:
+        shown = "".join(blocks(page, "", "sh"))
+        lines = [line for line in lines if line not in shown]
+    writers = re.findall(r"(python -m reproduce [^`\n]+ > ([\w.-]+))", read(page))
+    return [writer for writer, file in writers if file in str(lines)] + lines
+
+
+LINES = {page: lines for page, _ in COMMANDS if (lines := lines_of(page))}
+# What another page has too is run once.
+LINES = {
+    page: lines
+    for page, lines in LINES.items()
+    if not any(set(lines) < set(others) for others in LINES.values())
+}
+LONG = re.compile("thinstack (train|export)|--suite")
+SLOW = [page for page, lines in LINES.items() if LONG.search(str(lines))]
+
+
+def test_what_is_not_run_stands_on_a_page():
+    assert NOT_RUN.keys() <= {line for _, line in COMMANDS}
+    assert len(FOLLOWED) == 6
+
+
+# -- what the lines read
+
+
+REVIEWS = list(
+    itertools.product(
+        ("The battery", "The price", "This screen", "The staff"),
+        (("is great", "good", 5), ("is awful", "bad", 1), ("is lovely", "good", 5)),
+        ("2026-01-05", "2026-02-11", "2026-03-20"),
+        ("Harbour", "Station"),
+    )
+)
+
+
+def write_rows(path, rows):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+
+
+def write_tables(folder):
+    """`reviews.csv`, `reviews.jsonl`, texts, `pairs.csv`, and a table of stars in DATA."""
+    rows = []
+    for number, (about, (said, label, stars), date, store) in enumerate(REVIEWS):
+        text = f"{about} {said}, and I bought it {number} days ago."
+        rows.append({"review": text, "text": text, "label": label, "stars": stars})
+        rows[-1] |= {"date": date, "store": store}
+    write_rows(folder / "reviews.csv", rows)
+    write_rows(folder / "DATA" / "reviews.csv", rows)
+    write_rows(folder / "other.csv", rows)
+    texts = [row["text"] for row in rows]
+    for path in (folder / "texts.txt", folder / "DATA" / "reviews.txt"):
+        path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    jsonl = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    (folder / "texts.jsonl").write_text(jsonl, encoding="utf-8")
+    write_pairs(folder, "score")
+
+
+def write_pairs(folder, column):
+    values = {"score": (4.5, 0.5), "label": ("same", "other")}[column]
+    sides = list(itertools.product(("A man plays.", "A dog runs.", "No one sings."), repeat=2)) * 3
+    rows = [
+        {"text_a": a, "text_b": f"{b} {n}", column: values[a != b]}
+        for n, (a, b) in enumerate(sides)
+    ]
+    write_rows(folder / "pairs.csv", rows)
+
+
+def write_spans(path):
+    nlp = spacy.blank("en")
+    docs = DocBin()
+    for words, label in ((["A", "good", "film"], "good"), (["A", "bad", "film"], "bad")) * 6:
+        doc = Doc(nlp.vocab, words)
+        doc.spans["sc"] = [spacy.tokens.Span(doc, 0, 3, label=label)]
+        docs.add(doc)
+    docs.to_disk(path)
+
+
+def write_treebanks(folder):
+    """DATA: trees of phrases (SST), pairs (SICK, SNLI), and vectors of their words."""
+    data = folder / "DATA"
+    tiny_pairs.write_data(data / "sick")
+    for part in ("train", "dev"):
+        lines = (data / "sick" / f"{part}.txt").read_text(encoding="utf-8").replace("(2 ", "(1 ")
+        for path in (data / f"{part}.txt", data / "sst" / f"{part}.txt"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(lines, encoding="utf-8")
+        (data / "snli").mkdir(exist_ok=True)
+        (data / "sick" / f"{part}.jsonl").rename(data / "snli" / f"snli_1.0_{part}.jsonl")
+    words = ["[UNK]", *tiny_recipe.VALUES, "not"]
+    draw = np.random.default_rng(0)
+    (data / "vectors").mkdir()
+    for name, kind, size in (
+        ("glove.840B.300d.sick+top256", "words", 300),
+        ("glove.840B.300d.snli", "words", 300),
+        ("wordpiece.minilm-l6.pca200", "pieces", 200),
+    ):
+        arrays = {kind: np.array(words), "vectors": draw.normal(size=(len(words), size))}
+        np.savez(data / "vectors" / f"{name}.npz", **arrays)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The models of `models/` and one `shop-mail`, as if they were installed."""
+    path = tmp_path_factory.mktemp("site")
+    for folder in (ROOT / "models").iterdir():
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for name, module in project["entry-points"]["thinstack"].items():
+            install(path, name, module)
+            (path / module).symlink_to(folder / module)
+    install(path, "shop-mail", "shop_mail")
+    (path / "shop_mail.py").write_text(
+        "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n\n@hookimpl\n"
+        f"def thinstack_bundles():\n    return {{'shop-mail': Path({str(SENTIMENT)!r})}}\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def install(path, name, module):
+    info = path / f"{module}-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[thinstack]\n{name} = {module}\n")
+
+
+def prepare(folder, page):
+    """The files of a page, invented or as its blocks have them, and bundles that it has made."""
+    folder.mkdir()
+    (folder / "DATA").mkdir()
+    if "DATA" in str(LINES[page]):
+        write_treebanks(folder)
+    write_tables(folder)
+    write_spans(folder / "docs.spacy")
+    for name in ("recipes", "models"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "grammar").symlink_to(ROOT / "recipes" / "grammar")
+    for name, text in re.findall(r"^```\w+ (\S+)\n(.*?)^```$", read(page), re.M | re.S):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    for block in blocks(page, "toml"):
+        if name := re.search(r'^name = "([\w-]+)"$', block, re.M):
+            (folder / f"{name[1]}.toml").write_text(block, encoding="utf-8")
+    lines = LINES[page]
+    for run in {run for line in lines for run in re.findall(r"(runs/\w+)/model-best", line)}:
+        if f"--out {run}" not in str(lines):
+            (folder / run).mkdir(parents=True)
+            (folder / run / "model-best").symlink_to(SENTIMENT)
+    teachers = folder / "runs" / "large"
+    if not teachers.exists():
+        teachers.mkdir(parents=True)
+        (teachers / "model-best").symlink_to(SENTIMENT)
+
+
+def call(line, folder, site):
+    """Run a line as a shell does."""
+    programs = "".join(
+        f'{name}() {{ "{sys.executable}" {module} "$@"; }}\n'
+        for name, module in (("thinstack", "-m thinstack"), ("python", ""))
+    )
+    paths = os.pathsep.join([str(site), str(ROOT)])
+    done = subprocess.run(
+        ["bash", "-c", programs + line],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("page", [page for page in LINES if page not in SLOW])
+def test_quick_lines_run(page, tmp_path, site):
+    prepare(tmp_path / "work", page)
+    for line in LINES[page]:
+        call(line, tmp_path / "work", site)
+
+
+@pytest.mark.parametrize("page", SLOW)
+def test_lines_that_train_run(page, tmp_path, site):
+    prepare(tmp_path / "work", page)
+    for line in LINES[page]:
+        call(line, tmp_path / "work", site)
+
+
+@pytest.mark.parametrize("column", ["score", "label"])
+def test_a_bundle_of_pairs_runs_as_the_page_says(column, tmp_path, site):
+    write_pairs(tmp_path, column)
+    (train,) = [line for line in LINES["docs/training.md"] if "pairs.csv" in line]
+    call(train, tmp_path, site)
+    (code,) = [block for block in blocks("docs/runtimes.md", "python") if "runs/pairs" in block]
+    (tmp_path / "run.py").write_text(f"{code}print(found.shape)\n", encoding="utf-8")
+    classes = {"score": 6, "label": 2}[column]
+    call(f"python run.py | grep '(2, {classes})'", tmp_path, site)
