@@ -86,7 +86,7 @@ REVIEWS = list(
     itertools.product(
         ("The battery", "The price", "This screen", "The staff"),
         (("is great", "good", 5), ("is awful", "bad", 1), ("is lovely", "good", 5)),
-        ("2026-01-05", "2026-02-11", "2026-03-20"),
+        ("January", "February", "March"),
         ("Harbour", "Station"),
     )
 )
@@ -102,10 +102,10 @@ def write_rows(path, rows):
 def write_tables(folder):
     """`reviews.csv`, `reviews.jsonl`, texts, `pairs.csv`, and a table of stars in DATA."""
     rows = []
-    for number, (about, (said, label, stars), date, store) in enumerate(REVIEWS):
-        text = f"{about} {said}, and I bought it {number} days ago."
+    for about, (said, label, stars), month, store in REVIEWS:
+        text = f"{about} {said}, and I came to the {store} in {month}."
         rows.append({"review": text, "text": text, "label": label, "stars": stars})
-        rows[-1] |= {"date": date, "store": store}
+        rows[-1] |= {"date": f"5 {month} 2026", "store": store}
     write_rows(folder / "reviews.csv", rows)
     write_rows(folder / "DATA" / "reviews.csv", rows)
     write_rows(folder / "other.csv", rows)
