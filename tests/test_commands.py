@@ -130,8 +130,9 @@ def write_pairs(folder, column):
 def write_spans(path):
     nlp = spacy.blank("en")
     docs = DocBin()
-    for words, label in ((["A", "good", "film"], "good"), (["A", "bad", "film"], "bad")) * 6:
-        doc = Doc(nlp.vocab, words)
+    nouns = ("film", "plot", "lamp", "book", "song", "meal")
+    for label, noun in itertools.product(("good", "bad"), nouns):
+        doc = Doc(nlp.vocab, ["A", label, noun])
         doc.spans["sc"] = [spacy.tokens.Span(doc, 0, 3, label=label)]
         docs.add(doc)
     docs.to_disk(path)
