@@ -85,7 +85,7 @@ def test_what_is_not_run_stands_on_a_page():
 REVIEWS = list(
     itertools.product(
         ("The battery", "The price", "This screen", "The staff"),
-        (("is great", "good", 5), ("is awful", "bad", 1), ("is lovely", "good", 5)),
+        (("is great", "good", 5), ("is awful", "bad", 1), ("is as expected", "fair", 3)),
         ("January", "February", "March"),
         ("Harbour", "Station"),
     )
@@ -130,8 +130,9 @@ def write_pairs(folder, column):
 def write_spans(path):
     nlp = spacy.blank("en")
     docs = DocBin()
-    for words, label in ((["A", "good", "film"], "good"), (["A", "bad", "film"], "bad")) * 6:
-        doc = Doc(nlp.vocab, words)
+    nouns = ("film", "plot", "lamp", "book", "song", "meal")
+    for label, noun in itertools.product(("good", "bad"), nouns):
+        doc = Doc(nlp.vocab, ["A", label, noun])
         doc.spans["sc"] = [spacy.tokens.Span(doc, 0, 3, label=label)]
         docs.add(doc)
     docs.to_disk(path)
