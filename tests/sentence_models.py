@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-import onnx
 import torch
 from last_word_model import LABELS, WORDS
 
@@ -36,8 +35,8 @@ PLAIN = {
 """What makes it a model of plain sentences."""
 
 
-def write_sentence_bundle(path, head="root_classifier.v1", *, tells=True, **more):
-    """`tells`: whether the ONNX file tells what the head reads. `more`: of the configuration."""
+def write_sentence_bundle(path, head="root_classifier.v1", **more):
+    """`more`: of the configuration."""
     config = ModelConfig.parse(
         {
             "labels": LABELS,
@@ -52,10 +51,6 @@ def write_sentence_bundle(path, head="root_classifier.v1", *, tells=True, **more
     model = build_model(config, entries=len(WORDS) + 1).eval()
     torch.nn.init.normal_(model.embedding.table)
     digest = WordVocabulary(WORDS).digest()
-    proto = onnx.load_from_string(export_onnx(model, config, vocabulary_digest=digest))
-    kept = {p.key: p.value for p in proto.metadata_props if tells or p.key != "reads"}
-    del proto.metadata_props[:]
-    onnx.helper.set_model_props(proto, kept)
     files = {"vocabulary.txt": "".join(f"{word}\n" for word in WORDS).encode()}
-    files["onnx/model.onnx"] = proto.SerializeToString()
+    files["onnx/model.onnx"] = export_onnx(model, config, vocabulary_digest=digest)
     return SentenceModel(write_bundle(path, files, config=config), model)

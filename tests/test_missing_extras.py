@@ -19,6 +19,7 @@ from thinstack.errors import MissingExtraError
 ROOT = Path(__file__).parents[1]
 RECIPE = """
 name = "tiny"
+task = { name = "phrases.v1" }
 data = { train = "trees.txt", dev = "trees.txt" }
 
 [model]

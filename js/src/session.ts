@@ -47,7 +47,7 @@ export class Model {
   ) {
     const { config, source } = bundle;
     const metadata = metadataOf(bundle.gpuModel ?? bundle.model, source);
-    const reads = metadata.get("reads") ?? (config.head === "root_classifier.v1" ? "roots" : "nodes");
+    const reads = metadata.get("reads") ?? "nodes";
     this.phrases = config.trees !== "sequence" && reads !== "roots";
     this.output = this.phrases ? "node_scores" : "root_scores";
     this.joins = this.phrases && session.inputNames.includes("breaks");

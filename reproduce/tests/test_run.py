@@ -305,7 +305,7 @@ def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(tmp_pat
 def test_a_phrase_within_a_parse_keeps_its_other_name(tmp_path, monkeypatch):
     names = {"0": "bad", "1": "", "2": "good"}
     model = {"labels": ["bad", "good"]}
-    done, _ = parsed(tmp_path, monkeypatch, data={"relabel": names}, model=model)
+    done, _ = parsed(tmp_path, monkeypatch, task={"relabel": names}, model=model)
     sentences = "(2 (1 the) (2 (2 good) (1 film)))\n(1 (1 the) (1 film))\n(0 (0 bad) (1 film))\n"
     (done.data / "train.txt").write_text(sentences, encoding="utf-8")
     found = _datasets(done)[0].train

@@ -562,7 +562,7 @@ WRONG = {
         ("{table}", "--text", "review", "--over", "day", "--dates", "%d %d"),
         "strptime",
     ),
-    "a term in no UTF-8": (("{table}", "--text", "review", "--about", "batt\udcffery"), "UTF-8"),
+    "a term in no UTF-8": (("{table}", "--text", "review", "--about", "batt\udcffery"), "Unicode"),
     "no texts": (("{table}", "--text", "none"), "expected texts in English, found none"),
     "a bad term": (("{table}", "--text", "review", "--about", "!"), "a letter or digit"),
     "another ending": (("{table}", "--out", "x.docx"), "--format html, json or csv"),

@@ -190,7 +190,7 @@ def swap_the_outputs(model):
         ),
         (
             partial(change_weight, name="head.linear.bias", place=..., plus=np.nan),
-            "'head.linear.bias'",
+            "nan",
         ),
         (swap_the_outputs, r"node_scores of shape \(1, 3\) .* \(3, 3\), for 1 trees"),
         (partial(change_metadata, quantization="int4"), "'int4'"),

@@ -98,6 +98,10 @@ class _Connection:
     def sendall(self, data):
         self.sent += bytes(data)
 
+    def recv(self, *_):
+        """Nothing yet: the client waits for the answer."""
+        raise BlockingIOError
+
     def setsockopt(self, *_):
         """Nothing: it is no socket."""
 

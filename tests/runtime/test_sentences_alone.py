@@ -21,10 +21,9 @@ from thinstack.runtime.predictor import Predictor
 SENTENCES = [["good", "film", "."], ["awful"], ["film", "awful", "good", "."]]
 
 
-@pytest.fixture(scope="module", params=["told", "of an older file"])
-def roots(request, tmp_path_factory):
-    path = tmp_path_factory.mktemp("roots") / "model"
-    return write_sentence_bundle(path, tells=request.param == "told")
+@pytest.fixture(scope="module")
+def roots(tmp_path_factory):
+    return write_sentence_bundle(tmp_path_factory.mktemp("roots") / "model")
 
 
 @pytest.fixture(scope="module")

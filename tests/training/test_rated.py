@@ -144,7 +144,7 @@ def test_a_tenth_is_held_out_by_its_letters(tmp_path):
         False,
         False,
     ]
-    texts = [f"text {chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(600)]
+    texts = [f"text q{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(600)]
     settings = {"sets": {"positive": FIVE[3:]}, "held_out": 10}
     taken, said = lesson([(text, "positive") for text in texts], tmp_path, **settings)
     held = [text for text in texts if is_held_out(text, 10)]
