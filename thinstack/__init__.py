@@ -162,7 +162,7 @@ def load(
 
 def render(
     x: object,
-    style: Literal["tree", "text", "list"] = "tree",
+    style: Literal["tree", "text"] = "tree",
     *,
     whys: "Sequence[Sequence[Contribution]]" = (),
 ) -> "Markup":
@@ -170,10 +170,9 @@ def render(
 
     `x`: a result, a sentence of one, a spaCy Doc or Span, a binary tree, a tree in brackets, or
     several of these. `style`: "tree" draws one SVG with the class of every phrase. "text" colours
-    the phrases within the running text, which suits long texts. "list" makes an HTML page of nested
-    lists with all probabilities. `whys`: what the phrases of each sentence contribute
-    (`Prediction.why`). Raises InputError for an object that cannot be drawn, TreeError for a tree
-    that is not binary.
+    the phrases within the running text, which suits long texts. `whys`: what the phrases of each
+    sentence contribute (`Prediction.why`). Raises InputError for an object that cannot be drawn,
+    TreeError for a tree that is not binary.
     """
     from thinstack.integrations.show.render import render as drawn
 

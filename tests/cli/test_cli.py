@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -100,15 +101,12 @@ def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli, bundle):
 
 
 def test_a_long_sentence_is_read_in_parts(cli, bundle, tmp_path):
-    page = tmp_path / "page.html"
     options = ("good film ; it is awful", "film", "--model", bundle, "--max-words", 4)
     (first,), (second,) = (text["sentences"] for text in cli("predict", *options, "--json").json)
     assert first["parts"] == [[0, 3], [3, 6]]
     assert (len(first["nodes"]), "parts" in second) == (11, False)
     note = "6 words, read in 2 parts; a balanced tree joins them"
     assert cli("predict", *options).out.count(note) == 1
-    cli("predict", *options, "--html", page)
-    assert page.read_text(encoding="utf-8").count(f'<p class="note">{note}.</p>') == 1
     refused(cli("predict", "good", "--model", bundle, "--max-words", 1), "max_words is 1")
 
 
@@ -166,7 +164,7 @@ def test_why_names_what_turns_the_sentence(cli, bundle, tmp_path):
     assert [line.split()[-2] for line in lines if line.endswith(" ◄")] == ["└╴good"]
     assert "because of" not in cli(*options[:-1]).out
     cli(*options, "--html", page)
-    assert "<mark><bdi>good</bdi></mark>" in page.read_text(encoding="utf-8")
+    assert re.findall(' turning"', page.read_text(encoding="utf-8")) == [' turning"']
 
 
 def test_why_of_a_sentence_in_parts_is_not_told(cli, bundle):

@@ -11,7 +11,6 @@ import thinstack
 from thinstack.core import transitions
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.show.heat import heat
-from thinstack.integrations.show.html import page
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.marked import MAX_DEPTH
 
@@ -74,7 +73,6 @@ def test_what_can_be_drawn():
     one, two = predict(BRACKETS), predict("(4 Superb)")
     assert thinstack.render(one) == svg([one]) == one._repr_html_()
     assert thinstack.render([one, two], "text") == heat([one, two])
-    assert thinstack.render((one, two), "list") == page([one, two])
     drawn = thinstack.render(BRACKETS)
     assert drawn == thinstack.render(thinstack.from_brackets(BRACKETS))
     assert ">negative</text>" in drawn, "labels of a treebank have no probability"
@@ -87,12 +85,9 @@ def test_a_tree_without_labels_has_nodes_without_signs():
     assert re.findall(r'class="sign"[^>]*>([^<]*)<', drawn) == [""] * 5
 
 
-def test_notebooks_show_it_and_keep_pages_apart():
+def test_notebooks_show_it():
     tree = thinstack.render(BRACKETS)
     assert tree._repr_html_() == tree
-    listed = thinstack.render(BRACKETS, "list")._repr_html_()
-    assert listed.startswith("<iframe srcdoc=")
-    assert "<!DOCTYPE" not in listed
 
 
 @pytest.mark.parametrize(
@@ -106,7 +101,7 @@ def test_notebooks_show_it_and_keep_pages_apart():
 def test_what_cannot_be_drawn(given, message):
     with pytest.raises(InputError, match=message):
         thinstack.render(given)
-    with pytest.raises(InputError, match="'tree', 'text', 'list'"):
+    with pytest.raises(InputError, match="'tree', 'text'"):
         thinstack.render(BRACKETS, "svg")
     with pytest.raises(TreeError):
         thinstack.render("(2 (1 a) (1 b) (1 c))")

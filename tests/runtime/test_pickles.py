@@ -148,7 +148,7 @@ def test_a_prediction_is_the_same_wherever_it_goes(elsewhere, handed_on, text):
     again = handed_on(found)
     assert json.loads(json.dumps(again.to_dict())) == found.to_dict()
     assert json.loads(json.dumps(again.to_nested())) == found.to_nested()
-    assert thinstack.render(again, "list") == thinstack.render(found, "list")
+    assert thinstack.render(again, "text") == thinstack.render(found, "text")
     assert np.array_equal(again.offsets, found.offsets)
     assert (again.parts, again.weight) == (found.parts, found.weight)
     if len(found.parts) == 1:

@@ -1,7 +1,6 @@
 """`thinstack.render`: predictions, spaCy Docs and trees as markup that notebooks show."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -12,7 +11,6 @@ from thinstack.data.tables.containers import instead_of
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import InputError
 from thinstack.integrations.show.heat import heat
-from thinstack.integrations.show.html import page
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from thinstack.runtime.why import Contribution
 
 
-Style = Literal["tree", "text", "list"]
+Style = Literal["tree", "text"]
 
 
 class Markup(str):
@@ -32,10 +30,7 @@ class Markup(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        if not self.startswith("<!DOCTYPE"):
-            return str(self)
-        # A page has styles for all of itself; they must not reach the notebook around it.
-        return f'<iframe srcdoc="{escape(self)}" style="width:100%;height:40rem;border:0"></iframe>'
+        return str(self)
 
 
 def render(
@@ -48,8 +43,7 @@ def render(
             of these. For a Span, the smallest phrase around it is drawn, or the sentences that it
             reaches over.
         style: "tree" is one SVG of trees with the class of every phrase. "text" is the running text
-            with its phrases coloured in place. "list" is an HTML page of nested lists with all
-            probabilities.
+            with its phrases coloured in place.
         whys: for each prediction, what its phrases contribute (`Prediction.why`).
 
     Raises InputError for what cannot be drawn, and TreeError for a tree that is not binary.
@@ -62,9 +56,7 @@ def render(
         raise InputError(
             f"expected whys of {len(predictions)} predictions, found {len(whys)}: give one for each"
         )
-    if style == "text":
-        return Markup(heat(predictions))
-    return Markup(svg(predictions, whys=whys) if style == "tree" else page(predictions, whys=whys))
+    return Markup(svg(predictions, whys=whys) if style == "tree" else heat(predictions))
 
 
 def predictions_of(x: Any) -> list[Prediction]:
