@@ -144,7 +144,7 @@ def test_classes_and_rows_that_repeat_are_said(cli, tmp_path):
     assert "\u00b1" not in plain
     assert "neighbours" not in (tmp_path / "plain" / "recipe.toml").read_text("utf-8")
     asked = cli(*given, tmp_path / "asked", "--scale").out
-    assert "taken for a scale from 0 to 2" in asked
+    assert "taken for a scale, 0 < 1 < 2" in asked
     assert "neighbours = 0.2" in (tmp_path / "asked" / "recipe.toml").read_text("utf-8")
 
 
@@ -156,10 +156,10 @@ def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(cli, tmp_
     table.write_text(f"text,label\n{rows}", "utf-8")
     given = ("train", table, "--init", start, "--labels", "low,NA,high", "--out", tmp_path / "a")
     answer = cli(*given, "--scale")
-    assert (answer.code, "scale from low to high" in answer.out) == (0, True)
+    assert (answer.code, "low < NA < high" in answer.out) == (0, True)
     table.write_text(f"text,label\n{rows.replace('NA', 'medium')}", "utf-8")
     given = ("train", table, "--init", start, "--out")
-    assert "scale from low to high" in cli(*given, tmp_path / "b").out
+    assert "low < medium < high" in cli(*given, tmp_path / "b").out
     assert "taken for a scale" not in cli(*given, tmp_path / "c", "--no-scale").out
 
 
