@@ -38,6 +38,7 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack evaluate --format square.v1": OPTION,
     "thinstack export --quantize fp16": OPTION,
     "thinstack export --quantize int8": OPTION,
+    "thinstack export --outputs roots": OPTION,
     "thinstack export sentiment": OPTION,
     "thinstack predict --csv": OPTION,
     "thinstack predict --input": OPTION,
@@ -225,7 +226,7 @@ def call(line, folder, site):
     done = subprocess.run(
         ["bash", "-c", programs + line],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": paths},
+        env={k: v for k, v in os.environ.items() if k != "THINSTACK_DATA"} | {"PYTHONPATH": paths},
         capture_output=True,
         text=True,
         check=False,

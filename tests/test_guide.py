@@ -57,7 +57,9 @@ def run(folder, command):
     module = {"thinstack": "-m thinstack", "pytest": "-m pytest", "python": ""}[program]
     paths = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "COLUMNS": "200"}
     whole = f"{sys.executable} {module} {' '.join(rest)}"
-    how = {"cwd": folder, "env": {**os.environ, **paths}, "capture_output": True, "text": True}
+    # A reader names no folder of data for all commands.
+    settings = {name: value for name, value in os.environ.items() if name != "THINSTACK_DATA"}
+    how = {"cwd": folder, "env": settings | paths, "capture_output": True, "text": True}
     done = subprocess.run(["bash", "-c", whole], **how, check=False)
     assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout
