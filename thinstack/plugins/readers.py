@@ -5,7 +5,7 @@ from functools import partial
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
 from thinstack.data.trees.json_lines import read_questions
 from thinstack.data.trees.treebank import read_trees
-from thinstack.plugins.hookspecs import hookimpl
+from thinstack.plugins.kinds import hookimpl
 from thinstack.plugins.reader import Reader
 
 __all__ = ["thinstack_readers"]
