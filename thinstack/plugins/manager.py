@@ -33,6 +33,7 @@ BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
 """Environment variable: the names of the plugins that must not be imported, separated by commas. A
 name is that of an entry point or of a distribution."""
 
+LICENCES = ("License-Expression", "License")  # fields of a distribution's metadata
 Status = Literal["ok", "failed", "blocked", "unavailable"]
 
 log = logging.getLogger(__name__)
@@ -114,10 +115,9 @@ class PluginManager:
     others, sorted by distribution and name. Each failure becomes a record and one PluginWarning.
 
     Args:
-        builtins: module names of the built-in plugins; by default, as the table of kinds says.
-        entry_points: the other plugins; by default, of all installed distributions.
-        blocked: names of entry points or distributions to leave out; by default, as
-            THINSTACK_BLOCK_PLUGINS says.
+        builtins: module names of built-in plugins, by default those of the table of kinds.
+        entry_points: the other plugins, by default those of all installed distributions.
+        blocked: entry points or distributions to leave out, as THINSTACK_BLOCK_PLUGINS names them.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class PluginManager:
         names = [name.strip() for name in blocked]
         self._blocked = {*names, *map(_normal, names)}
         self._sources = [*map(_builtin, builtins), *sorted(map(_installed, entry_points), key=str)]
-        self._complete: set[str] = set()
+        self._found: dict[str, list[tuple[AnySpec, Source]]] = {}
         self._pluggy = pluggy.PluginManager(PROJECT)
         hookspec = pluggy.HookspecMarker(PROJECT)
         hooks = {hook: hookspec(lambda: None) for hook in HOOKS}
@@ -170,7 +170,7 @@ class PluginManager:
     def records(self) -> list[PluginRecord]:
         """The outcome of loading each plugin, in the order of loading. This imports all plugins."""
         for kind in KINDS:
-            self._load(kind)
+            self._provided(kind)
         records: list[PluginRecord] = []
         for source in self._sources:
             outcomes = [*(self._record(spec, source) for spec in source.specs), *source.failures]
@@ -178,35 +178,29 @@ class PluginManager:
         return records
 
     def _provided(self, kind: str) -> list[tuple[AnySpec, Source]]:
-        """All plugins of this kind and where they come from, in the order of loading."""
-        self._load(kind)
-        each = ((spec, source) for source in self._sources for spec in source.specs)
-        return [(spec, source) for spec, source in each if spec.kind == kind]
-
-    def _load(self, kind: str) -> None:
-        """Import what may provide plugins of this kind, and warn of each failure once."""
-        if kind in self._complete:
-            return
-        self._complete.add(kind)
-        failures = []
-        for source in self._sources:
-            if kind in source.kinds and not source.loaded:
-                source.loaded = True
-                # Filters of a plugin are for its own import: else PluginWarning may be an error.
-                with nullcontext() if source.builtin else warnings.catch_warnings():
-                    self._collect(source)
-                failures += source.failures
-        failures += [self._record(*provided) for provided in self._provided(kind)]
-        for record in failures:
-            if record.status == "failed":
-                warnings.warn(str(record), PluginWarning, stacklevel=4)
+        """All plugins of this kind and where they come from. What may provide one is imported, and
+        there is a warning of each failure, both once."""
+        if kind not in self._found:
+            failures = []
+            for source in self._sources:
+                if kind in source.kinds and not source.loaded:
+                    # Its filters must not reach the warning of a failure.
+                    with nullcontext() if source.builtin else warnings.catch_warnings():
+                        self._collect(source)
+                    failures += source.failures
+            each = ((spec, source) for source in self._sources for spec in source.specs)
+            self._found[kind] = [(spec, source) for spec, source in each if spec.kind == kind]
+            failures += [self._record(*provided) for provided in self._found[kind]]
+            for record in failures:
+                if record.status == "failed":
+                    warnings.warn(str(record), PluginWarning, stacklevel=3)
+        return self._found[kind]
 
     def _collect(self, source: Source) -> None:
         """Import one source and call its hooks, each by itself: if one raises, the others work."""
-        if (
-            not source.builtin
-            and {source.about.name, _normal(source.about.distribution)} & self._blocked
-        ):
+        source.loaded, about = True, source.about
+        names = {about.name, _normal(about.distribution)}
+        if not (source.builtin or names.isdisjoint(self._blocked)):
             source.leave_out("blocked", f"blocked by {BLOCK_VARIABLE}")
             return
         with source.recording("on import"):
@@ -216,14 +210,15 @@ class PluginManager:
                 return
             for hook in self._register(plugin):
                 others = self._pluggy.get_plugins() - {plugin}
+                call = self._pluggy.subset_hook_caller(hook, others)
                 with source.recording(f"in hook {hook}"):
-                    # pluggy leaves out a None.
-                    for provided in self._pluggy.subset_hook_caller(hook, others)() or [None]:
+                    for provided in call() or [None]:  # pluggy leaves out a None
                         source.specs += specs_of(HOOKS[hook], provided)
 
     def _register(self, module: ModuleType) -> list[str]:
         """The hooks of a module. Raises PluginError for what pluggy passes over in silence."""
-        self._pluggy.register(module)
+        if not self._pluggy.is_registered(module):  # another entry point may name it too
+            self._pluggy.register(module)
         try:
             self._pluggy.check_pending()
         except pluggy.PluginValidationError:
@@ -283,11 +278,11 @@ def _class_of(module: str) -> object:
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:
     kinds = [kind for kind in KINDS if kind != "bundle" or not entry_point.attr]
-    stated = dict(entry_point.dist.metadata.items()) if entry_point.dist else {}
-    origin = (stated.get(key, "unknown") for key in ("Name", "Version"))
-    licence = stated.get("License-Expression", stated.get("License", ""))
+    stated = entry_point.dist.metadata if entry_point.dist else {"Name": "", "Version": ""}
+    name, version = stated["Name"] or "unknown", stated["Version"] or "unknown"
+    licence = next((stated[key] for key in LICENCES if key in stated), "")
     shortened = textwrap.shorten(licence, 40, placeholder=" ...")
-    about = PluginRecord(entry_point.name, "plugin", *origin, licence=shortened)
+    about = PluginRecord(entry_point.name, "plugin", name, version, licence=shortened)
     return Source(about, entry_point.load, kinds)
 
 

@@ -50,6 +50,8 @@ class Reader:
             trees = list(cls.read(path, **keywords))
         for tree in trees:
             if not isinstance(tree, Tree):
-                wanted = f"must return a list of thinstack.Tree, found {shown(tree)} in it"
-                raise PluginError(f"reader {cls.name!r} {wanted}")
+                raise PluginError(
+                    f"reader {cls.name!r} must return a list of thinstack.Tree, found "
+                    f"{shown(tree)} in it"
+                )
         return trees

@@ -76,23 +76,23 @@ class Spec:
         self._arguments = {**constructor, **inspect.signature(self._build).parameters}
         self._open = any(each.kind is OPEN for each in constructor.values())
         is_model = issubclass(plugin, BaseModel)
-        with plugin_errors(
-            f"{kind} {self.name!r}: the arguments of {plugin.__name__} cannot become options"
-        ):
-            self.options: type[BaseModel] = plugin if is_model else self._signature()
+        self.options: type[BaseModel] = plugin if is_model else self._signature()
 
     def _signature(self) -> type[BaseModel]:
         """The options of a signature, as a pydantic model."""
-        types = get_type_hints(self.plugin.__init__, include_extras=True)
-        if self._build is not self.plugin:
-            types |= get_type_hints(self._build, include_extras=True)
-        fields: dict[str, Any] = {
-            name: (types.get(name, Any), ... if each.default is each.empty else each.default)
-            for name, each in self._arguments.items()
-            if name not in KINDS[self.kind].sizes and each.kind is NAMED
-        }
-        closed = ConfigDict(extra="forbid", protected_namespaces=())
-        return create_model("Options", __config__=closed, **fields)
+        wrong = f"the arguments of {self.plugin.__name__} cannot become options"
+        with plugin_errors(f"{self.kind} {self.name!r}: {wrong}"):
+            constructor: Any = self.plugin.__init__
+            types = get_type_hints(constructor, include_extras=True)
+            if self._build is not self.plugin:
+                types |= get_type_hints(self._build, include_extras=True)
+            fields: dict[str, Any] = {
+                name: (types.get(name, Any), ... if each.default is each.empty else each.default)
+                for name, each in self._arguments.items()
+                if name not in KINDS[self.kind].sizes and each.kind is NAMED
+            }
+            closed = ConfigDict(extra="forbid", protected_namespaces=())
+            return create_model("Options", __config__=closed, **fields)
 
     def takes(self, size: str) -> bool:
         """Whether the constructor takes a size of this name."""
@@ -181,6 +181,6 @@ def specs_of(kind: Kind, provided: Any) -> list[AnySpec]:
     of the contract, or a mapping of names to folders."""
     if not isinstance(provided, Iterable if kind.contract else Mapping):
         raise PluginError(f"must return {kind.returns}, found {shown(provided)}")
-    if kind.contract:
-        return [Spec(kind.name, plugin) for plugin in provided]
-    return [BundleSpec(name, folder) for name, folder in provided.items()]
+    if isinstance(provided, Mapping) and not kind.contract:
+        return [BundleSpec(name, folder) for name, folder in provided.items()]
+    return [Spec(kind.name, plugin) for plugin in provided]
