@@ -108,6 +108,12 @@ BROKEN = {
         hook("one = cell('a.v1')\n    one.summary = 5\n    return [one]"),
         "in hook thinstack_cells: TypeError",
     ),
+    "optional_misspelt": (
+        hook("return []", "thinstack_cell", "hookimpl(optionalhook=True)")
+        + hook("raise ValueError('a')"),
+        "in hook thinstack_cells: ValueError: a",
+    ),
+    "half_marked": (cells("a.v1") + "\ndef thinstack_heads(): ...", "thinstack_heads lacks"),
     "bad_name": (cells("Unversioned"), "cell name 'Unversioned' of Fake is not versioned"),
 }
 """Modules of plugins and what is said of them."""
@@ -225,6 +231,17 @@ def test_two_providers_of_one_name_are_both_named(site):
     assert plugins.find("cell", "only_first.v1").summary == "m_first"
 
 
+def test_two_entry_points_of_one_module_are_both_named(site):
+    """As of a distribution that took the place of another and left its metadata behind."""
+    site.install("new-dist", "m_same", cells("same.v1"))
+    site.install("old-dist", "m_same", cells("same.v1"), entry="other")
+    with pytest.warns(PluginWarning) as caught:
+        plugins = site.manager()
+    assert len(caught) == 2
+    with pytest.raises(PluginError, match=r"new-dist 1\.2 .* and by old-dist 1\.2"):
+        plugins.find("cell", "same.v1")
+
+
 def test_a_builtin_keeps_its_name(site):
     site.write("fake_builtin", cells("own.v1"))
     site.install("a-rival", "m_rival", cells("own.v1"))
@@ -247,12 +264,14 @@ def test_an_entry_point_may_name_a_class(site):
     site.install("a-good", "m_mine", CLASS.format(name="mine.v1"), names="Mine")
     site.install("bad", "m_bad", CLASS.format(name="bad"), names="Mine")
     site.install("none", "m_none", CLASS.format(name="none.v1"), names="Yours")
+    odd = "class Odd:\n    def __eq__(self, _): raise OSError\n    __hash__ = None\none = Odd()"
+    site.install("object", "m_object", odd, names="one")
     with pytest.warns(PluginWarning):
         plugins = site.manager()
     good, *failed = plugins.records()
     assert good == PluginRecord("mine.v1", "cell", "a-good", "1.2", "ok", None, "", "m_mine")
     assert plugins.find("cell", "mine.v1").summary == "m_mine"
-    said = ["cell name 'bad'", "'Yours'"]
+    said = ["cell name 'bad'", "'Yours'", "found <m_object.Odd"]
     assert all(part in each.error for part, each in zip(said, failed, strict=True))
 
 

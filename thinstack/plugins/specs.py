@@ -61,7 +61,8 @@ class Spec:
             raise PluginError(f"expected a class of a contract, or a module, found {shown(plugin)}")
         if not isinstance(plugin, type) or getattr(plugin, "plugin_kind", None) != kind:
             raise PluginError(f"must return {KINDS[kind].returns}, found {shown(plugin)}")
-        self.kind, self.plugin = kind, plugin
+        self.kind: str = kind
+        self.plugin: Any = plugin
         self.name: str = getattr(plugin, "name", "")
         self.summary = str.__str__(getattr(plugin, "summary", ""))
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -82,8 +83,7 @@ class Spec:
         """The options of a signature, as a pydantic model."""
         wrong = f"the arguments of {self.plugin.__name__} cannot become options"
         with plugin_errors(f"{self.kind} {self.name!r}: {wrong}"):
-            constructor: Any = self.plugin.__init__
-            types = get_type_hints(constructor, include_extras=True)
+            types = get_type_hints(self.plugin.__init__, include_extras=True)
             if self._build is not self.plugin:
                 types |= get_type_hints(self._build, include_extras=True)
             fields: dict[str, Any] = {
