@@ -71,7 +71,7 @@ def test_the_help_of_the_package_shows_what_the_model_says():
 
 
 def test_nothing_else_is_shown():
-    assert set(SHOWN) == PUBLIC | {"thinstack.plugins.hookspecs", "thinstack.plugins.kinds"}
+    assert set(SHOWN) == PUBLIC | {"thinstack.plugins.kinds"}
 
 
 PAGES = [ROOT / "README.md", *ROOT.glob("examples/**/*.py"), *ROOT.glob("docs/*.md")]

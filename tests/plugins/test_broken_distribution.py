@@ -11,7 +11,7 @@ from test_manager import BROKEN, cells
 from test_readers import SQUARE
 
 ROOT = Path(__file__).parents[2]
-BROKEN_HERE = ("raises_on_import", "raises_in_hook", "misspelt", "returns_none", "newer")
+BROKEN_HERE = ("raises_on_import", "raises_in_hook", "misspelt", "returns_none")
 FAILURES = {(name, "plugin"): BROKEN[name][1] for name in BROKEN_HERE} | {
     ("word_mean.v1", "cell"): "(built in) and by broken-dist 1.2 (entry point 'builtins_name'): un",
     ("same.v1", "cell"): "'same') and by other-dist 1.2 (entry point 'same_again'): uninstall one",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from thinstack._lazy import lazy
-from thinstack.plugins.hookspecs import HOOK_VERSION, hookimpl
+from thinstack.plugins.kinds import hookimpl
 from thinstack.plugins.reader import Reader
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ else:
     )
 
 __all__ = [
-    "HOOK_VERSION",
     "Cell",
     "Embedding",
     "Encoder",

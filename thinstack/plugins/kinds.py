@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import pluggy
+
 __all__ = ["HOOKS", "KINDS", "Kind"]
+
+PROJECT: Final = "thinstack"
+"""The name of the entry-point group, and of the project in pluggy."""
+
+hookimpl: Final = pluggy.HookimplMarker(PROJECT)
+"""The decorator of a function that implements a hook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,12 @@ class Kind:
     def hook(self) -> str:
         """The name of the hook that returns plugins of this kind."""
         return f"thinstack_{self.name}s"
+
+    @property
+    def returns(self) -> str:
+        """What the hook returns, in words."""
+        classes = f"a list of classes derived from {self.contract}"
+        return classes if self.contract else "a mapping of names to folders"
 
 
 CELL: Final = {"input_size": None, "hidden_size": None, "inner_size": 0, "kinds": 1}

@@ -1,37 +1,110 @@
-"""Finds what all installed plugins provide. A broken plugin is recorded and reported, and the
-others still work."""
+"""The registry: one pluggy manager with a hook for each kind of plugins. A broken plugin is left
+out with a record of what is wrong, and the others still work."""
 
+import logging
 import os
 import re
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Any
+from types import ModuleType
+from typing import Any, Literal
+
+import pluggy
 
 from thinstack._version import __version__
-from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
-from thinstack.plugins.isolation import AnySpec, Source, collect
-from thinstack.plugins.isolation import PluginRecord as PluginRecord
-from thinstack.plugins.kinds import KINDS
-from thinstack.plugins.specs import BundleSpec
-
-GROUP = "thinstack"
-"""Entry-point group of plugins."""
+from thinstack.errors import (
+    MissingExtraError,
+    PluginError,
+    UnknownNameError,
+    described,
+    raised_by_signal_handler,
+)
+from thinstack.plugins.kinds import HOOKS, KINDS, PROJECT
+from thinstack.plugins.specs import AnySpec, Spec, specs_of
 
 BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
 """Environment variable: the names of the plugins that must not be imported, separated by commas. A
 name is that of an entry point or of a distribution."""
 
 LICENCES = ("License-Expression", "License")  # fields of a distribution's metadata
+Status = Literal["ok", "failed", "blocked", "unavailable"]
+
+log = logging.getLogger(__name__)
 
 
 class PluginWarning(UserWarning):
     """A plugin is broken. It was left out, and the others work."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRecord:
+    """The outcome of loading one plugin, or of an entry point that failed before it provided one.
+
+    Attributes:
+        name: the name of the plugin, or of the entry point.
+        kind: the name of the plugin's kind, or `plugin` for an entry point.
+        distribution: the installed distribution that it came with.
+        version: the version of that distribution.
+        status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is
+            not installed).
+        error: why it is not `ok`, else None.
+        licence: the distribution's licence, as its metadata says; empty if they do not say.
+        summary: a description in one line, if it is `ok`.
+    """
+
+    name: str
+    kind: str
+    distribution: str
+    version: str
+    status: Status = "ok"
+    error: str | None = None
+    licence: str = ""
+    summary: str = ""
+
+    def __str__(self) -> str:
+        origin = f"{self.kind} {self.name!r} of {self.distribution} {self.version}"
+        return f"{origin} was left out: {self.error}" if self.error else origin
+
+
+@dataclass(slots=True, eq=False)
+class Source:
+    """An entry point or a built-in module: the kinds that it may provide, and what it did."""
+
+    about: PluginRecord
+    load: Callable[[], object]
+    kinds: Collection[str]
+    builtin: bool = False
+    loaded: bool = False
+    specs: list[AnySpec] = field(default_factory=list)
+    failures: list[PluginRecord] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        origin = "built in" if self.builtin else f"entry point {self.about.name!r}"
+        return f"{self.about.distribution} {self.about.version} ({origin})"
+
+    @contextmanager
+    def recording(self, doing: str) -> Iterator[None]:
+        """Makes an error of the source, of any type, a record. Ctrl-C still ends the program."""
+        try:
+            yield
+        except BaseException as error:
+            if raised_by_signal_handler(error):
+                raise
+            log.debug("plugin of %s, %s", self, doing, exc_info=error)
+            if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+                self.leave_out("unavailable", str(MissingExtraError("torch", "train")))
+            else:
+                self.leave_out("failed", f"{doing}: {described(error)}".replace("\n", " "))
+
+    def leave_out(self, status: Status, error: str) -> None:
+        self.failures.append(replace(self.about, status=status, error=error))
 
 
 class PluginManager:
@@ -42,10 +115,9 @@ class PluginManager:
     others, sorted by distribution and name. Each failure becomes a record and one PluginWarning.
 
     Args:
-        builtins: module names of the built-in plugins; by default, as the table of kinds says.
-        entry_points: the other plugins; by default, of all installed distributions.
-        blocked: names of entry points or distributions to leave out; by default, as
-            THINSTACK_BLOCK_PLUGINS says.
+        builtins: module names of built-in plugins, by default those of the table of kinds.
+        entry_points: the other plugins, by default those of all installed distributions.
+        blocked: entry points or distributions to leave out, as THINSTACK_BLOCK_PLUGINS names them.
     """
 
     def __init__(
@@ -58,14 +130,17 @@ class PluginManager:
         if builtins is None:
             builtins = [name for kind in KINDS for name in builtin_modules(kind)]
         if entry_points is None:
-            entry_points = metadata.entry_points(group=GROUP)
+            entry_points = metadata.entry_points(group=PROJECT)
         if blocked is None:
             blocked = os.environ.get(BLOCK_VARIABLE, "").split(",")
-        self._blocked = {name.strip() for name in blocked}
-        others = sorted(map(_installed, entry_points), key=lambda s: (s.distribution, s.name))
-        self._sources = [*map(_builtin, builtins), *others]
-        self._loaded: dict[Source, tuple[list[AnySpec], list[PluginRecord]]] = {}
-        self._complete: set[str] = set()
+        names = [name.strip() for name in blocked]
+        self._blocked = {*names, *map(_normal, names)}
+        self._sources = [*map(_builtin, builtins), *sorted(map(_installed, entry_points), key=str)]
+        self._found: dict[str, list[tuple[AnySpec, Source]]] = {}
+        self._pluggy = pluggy.PluginManager(PROJECT)
+        hookspec = pluggy.HookspecMarker(PROJECT)
+        hooks = {hook: hookspec(lambda: None) for hook in HOOKS}
+        self._pluggy.add_hookspecs(type("Hooks", (), hooks))
 
     def find(self, kind: str, name: str) -> Any:
         """The plugin of this kind and name: a Spec, or a BundleSpec for a bundle. The kinds are in
@@ -76,73 +151,100 @@ class PluginManager:
         Raises MissingExtraError for an unknown name of a kind that needs torch, if some plugins
         could not be loaded without torch.
         """
-        self._load(kind)
-        for spec, source in self._provided(kind):
+        provided = self._provided(kind)
+        for spec, source in provided:
             if spec.name == name:
-                if (fault := self._fault(spec, source)) is not None:
-                    raise PluginError(fault)
+                if self._fault(spec, source):
+                    raise PluginError(str(self._record(spec, source)))
                 return spec
         sources = [source for source in self._sources if kind in source.kinds]
-        records = [record for source in sources for record in self._loaded[source][1]]
-        if KINDS[kind].needs_torch and any(record.status == "unavailable" for record in records):
+        failures = [each for source in sources for each in source.failures]
+        if KINDS[kind].needs_torch and any(each.status == "unavailable" for each in failures):
             raise MissingExtraError("torch", "train")
-        left_out = [str(record) for record in records if record.error]
-        raise UnknownNameError(kind, name, {spec.name for spec in self.specs(kind)}, left_out)
+        raise UnknownNameError(kind, name, {spec.name for spec, _ in provided}, map(str, failures))
 
     def specs(self, kind: str) -> list[Any]:
         """All plugins of this kind, in the order of loading, even if two have one name."""
-        self._load(kind)
         return [spec for spec, _ in self._provided(kind)]
 
     def records(self) -> list[PluginRecord]:
         """The outcome of loading each plugin, in the order of loading. This imports all plugins."""
         for kind in KINDS:
-            self._load(kind)
+            self._provided(kind)
         records: list[PluginRecord] = []
         for source in self._sources:
-            specs, failures = self._loaded[source]
-            outcomes = [*(self._record(spec, source) for spec in specs), *failures]
-            records += outcomes if outcomes or source.builtin else [source.record("ok")]
+            outcomes = [*(self._record(spec, source) for spec in source.specs), *source.failures]
+            records += outcomes or [source.about]
         return records
 
-    def _load(self, kind: str) -> None:
-        """Import what may provide plugins of this kind, and warn of each failure once."""
-        if kind in self._complete:
-            return
-        self._complete.add(kind)
-        failures = []
-        for source in self._sources:
-            if source not in self._loaded and kind in source.kinds:
-                self._loaded[source] = _collect(source, self._blocked)
-                failures += self._loaded[source][1]
-        failures += [self._record(spec, source) for spec, source in self._provided(kind)]
-        for record in failures:
-            if record.status == "failed":
-                warnings.warn(str(record), PluginWarning, stacklevel=4)
+    def _provided(self, kind: str) -> list[tuple[AnySpec, Source]]:
+        """All plugins of this kind and where they come from. What may provide one is imported, and
+        there is a warning of each failure, both once."""
+        if kind not in self._found:
+            failures = []
+            for source in self._sources:
+                if kind in source.kinds and not source.loaded:
+                    # Its filters must not reach the warning of a failure.
+                    with nullcontext() if source.builtin else warnings.catch_warnings():
+                        self._collect(source)
+                    failures += source.failures
+            each = ((spec, source) for source in self._sources for spec in source.specs)
+            self._found[kind] = [(spec, source) for spec, source in each if spec.kind == kind]
+            failures += [self._record(*provided) for provided in self._found[kind]]
+            for record in failures:
+                if record.status == "failed":
+                    warnings.warn(str(record), PluginWarning, stacklevel=3)
+        return self._found[kind]
 
-    def _provided(self, kind: str) -> Iterator[tuple[AnySpec, Source]]:
-        """What the loaded sources provide of this kind, in their order."""
-        for source in self._sources:
-            for spec in self._loaded.get(source, ([], []))[0]:
-                if spec.kind == kind:
-                    yield spec, source
+    def _collect(self, source: Source) -> None:
+        """Import one source and call its hooks, each by itself: if one raises, the others work."""
+        source.loaded, about = True, source.about
+        names = {about.name, _normal(about.distribution)}
+        if not (source.builtin or names.isdisjoint(self._blocked)):
+            source.leave_out("blocked", f"blocked by {BLOCK_VARIABLE}")
+            return
+        with source.recording("on import"):
+            plugin = source.load()
+            if not isinstance(plugin, ModuleType):
+                source.specs.append(Spec(getattr(plugin, "plugin_kind", None), plugin))
+                return
+            for hook in self._register(plugin):
+                others = self._pluggy.get_plugins() - {plugin}
+                call = self._pluggy.subset_hook_caller(hook, others)
+                with source.recording(f"in hook {hook}"):
+                    for provided in call() or [None]:  # pluggy leaves out a None
+                        source.specs += specs_of(HOOKS[hook], provided)
+
+    def _register(self, module: ModuleType) -> list[str]:
+        """The hooks of a module. Raises PluginError for what pluggy passes over in silence."""
+        if not self._pluggy.is_registered(module):  # another entry point may name it too
+            self._pluggy.register(module)
+        try:
+            self._pluggy.check_pending()
+        except pluggy.PluginValidationError:
+            self._pluggy.unregister(module)
+            raise
+        hooks = {caller.name for caller in self._pluggy.get_hookcallers(module) or ()}
+        bare = [hook for hook in HOOKS if hook not in hooks and callable(vars(module).get(hook))]
+        if bare or not hooks:
+            lacking = ", ".join(bare) or f"no hook found (one of {', '.join(HOOKS)}): a hook"
+            raise PluginError(f"{lacking} lacks the decorator @thinstack.plugins.hookimpl")
+        return [hook for hook in HOOKS if hook in hooks]
 
     def _record(self, spec: AnySpec, source: Source) -> PluginRecord:
-        fault = self._fault(spec, source)
-        return source.record("ok" if fault is None else "failed", fault, spec=spec)
+        about = replace(source.about, name=spec.name, kind=spec.kind)
+        if (fault := self._fault(spec, source)) is None:
+            return replace(about, summary=spec.summary)
+        return replace(about, status="failed", error=fault)
 
     def _fault(self, spec: AnySpec, source: Source) -> str | None:
         """Why a plugin cannot be used, if so. A built-in plugin keeps its name; any other name of
-        two plugins is nobody's. A bundle may have lost its folder."""
-        kind, name = spec.kind, spec.name
-        sources = [source for each, source in self._provided(kind) if each.name == name]
-        if source.builtin or len(sources) == 1:
-            missing = spec.missing() if isinstance(spec, BundleSpec) else None
-            return None if missing is None else f"{kind} {name!r} of {source}: {missing}"
-        return (
-            f"{kind} {name!r} is provided by {' and by '.join(map(str, sources))}: uninstall one, "
-            f"or block it with {BLOCK_VARIABLE}"
-        )
+        two plugins is nobody's."""
+        rivals = [other for each, other in self._provided(spec.kind) if each.name == spec.name]
+        if source.builtin or len(rivals) == 1:
+            return spec.fault
+        providers = " and by ".join(map(str, rivals))
+        return f"provided by {providers}: uninstall one, or block it with {BLOCK_VARIABLE}"
 
 
 @cache
@@ -161,12 +263,10 @@ def builtin_modules(kind: str) -> list[str]:
 
 
 def _builtin(module: str) -> Source:
-    places = {kind.builtins: kind.name for kind in KINDS.values()}
     folder, _, name = module.rpartition(".")
-    kind = places.get(module, places.get(folder))
-    kinds = tuple(KINDS) if kind is None else (kind,)
-    load = partial(_class_of, module)
-    return Source(name, "thinstack", __version__, load, kinds=kinds, builtin=True)
+    kinds = [kind.name for kind in KINDS.values() if kind.builtins in (module, folder)]
+    about = PluginRecord(name, "plugin", "thinstack", __version__)
+    return Source(about, partial(_class_of, module), kinds or list(KINDS), builtin=True)
 
 
 def _class_of(module: str) -> object:
@@ -178,22 +278,12 @@ def _class_of(module: str) -> object:
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:
     kinds = [kind for kind in KINDS if kind != "bundle" or not entry_point.attr]
-    load, dist = entry_point.load, entry_point.dist
-    if dist is None:
-        return Source(entry_point.name, "unknown", "unknown", load, kinds=kinds)
-    stated = [dist.metadata[key] for key in LICENCES if key in dist.metadata]
-    licence = textwrap.shorten(stated[0], 40, placeholder=" ...") if stated else ""
-    return Source(entry_point.name, dist.name, dist.version, load, kinds=kinds, licence=licence)
-
-
-def _collect(source: Source, blocked: set[str]) -> tuple[list[AnySpec], list[PluginRecord]]:
-    """What the source provides, and records of failures; nothing if it is blocked."""
-    named = source.name in blocked or _normal(source.distribution) in map(_normal, blocked)
-    if named and not source.builtin:
-        return [], [source.record("blocked", f"blocked by {BLOCK_VARIABLE}")]
-    # Filters of a plugin are for its own import: else PluginWarning may become an error.
-    with nullcontext() if source.builtin else warnings.catch_warnings():
-        return collect(source)
+    stated = entry_point.dist.metadata if entry_point.dist else {"Name": "", "Version": ""}
+    name, version = stated["Name"] or "unknown", stated["Version"] or "unknown"
+    licence = next((stated[key] for key in LICENCES if key in stated), "")
+    shortened = textwrap.shorten(licence, 40, placeholder=" ...")
+    about = PluginRecord(entry_point.name, "plugin", name, version, licence=shortened)
+    return Source(about, entry_point.load, kinds)
 
 
 def _normal(distribution: str) -> str:

@@ -6,13 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from thinstack.core import Tree
-from thinstack.errors import (
-    PluginError,
-    ThinstackError,
-    TreeError,
-    described,
-    raised_by_signal_handler,
-)
+from thinstack.errors import PluginError, TreeError, shown
+from thinstack.plugins.specs import plugin_errors
 
 
 class Reader:
@@ -51,20 +46,12 @@ class Reader:
             raise PluginError(
                 f"reader {cls.name!r} cannot skip malformed trees: its `read` takes no `skipped`"
             )
-        try:
+        with plugin_errors(f"reader {cls.name!r} failed on {path}"):
             trees = list(cls.read(path, **keywords))
-        except ThinstackError:
-            raise
-        except BaseException as error:
-            if raised_by_signal_handler(error):
-                raise
-            raise PluginError(
-                f"reader {cls.name!r} failed on {path}: {described(error)}"
-            ) from error
         for tree in trees:
             if not isinstance(tree, Tree):
                 raise PluginError(
-                    f"reader {cls.name!r} must return a list of thinstack.Tree, found {tree!r:.80} "
-                    "in it"
+                    f"reader {cls.name!r} must return a list of thinstack.Tree, found "
+                    f"{shown(tree)} in it"
                 )
         return trees

@@ -1,57 +1,34 @@
 """The built-in readers of tree files. Each calls a function of `thinstack.data.trees`."""
 
+from collections.abc import Callable
 from functools import partial
 
+from thinstack.core import Tree
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
 from thinstack.data.trees.json_lines import read_questions
 from thinstack.data.trees.treebank import read_trees
-from thinstack.plugins.hookspecs import hookimpl
+from thinstack.plugins.kinds import hookimpl
 from thinstack.plugins.reader import Reader
 
 __all__ = ["thinstack_readers"]
 
 
-class Brackets(Reader):
-    """Penn Treebank brackets with a label at every node."""
-
-    name = "brackets.v1"
-    summary = "Penn Treebank brackets with labels"
-    read = staticmethod(read_trees)
-
-
-class PlainBrackets(Reader):
-    """Brackets without labels, such as `( ( The cat ) ( sat . ) )`."""
-
-    name = "plain_brackets.v1"
-    summary = "brackets without labels, as SNLI's binary parses"
-    read = staticmethod(partial(read_trees, labelled=False))
-
-
-class Conllu(Reader):
-    """Dependency trees in CoNLL-U."""
-
-    name = "conllu.v1"
-    summary = "CoNLL-U dependency trees"
-    read = staticmethod(read_conllu)
-
-
-class LabelledConllu(Reader):
-    """Dependency trees in CoNLL-U whose labels are classes."""
-
-    name = "labelled_conllu.v1"
-    summary = "CoNLL-U dependency trees with classes, in comments and MISC"
-    read = staticmethod(read_labelled_conllu)
-
-
-class Questions(Reader):
-    """Questions with their class and constituency parse."""
-
-    name = "questions.v1"
-    summary = "JSON lines of questions with their class and parse, as TREC's"
-    read = staticmethod(read_questions)
+def _reader(name: str, summary: str, read: Callable[..., list[Tree]]) -> type[Reader]:
+    return type(name, (Reader,), {"name": name, "summary": summary, "read": staticmethod(read)})
 
 
 @hookimpl
 def thinstack_readers() -> list[type[Reader]]:
     """All of them."""
-    return [Brackets, Conllu, LabelledConllu, PlainBrackets, Questions]
+    unlabelled = partial(read_trees, labelled=False)
+    classes = "CoNLL-U dependency trees with classes, in comments and MISC"
+    questions = "JSON lines of questions with their class and parse, as TREC's"
+    return [
+        _reader("brackets.v1", "Penn Treebank brackets with labels", read_trees),
+        _reader("conllu.v1", "CoNLL-U dependency trees", read_conllu),
+        _reader("labelled_conllu.v1", classes, read_labelled_conllu),
+        _reader(
+            "plain_brackets.v1", "brackets without labels, as SNLI's binary parses", unlabelled
+        ),
+        _reader("questions.v1", questions, read_questions),
+    ]

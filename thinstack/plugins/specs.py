@@ -4,24 +4,40 @@ import inspect
 import os
 import re
 import textwrap
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from thinstack.core.config.base import problems
 from thinstack.errors import (
     ConfigError,
     PluginError,
     ThinstackError,
     described,
     raised_by_signal_handler,
+    shown,
 )
-from thinstack.plugins.kinds import KINDS
+from thinstack.plugins.kinds import KINDS, Kind
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
 OPEN, NAMED = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+
+
+@contextmanager
+def plugin_errors(failed: str) -> Iterator[None]:
+    """Makes an error of a plugin, of any type, a PluginError which says what `failed`. Errors of
+    thinstack's own types pass, and Ctrl-C."""
+    try:
+        yield
+    except ThinstackError:
+        raise
+    except BaseException as error:
+        if raised_by_signal_handler(error):
+            raise
+        raise PluginError(f"{failed}: {described(error)}") from error
 
 
 class Spec:
@@ -38,13 +54,15 @@ class Spec:
         options: a pydantic model of all options.
     """
 
-    def __init__(self, kind: str, plugin: Any):
-        self.kind, self.plugin = kind, plugin
+    fault: ClassVar[None] = None
+
+    def __init__(self, kind: Any, plugin: Any):
+        if kind not in KINDS:
+            raise PluginError(f"expected a class of a contract, or a module, found {shown(plugin)}")
         if not isinstance(plugin, type) or getattr(plugin, "plugin_kind", None) != kind:
-            raise PluginError(
-                f"must return a list of classes derived from {KINDS[kind].contract}, found "
-                f"{plugin!r:.80}"
-            )
+            raise PluginError(f"must return {KINDS[kind].returns}, found {shown(plugin)}")
+        self.kind: str = kind
+        self.plugin: Any = plugin
         self.name: str = getattr(plugin, "name", "")
         self.summary = str.__str__(getattr(plugin, "summary", ""))
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -55,16 +73,17 @@ class Spec:
             )
         build = getattr(plugin, "build", None)
         self._build: Callable[..., Any] = build if inspect.ismethod(build) else plugin
-        self._constructor = inspect.signature(plugin).parameters
-        self._arguments = {**self._constructor, **inspect.signature(self._build).parameters}
+        constructor = inspect.signature(plugin).parameters
+        self._arguments = {**constructor, **inspect.signature(self._build).parameters}
+        self._open = any(each.kind is OPEN for each in constructor.values())
         is_model = issubclass(plugin, BaseModel)
         self.options: type[BaseModel] = plugin if is_model else self._signature()
 
     def _signature(self) -> type[BaseModel]:
         """The options of a signature, as a pydantic model."""
-        constructor: Any = self.plugin.__init__
-        try:
-            types = get_type_hints(constructor, include_extras=True)
+        wrong = f"the arguments of {self.plugin.__name__} cannot become options"
+        with plugin_errors(f"{self.kind} {self.name!r}: {wrong}"):
+            types = get_type_hints(self.plugin.__init__, include_extras=True)
             if self._build is not self.plugin:
                 types |= get_type_hints(self._build, include_extras=True)
             fields: dict[str, Any] = {
@@ -74,31 +93,19 @@ class Spec:
             }
             closed = ConfigDict(extra="forbid", protected_namespaces=())
             return create_model("Options", __config__=closed, **fields)
-        except Exception as error:
-            raise PluginError(
-                f"{self.kind} {self.name!r}: the arguments of {self.plugin.__name__} cannot become "
-                f"options: {described(error)}"
-            ) from error
 
     def takes(self, size: str) -> bool:
         """Whether the constructor takes a size of this name."""
-        return size in self._arguments or any(
-            each.kind is OPEN for each in self._constructor.values()
-        )
+        return self._open or size in self._arguments
 
     def validate(self, options: Mapping[str, Any]) -> BaseModel:
         """All options of the plugin. Raises ConfigError, which names the plugin and the field."""
         try:
             return self.options.model_validate(dict(options))
         except ValidationError as error:
-            problems = "; ".join(
-                f"{'.'.join(map(str, item['loc'])) or 'options'}: {item['msg']} (found "
-                f"{item['input']!r:.80})"
-                for item in error.errors()
-            )
             known = ", ".join(self.options.model_fields) or "none"
             raise ConfigError(
-                f"options of {self.kind} {self.name!r}: {problems}; known options: {known}"
+                f"options of {self.kind} {self.name!r}: {problems(error)}; known options: {known}"
             ) from None
 
     def create(self, options: Mapping[str, Any], **sizes: Any) -> Any:
@@ -106,24 +113,14 @@ class Spec:
 
         Raises ConfigError if `options` are not valid, and PluginError if the constructor fails.
         """
-        arguments = dict(self.validate(options))
-        offered = {**KINDS[self.kind].sizes, **sizes}
-        sizes = {size: value for size, value in offered.items() if self.takes(size)}
-        try:
-            product = self._build(**sizes, **arguments)
-        except ThinstackError:
-            raise
-        except BaseException as error:
-            if raised_by_signal_handler(error):
-                raise
-            raise PluginError(
-                f"{self.kind} {self.name!r} could not be built: {described(error)}"
-            ) from error
+        arguments, kind = dict(self.validate(options)), KINDS[self.kind]
+        offered = {**kind.sizes, **sizes}
+        arguments |= {size: value for size, value in offered.items() if self.takes(size)}
+        with plugin_errors(f"{self.kind} {self.name!r} could not be built"):
+            product = self._build(**arguments)
         if getattr(product, "plugin_kind", None) != self.kind:
-            raise PluginError(
-                f"{self.kind} {self.name!r}: build must return a {KINDS[self.kind].contract}, "
-                f"found {product!r:.80}"
-            )
+            wrong = f"build must return a {kind.contract}, found {shown(product)}"
+            raise PluginError(f"{self.kind} {self.name!r}: {wrong}")
         return product
 
 
@@ -135,7 +132,7 @@ _SHOWN = 120  # characters of it
 
 
 class BundleSpec:
-    """The name and folder of a bundle. The folder is opened and checked only when it is asked for.
+    """The name and folder of a bundle. What is in the folder is only read when it is asked for.
 
     Raises PluginError for a name that could be a path, and for a folder that is not an absolute
     path.
@@ -146,21 +143,21 @@ class BundleSpec:
     def __init__(self, name: object, folder: object):
         if not isinstance(name, str) or not BUNDLE_NAME.fullmatch(name):
             raise PluginError(
-                f"bundle name {name!r:.80}: expected letters, digits, dots, hyphens and "
+                f"bundle name {shown(name)}: expected letters, digits, dots, hyphens and "
                 "underscores, such as 'my-model'"
             )
         if not isinstance(folder, os.PathLike) or not Path(folder).is_absolute():
             raise PluginError(
                 f"bundle {name!r}: expected its folder as an absolute pathlib.Path, such as "
-                f"Path(__file__).parent / 'model', found {folder!r:.200}"
+                f"Path(__file__).parent / 'model', found {shown(folder, 200)}"
             )
         self.name, self.folder = name, Path(folder)
 
-    def missing(self) -> str | None:
+    @property
+    def fault(self) -> str | None:
         """What is wrong if the folder is not there, else None."""
-        if os.path.isdir(self.folder):
-            return None
-        return f"{self.folder}: no such folder; install the distribution again"
+        missing = f"{self.folder}: no such folder; install the distribution again"
+        return None if self.folder.is_dir() else missing
 
     @property
     def summary(self) -> str:
@@ -170,8 +167,20 @@ class BundleSpec:
             size = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
             with (self.folder / CARD).open("rb") as file:
                 card = file.read(_READ)
-        text = FRONT_MATTER.sub("", card.decode("utf-8", "replace"))
-        paragraphs = text.split("\n\n")
+        paragraphs = FRONT_MATTER.sub("", card.decode("utf-8", "replace")).split("\n\n")
         first = next((each for each in paragraphs if each and not each.startswith("#")), "")
-        shown = textwrap.shorten(first, _SHOWN, placeholder=" ...")
-        return ": ".join(filter(None, (f"{size / 1e6:.1f} MB", shown)))
+        shortened = textwrap.shorten(first, _SHOWN, placeholder=" ...")
+        return ": ".join(filter(None, (f"{size / 1e6:.1f} MB", shortened)))
+
+
+AnySpec = Spec | BundleSpec
+
+
+def specs_of(kind: Kind, provided: Any) -> list[AnySpec]:
+    """What a hook of this kind returned. Raises PluginError unless that is an iterable of classes
+    of the contract, or a mapping of names to folders."""
+    if not isinstance(provided, Iterable if kind.contract else Mapping):
+        raise PluginError(f"must return {kind.returns}, found {shown(provided)}")
+    if isinstance(provided, Mapping) and not kind.contract:
+        return [BundleSpec(name, folder) for name, folder in provided.items()]
+    return [Spec(kind.name, plugin) for plugin in provided]
