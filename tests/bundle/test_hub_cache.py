@@ -85,7 +85,7 @@ def test_nothing_is_sent_to_a_silent_hub(hub, tmp_path):
         **SECOND,
     )
     assert code == 2
-    assert "hf://user/mine@main: the hub cannot be used: " in err
+    assert "hf://user/mine: the hub cannot be used: " in err
     assert set(hub.requests) == {"SILENCE"}
 
 

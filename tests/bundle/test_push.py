@@ -98,7 +98,7 @@ def test_without_a_token_it_says_how_to_get_one(hub, model, tmp_path):
     for token in ("", "hf_wrong"):
         (answer,) = run(hub, tmp_path / "home", command, HF_TOKEN=token)
         assert answer[0] == 2
-        assert answer[2].startswith("error: hf://user/films@main: ")
+        assert answer[2].startswith("error: hf://user/films: ")
         assert "hf auth login" in answer[2]
         assert answer[2].count("\n") == 1
 

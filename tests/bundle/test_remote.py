@@ -12,7 +12,7 @@ from bundle_folders import write
 
 import thinstack
 from thinstack.bundle import is_installed, open_bundle, opening
-from thinstack.bundle.hub import Address, is_address
+from thinstack.bundle.hub import is_address, parse_address
 from thinstack.bundle.reading import pack
 from thinstack.errors import BundleError, MissingExtraError
 from thinstack.training.loop.initial import vocabulary_of
@@ -128,9 +128,8 @@ def test_what_is_no_address(text):
 
 
 def test_addresses():
-    assert Address.parse("hf://a-1/b.c_d") == ("a-1/b.c_d", None)
-    assert Address.parse("hf://a/b@refs/pr/1") == ("a/b", "refs/pr/1")
-    assert str(Address.parse("hf://a/b@v1.0")) == "hf://a/b@v1.0"
+    assert parse_address("hf://a-1/b.c_d") == ("a-1/b.c_d", "main")
+    assert parse_address("hf://a/b@refs/pr/1") == ("a/b", "refs/pr/1")
     assert not is_address("sentiment")
     assert not is_address(Path("hf://a/b"))
     assert not is_installed("hf://a/b")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from thinstack._version import __version__
 from thinstack.bundle.manifest import MANIFEST_FILE
@@ -25,22 +25,13 @@ _MEANINGS: Final = {  # of errors of the hub, a subclass before its base
 }
 
 
-class Address(NamedTuple):
-    """A repository and a branch, tag or commit of it, None for its main branch."""
-
-    repository: str
-    revision: str | None
-
-    @classmethod
-    def parse(cls, text: str) -> "Address":
-        """Read an address. Raises BundleError for any other text."""
-        if (match := _ADDRESS.fullmatch(text)) is None:
-            expected = "expected hf://user/name or hf://user/name@revision"
-            raise BundleError(f"{text!r:.200}: {expected}")
-        return cls(match[1], match[2])
-
-    def __str__(self) -> str:
-        return f"{PREFIX}{self.repository}" + (f"@{self.revision}" if self.revision else "")
+def parse_address(text: str) -> tuple[str, str]:
+    """The repository and the revision of an address. Raises BundleError for any other text."""
+    if (match := _ADDRESS.fullmatch(text)) is None:
+        raise BundleError(
+            f"{text!r:.200}: expected {PREFIX}user/name or {PREFIX}user/name@revision"
+        )
+    return match[1], match[2] or "main"
 
 
 def is_address(path_or_name: str | Path) -> bool:
@@ -57,7 +48,7 @@ def hub_library() -> Any:
     return huggingface_hub
 
 
-def fetch(text: str) -> Bundle:
+def fetch(address: str) -> Bundle:
     """The bundle at an address, from the cache of `huggingface_hub`. What it lacks there is
     downloaded, and what is damaged is downloaded again.
 
@@ -65,58 +56,58 @@ def fetch(text: str) -> Bundle:
     taken if the hub gives no answer in `HF_HUB_ETAG_TIMEOUT` seconds (10). Raises BundleError if
     there is no such bundle or it cannot be downloaded, MissingExtraError without huggingface_hub.
     """
-    address, hub = Address.parse(text), hub_library()
+    (repository, revision), hub = parse_address(address), hub_library()
     with told(address):
-        folder = hub.cached_assets_path("thinstack", address.repository, _commit(hub, address))
+        commit = _commit(address, repository, revision)
+        folder = hub.cached_assets_path("thinstack", repository, commit)
     with suppress(BundleError):
         return read_folder(folder)
     damaged = folder if (folder / MANIFEST_FILE).exists() else None
     with told(address, damaged), hub.utils.WeakFileLock(f"{folder}.lock"):
         try:
-            return _download(hub, address._replace(revision=folder.name), folder)
+            return _download(repository, commit, folder)
         except BundleError as error:
             raise BundleError(f"{address}, as its author uploaded it: {error}") from None
 
 
-def _download(hub: Any, address: Address, folder: Path) -> Bundle:
+def _download(repository: str, commit: str, folder: Path) -> Bundle:
     """The bundle of a commit: first with the files that its folder lacks, and then with all."""
-    place = {"revision": address.revision, "local_dir": folder, **LIBRARY}
+    hub, place = hub_library(), {"revision": commit, "local_dir": folder, **LIBRARY}
     for force in (False, True):
         with suppress(BundleError):  # Another process may have been faster.
             return read_folder(folder)
-        ask_commit(hub, address)
-        hub.hf_hub_download(address.repository, MANIFEST_FILE, **place, force_download=True)
+        ask_commit(repository, commit)
+        hub.hf_hub_download(repository, MANIFEST_FILE, **place, force_download=True)
         names = [*read_manifest(folder).files]
-        hub.snapshot_download(
-            address.repository, **place, allow_patterns=names, force_download=force
-        )
+        hub.snapshot_download(repository, **place, allow_patterns=names, force_download=force)
     return read_folder(folder)
 
 
-def _commit(hub: Any, address: Address) -> str:
+def _commit(address: str, repository: str, revision: str) -> str:
     """The commit that a revision stands for now, or stood for when the hub last answered."""
-    revision = address.revision or "main"
     if _COMMIT.fullmatch(revision):
         return revision
-    ref = hub.cached_assets_path("thinstack", address.repository, "refs") / revision
+    hub = hub_library()
+    ref: Path = hub.cached_assets_path("thinstack", repository, "refs") / revision
     try:
         with told(address):
-            commit = ask_commit(hub, address)
+            commit = ask_commit(repository, revision)
     except BundleError as error:
         absent = (hub.errors.RevisionNotFoundError, hub.errors.EntryNotFoundError)
         if isinstance(error.__context__, absent) or not ref.is_file():
             raise
-        return str(ref.read_text(encoding="ascii"))
+        return ref.read_text(encoding="ascii")
     with suppress(OSError):  # of a cache that cannot be written
         ref.parent.mkdir(parents=True, exist_ok=True)
         ref.write_text(commit, encoding="ascii")
     return commit
 
 
-def ask_commit(hub: Any, address: Address) -> str:
+def ask_commit(repository: str, revision: str) -> str:
     """The commit that the hub names, asked before all else: this ends after `HF_HUB_ETAG_TIMEOUT`.
     The library's own requests try again for minutes."""
-    url = hub.hf_hub_url(address.repository, MANIFEST_FILE, revision=address.revision)
+    hub = hub_library()
+    url = hub.hf_hub_url(repository, MANIFEST_FILE, revision=revision)
     limit = hub.constants.HF_HUB_ETAG_TIMEOUT
     commit = str(hub.get_hf_file_metadata(url, timeout=limit, **LIBRARY).commit_hash)
     if _COMMIT.fullmatch(commit) is None:
@@ -125,7 +116,7 @@ def ask_commit(hub: Any, address: Address) -> str:
 
 
 @contextmanager
-def told(address: Address, damaged: Path | None = None) -> Iterator[None]:
+def told(address: str, damaged: Path | None = None) -> Iterator[None]:
     """Turn errors of the library into BundleErrors of one line, which say to delete what is
     `damaged`. The error of a signal handler, such as a limit of time, passes, though the library
     may have made one of its own of it."""

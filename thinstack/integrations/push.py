@@ -3,31 +3,14 @@
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
-from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle import Bundle, manifest, open_bundle, write_bundle
 from thinstack.bundle.front_matter import front_matter
-from thinstack.bundle.hub import LIBRARY, PREFIX, Address, ask_commit, hub_library, told
-from thinstack.bundle.manifest import (
-    CARD_FILE,
-    CASES_FILE,
-    CONFIG_FILE,
-    MANIFEST_FILE,
-    TOKENIZER_FILE,
-)
+from thinstack.bundle.hub import LIBRARY, PREFIX, ask_commit, hub_library, parse_address, told
 from thinstack.bundle.origin import is_own
 from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import BundleError
 from thinstack.runtime.reference import check_cases
-
-
-class Pushed(NamedTuple):
-    """An uploaded bundle: the address of its commit, its page on the hub, and the files that were
-    added or changed for the hub."""
-
-    address: Address
-    url: str
-    changed: list[str]
 
 
 def push(
@@ -37,8 +20,9 @@ def push(
     private: bool = False,
     revision: str | None = None,
     isolated: bool | None = None,
-) -> Pushed:
-    """Upload a bundle, given by its folder or name, to the repository "user/name".
+) -> tuple[str, str, list[str]]:
+    """Upload a bundle, given by its folder or name, to the repository "user/name". Returns the
+    address of its commit, its page on the hub, and the files that were added for the hub.
 
     If the repository does not exist, it is made, `private` or public; so is the branch `revision`.
     The bundle must open, and give the answers in its reference cases, on which it runs `isolated`
@@ -47,39 +31,40 @@ def push(
     bundle on disk stays as it is. Raises BundleError for a bundle that cannot be used, and for a
     repository that cannot be one or that refuses it.
     """
-    # A repository that names a revision of its own has two then, and is none.
-    address = Address.parse(f"{PREFIX}{repository}@{revision or 'main'}")
+    address = f"{PREFIX}{repository}"
+    parse_address(f"{address}@{revision or 'main'}")  # where no revision may be in its name
     hub, bundle = hub_library(), open_bundle(model)
-    if CASES_FILE in bundle.manifest.files:
+    if manifest.CASES_FILE in bundle.manifest.files:
         agreement = check_cases(bundle, isolated=isolated)
         if not agreement.holds:
-            answers = f"scores differ by {agreement.largest:.2g} from those of its reference cases"
-            mend = "`thinstack doctor` tells more; export it again"
-            raise BundleError(f"{bundle.path}: {answers}: {mend}")
+            raise BundleError(
+                f"{bundle.path}: scores differ by {agreement.largest:.2g} from those of its "
+                "reference cases: `thinstack doctor` tells more; export it again"
+            )
     added = _additions(bundle, repository.partition("/")[2])
     with told(address), TemporaryDirectory() as folder:
         with suppress(hub.errors.HfHubHTTPError):  # such as that there is no such repository yet
-            ask_commit(hub, address)
+            ask_commit(repository, revision or "main")
         if added:
             bundle = _with(bundle, added, Path(folder) / "model")
         api = hub.HfApi(**LIBRARY)
         api.create_repo(repository, private=private or None, exist_ok=True)
-        if address.revision != "main":
+        if revision not in (None, "main"):
             api.create_branch(repository, branch=revision, exist_ok=True)
         commit = api.upload_folder(
             repo_id=repository,
             folder_path=bundle.path,
             revision=revision,
             commit_message=f"A bundle of thinstack {bundle.manifest.producer.version}",
-            allow_patterns=[MANIFEST_FILE, *bundle.manifest.files],
+            allow_patterns=[manifest.MANIFEST_FILE, *bundle.manifest.files],
         )
-    return Pushed(address._replace(revision=commit.oid), commit.commit_url, sorted(added))
+    return f"{address}@{commit.oid}", commit.commit_url, sorted(added)
 
 
 def _with(bundle: Bundle, added: dict[str, bytes], path: Path) -> Bundle:
     """The bundle with these files, and a configuration as it is written today."""
     files = {name: bundle.read(name) for name in bundle.manifest.files} | added
-    del files[CONFIG_FILE]
+    del files[manifest.CONFIG_FILE]
     noted = {name: getattr(bundle.manifest, name) for name in ("metrics", "data", "created")}
     return write_bundle(path, files, config=bundle.config, own=is_own(bundle), **noted)
 
@@ -87,13 +72,13 @@ def _with(bundle: Bundle, added: dict[str, bytes], path: Path) -> Bundle:
 def _additions(bundle: Bundle, name: str) -> dict[str, bytes]:
     """The files that a bundle lacks, or has otherwise than the hub expects them."""
     files, added = bundle.manifest.files, dict[str, bytes]()
-    card = bundle.read(CARD_FILE) if CARD_FILE in files else b""
+    card = bundle.read(manifest.CARD_FILE) if manifest.CARD_FILE in files else b""
     if not (card.startswith(b"---\n") and b"\n---\n" in card):
         figures = [bundle.manifest.metrics.get(key) for key in ("development", "over_seeds")]
         reported = "the development data of its recipe"
         head = front_matter(name, bundle.config, *figures, reported=reported)
-        added[CARD_FILE] = head.encode() + b"\n" + (card or f"# {name}\n".encode())
+        added[manifest.CARD_FILE] = head.encode() + b"\n" + (card or f"# {name}\n".encode())
     vocabulary = bundle.vocabulary()
-    if isinstance(vocabulary, WordpieceVocabulary) and TOKENIZER_FILE not in files:
-        added[TOKENIZER_FILE] = tokenizer_json(vocabulary)
+    if isinstance(vocabulary, WordpieceVocabulary) and manifest.TOKENIZER_FILE not in files:
+        added[manifest.TOKENIZER_FILE] = tokenizer_json(vocabulary)
     return added
