@@ -35,9 +35,9 @@ def test_figures_are_shares_of_what_they_were_measured_on():
     assert data.tags == ["thinstack", "onnx", "sentiment-analysis"]
     assert data.model_name == "films"
     assert figures(data.eval_results) == [
-        ("accuracy", "root accuracy, gold trees", 0.515),
-        ("accuracy", "root binary accuracy, gold trees", 0.8888),
-        ("accuracy", "root accuracy, raw text", 0.5),
+        ("accuracy", "accuracy, sentences, gold trees", 0.515),
+        ("accuracy", "accuracy, sentences, binary, gold trees", 0.8888),
+        ("accuracy", "accuracy, sentences, raw text", 0.5),
     ]
     places = {(one.dataset_name, one.dataset_type) for one in data.eval_results}
     assert places == {("sst/dev.txt", "sst/dev.txt")}
@@ -53,8 +53,8 @@ def test_of_other_classes_there_is_no_binary_figure():
     data = read(shipped=SHIPPED)
     assert data.tags == ["thinstack", "onnx"]
     assert [kind for _, kind, _ in figures(data.eval_results)] == [
-        "root accuracy, gold trees",
-        "root accuracy, raw text",
+        "accuracy, sentences, gold trees",
+        "accuracy, sentences, raw text",
     ]
 
 
@@ -64,8 +64,8 @@ def test_what_is_not_measured_as_shipped_has_means_over_seeds():
     assert data.pipeline_tag == "sentence-similarity"
     after = ", gold trees, mean over seeds before quantisation"
     assert figures(data.eval_results) == [
-        ("pearsonr", f"pearson{after}", 0.8679),
-        ("mse", f"mse{after}", 1.5),
+        ("pearsonr", f"Pearson's r{after}", 0.8679),
+        ("mse", f"mean squared error{after}", 1.5),
     ]
 
 

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,14 @@ def test_a_damaged_cache_is_mended(hub, files, tmp_path, name, pinned):
     assert {*damaged} <= {*hub.downloaded()} <= {*files}
     for each, content in files.items():
         assert (Path(folder) / each).read_bytes() == content
+
+
+def test_processes_that_start_together_download_once(hub, files, tmp_path):
+    with ThreadPoolExecutor(4) as pool:
+        answers = set(pool.map(lambda _: run(hub, tmp_path, ["open", FILMS])[0], range(4)))
+    ((code, _, err),) = answers
+    assert (code, err) == (0, "")
+    assert hub.downloaded() == sorted(files)
 
 
 @pytest.mark.parametrize("name", ["truncated", "flipped", "manifest"])

@@ -8,14 +8,18 @@ from typing import Any, Final
 from thinstack.core.config import ModelConfig
 from thinstack.core.scale import NO_TERM, Scale
 
-_ACCURACIES = ("", "root_", "root_binary_", "phrase_", "binary_")
-METRICS: Final = {f"{cases}accuracy": "accuracy" for cases in _ACCURACIES} | {
-    "macro_f1": "f1",
-    "pearson": "pearsonr",
-    "spearman": "spearmanr",
-    "mse": "mse",
+METRICS: Final = {
+    "root_accuracy": ("accuracy", "accuracy, sentences"),
+    "root_binary_accuracy": ("accuracy", "accuracy, sentences, binary"),
+    "phrase_accuracy": ("accuracy", "accuracy, phrases"),
+    "accuracy": ("accuracy", "accuracy"),
+    "binary_accuracy": ("accuracy", "accuracy, binary"),
+    "macro_f1": ("f1", "macro F1"),
+    "pearson": ("pearsonr", "Pearson's r"),
+    "spearman": ("spearmanr", "Spearman's rho"),
+    "mse": ("mse", "mean squared error"),
 }
-"""What the hub calls figures, by their key."""
+"""Figures by their key: the type that the hub knows, and a name."""
 
 
 def front_matter(
@@ -46,12 +50,11 @@ def _metrics(shipped: Any, over_seeds: Any, binary: bool) -> Iterator[dict[str, 
     found = shipped or over_seeds
     for source, figures in found.items() if isinstance(found, Mapping) else ():
         how = "raw text" if source == "text" else f"{source} trees"
-        for key, kind in METRICS.items() if isinstance(figures, Mapping) else ():
+        for key, (kind, words) in METRICS.items() if isinstance(figures, Mapping) else ():
             value = figures.get(key)
             value = value.get("mean") if isinstance(value, Mapping) else value
             if isinstance(value, int | float) and (binary or "binary" not in key):
                 share = round(value * (0.01 if kind in ("accuracy", "f1") else 1.0), 4)
-                words = key.replace("_", " ")
                 yield {"type": kind, "value": share, "name": f"{words}, {how}{whence}"}
 
 

@@ -1,5 +1,4 @@
-"""Bundles on the Hugging Face hub, by their addresses: `hf://user/name` or
-`hf://user/name@revision`."""
+"""Bundles of the Hugging Face hub, by `hf://user/name` or `hf://user/name@revision`."""
 
 import re
 from collections.abc import Iterator
@@ -28,9 +27,7 @@ _MEANINGS: Final = {  # of errors of the hub, a subclass before its base
 def parse_address(text: str) -> tuple[str, str]:
     """The repository and the revision of an address. Raises BundleError for any other text."""
     if (match := _ADDRESS.fullmatch(text)) is None:
-        raise BundleError(
-            f"{text!r:.200}: expected {PREFIX}user/name or {PREFIX}user/name@revision"
-        )
+        raise BundleError(f"{text!r:.200}: expected hf://user/name or hf://user/name@revision")
     return match[1], match[2] or "main"
 
 
@@ -42,15 +39,13 @@ def is_address(path_or_name: str | Path) -> bool:
 def hub_library() -> Any:
     """The module `huggingface_hub`. Raises MissingExtraError if it is not installed."""
     with needs_extra("hub", "huggingface_hub"):
-        import huggingface_hub
         import huggingface_hub.errors
         import huggingface_hub.utils
     return huggingface_hub
 
 
 def fetch(address: str) -> Bundle:
-    """The bundle at an address, from the cache of `huggingface_hub`. What it lacks there is
-    downloaded, and what is damaged is downloaded again.
+    """The bundle at an address. What its folder lacks, or has damaged, is downloaded.
 
     A commit that is in the cache needs no network. For a branch or tag, the last known commit is
     taken if the hub gives no answer in `HF_HUB_ETAG_TIMEOUT` seconds (10). Raises BundleError if
@@ -104,22 +99,21 @@ def _commit(address: str, repository: str, revision: str) -> str:
 
 
 def ask_commit(repository: str, revision: str) -> str:
-    """The commit that the hub names, asked before all else: this ends after `HF_HUB_ETAG_TIMEOUT`.
-    The library's own requests try again for minutes."""
+    """The commit that the hub names, asked before all else: this ends after `HF_HUB_ETAG_TIMEOUT`,
+    where the library's own requests try again for minutes."""
     hub = hub_library()
     url = hub.hf_hub_url(repository, MANIFEST_FILE, revision=revision)
     limit = hub.constants.HF_HUB_ETAG_TIMEOUT
     commit = str(hub.get_hf_file_metadata(url, timeout=limit, **LIBRARY).commit_hash)
-    if _COMMIT.fullmatch(commit) is None:
-        raise ValueError("it names no commit, see HF_ENDPOINT and your proxy")
-    return commit
+    if _COMMIT.fullmatch(commit):
+        return commit
+    raise ValueError("it names no commit, see HF_ENDPOINT and your proxy")
 
 
 @contextmanager
 def told(address: str, damaged: Path | None = None) -> Iterator[None]:
     """Turn errors of the library into BundleErrors of one line, which say to delete what is
-    `damaged`. The error of a signal handler, such as a limit of time, passes, though the library
-    may have made one of its own of it."""
+    `damaged`. That of a signal handler, such as a limit of time, passes."""
     try:
         yield
     except ThinstackError:
@@ -130,7 +124,7 @@ def told(address: str, damaged: Path | None = None) -> Iterator[None]:
 
 
 def _problem(error: BaseException) -> str:
-    """What an error of the library means. Raises that of a signal handler."""
+    """What an error of the library means. Raises that of a signal handler, which it may wrap."""
     cause: BaseException | None = error
     while cause is not None:
         if raised_by_signal_handler(cause):

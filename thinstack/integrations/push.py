@@ -28,8 +28,7 @@ def push(
     The bundle must open, and give the answers in its reference cases, on which it runs `isolated`
     as `Predictor` has it. If it lacks something that the hub expects, the upload adds it: front
     matter in the card, `id2label` in the configuration, `tokenizer.json` for word pieces. The
-    bundle on disk stays as it is. Raises BundleError for a bundle that cannot be used, and for a
-    repository that cannot be one or that refuses it.
+    bundle on disk stays as it is. Raises BundleError for one that cannot be used or is refused.
     """
     address = f"{PREFIX}{repository}"
     parse_address(f"{address}@{revision or 'main'}")  # where no revision may be in its name
@@ -37,10 +36,8 @@ def push(
     if manifest.CASES_FILE in bundle.manifest.files:
         agreement = check_cases(bundle, isolated=isolated)
         if not agreement.holds:
-            raise BundleError(
-                f"{bundle.path}: scores differ by {agreement.largest:.2g} from those of its "
-                "reference cases: `thinstack doctor` tells more; export it again"
-            )
+            far = f"scores differ by {agreement.largest:.2g} from those of its reference cases"
+            raise BundleError(f"{bundle.path}: {far}: export it again; see `thinstack doctor`")
     added = _additions(bundle, repository.partition("/")[2])
     with told(address), TemporaryDirectory() as folder:
         with suppress(hub.errors.HfHubHTTPError):  # such as that there is no such repository yet
@@ -75,8 +72,7 @@ def _additions(bundle: Bundle, name: str) -> dict[str, bytes]:
     card = bundle.read(manifest.CARD_FILE) if manifest.CARD_FILE in files else b""
     if not (card.startswith(b"---\n") and b"\n---\n" in card):
         figures = [bundle.manifest.metrics.get(key) for key in ("development", "over_seeds")]
-        reported = "the development data of its recipe"
-        head = front_matter(name, bundle.config, *figures, reported=reported)
+        head = front_matter(name, bundle.config, *figures, reported="the development data")
         added[manifest.CARD_FILE] = head.encode() + b"\n" + (card or f"# {name}\n".encode())
     vocabulary = bundle.vocabulary()
     if isinstance(vocabulary, WordpieceVocabulary) and manifest.TOKENIZER_FILE not in files:
