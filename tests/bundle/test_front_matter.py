@@ -4,9 +4,10 @@ import pytest
 from bundle_folders import CONFIG
 from huggingface_hub import ModelCard
 
-from thinstack.bundle.hub.front_matter import CardConfig, front_matter, has_front_matter
+from thinstack.bundle.front_matter import front_matter
 from thinstack.core.config import HeadConfig
 from thinstack.plugins.specs import BundleSpec
+from thinstack.training.recipe.card_config import CardConfig
 
 SENTIMENT = CONFIG.model_copy(update={"labels": ("negative", "positive")})
 SHIPPED = {
@@ -17,9 +18,10 @@ OVER_SEEDS = {"gold": {"pearson": {"mean": 0.86789, "std": 0.1}, "mse": {"mean":
 
 
 def read(config=CONFIG, **given):
-    settings = {"card": CardConfig(), "shipped": {}, "over_seeds": {}} | given
+    settings = {"shipped": {}, "over_seeds": {}} | given
     text = front_matter("films", config, reported="sst/dev.txt", **settings)
-    assert has_front_matter(text)
+    assert text.startswith("---\n")
+    assert text.endswith("\n---\n")
     return ModelCard(f"{text}\n# films\n").data
 
 
@@ -76,7 +78,7 @@ def test_what_a_recipe_says_is_read_as_it_was_written(odd):
     card = CardConfig(
         language=("en", "no"), license=odd, base_model="a/b", dataset=odd, tags=(odd, "onnx")
     )
-    data = read(card=card, shipped=SHIPPED)
+    data = read(shipped=SHIPPED, **card.model_dump())
     assert (data.language, data.license, data.base_model) == (["en", "no"], odd, "a/b")
     assert data.tags == ["thinstack", "onnx", odd]
     assert {(one.dataset_name, one.dataset_type) for one in data.eval_results} == {
@@ -85,13 +87,8 @@ def test_what_a_recipe_says_is_read_as_it_was_written(odd):
 
 
 def test_a_list_of_models_shows_what_comes_behind_it(tmp_path):
-    text = front_matter(*("films", SENTIMENT, CardConfig(), SHIPPED, {}), reported="---")
+    text = front_matter("films", SENTIMENT, SHIPPED, {}, reported="---")
     (tmp_path / "README.md").write_text(f"{text}\n# films\n\nWhat it\nis.\n\n---\n", "utf-8")
     assert BundleSpec("films", tmp_path).summary == "0.0 MB: What it is."
     (tmp_path / "README.md").write_text("# films\n\nWhat it\nis.\n\n---\nmore\n", "utf-8")
     assert BundleSpec("films", tmp_path).summary == "0.0 MB: What it is."
-
-
-def test_what_is_no_front_matter():
-    assert not has_front_matter("# films\n\n---\nx\n---\n")
-    assert not has_front_matter("---\n# films\n")

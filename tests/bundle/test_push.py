@@ -13,7 +13,7 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import GPU_FILE
 from thinstack.bundle.reading import pack, unpacked
 from thinstack.bundle.writing import write_packed
-from thinstack.errors import InputError
+from thinstack.errors import BundleError
 from thinstack.integrations.push import push
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "wordpiece-parser"
@@ -105,5 +105,5 @@ def test_without_a_token_it_says_how_to_get_one(hub, model, tmp_path):
 
 @pytest.mark.parametrize("name", ["films", "user/films@v1", "hf://user/films", "a/b/c", "", "/"])
 def test_what_is_no_repository(name):
-    with pytest.raises(InputError, match="user/name"):
+    with pytest.raises(BundleError, match="user/name"):
         push(GOLDEN, name)

@@ -4,8 +4,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from thinstack.bundle.hub.hub_cache import is_address
-from thinstack.bundle.hub.remote import fetch, mend
+from thinstack.bundle.hub import fetch, is_address
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.bundle.reading import Bundle, read_folder
 from thinstack.errors import BundleError, UnknownNameError, shown
@@ -25,26 +24,15 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
     thinstack and other installed packages bring bundles along that have names. A string without a
     path separator is a name if there is such a bundle, and else a folder; `./sentiment` is
     always a folder. `hf://user/name` and `hf://user/name@revision` are addresses, from which
-    `thinstack.bundle.hub.remote.fetch` downloads.
+    `thinstack.bundle.hub.fetch` downloads.
 
     Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
     along, or if its folder is missing; BundleError as `read_folder` does, for a newer schema, and
     if thinstack's own files are missing; MissingExtraError for an address without huggingface_hub.
     """
-    if not is_address(path_or_name):
-        return read_folder(_locate(path_or_name))
-    address = str(path_or_name)
-    folder = fetch(address)
-    try:
-        return read_folder(folder)
-    except BundleError:
-        if not mend(address, folder):
-            raise
-    try:
-        return read_folder(folder)
-    except BundleError as error:
-        problem = "it was downloaded again, so its author must upload it again"
-        raise BundleError(f"{address}: {error}; {problem}") from None
+    if is_address(path_or_name):
+        return fetch(str(path_or_name))
+    return read_folder(_locate(path_or_name))
 
 
 def bundled_names() -> list[str]:

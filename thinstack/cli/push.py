@@ -30,8 +30,10 @@ def push(
     from thinstack.integrations.push import push as push_bundle
     from thinstack.integrations.show.outline import as_text
 
-    pushed = push_bundle(model, repository, private=private, revision=revision, isolated=isolated)
+    address, url, changed = push_bundle(
+        model, repository, private=private, revision=revision, isolated=isolated
+    )
     console = Console(soft_wrap=True, highlight=False)
-    if pushed.changed:
-        console.print(f"added or changed for the hub: {as_text(', '.join(pushed.changed))}")
-    console.print(f"{as_text(pushed.url)}\nload it: thinstack.load({str(pushed.address)!r})")
+    if changed:
+        console.print(f"added or changed for the hub: {as_text(', '.join(changed))}")
+    console.print(f"{as_text(url)}\nload it: thinstack.load({address!r})")

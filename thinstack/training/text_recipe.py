@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.hub.hub_cache import is_address
+from thinstack.bundle.hub import is_address
 from thinstack.core.class_sets import ClassSets
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning

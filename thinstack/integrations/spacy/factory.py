@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from spacy.language import Language
 
-from thinstack.bundle.hub.hub_cache import is_address
+from thinstack.bundle.hub import is_address
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.aspects_component import TreeAspects

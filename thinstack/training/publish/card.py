@@ -4,7 +4,7 @@ import re
 from html import escape
 from typing import Any
 
-from thinstack.bundle.hub.front_matter import front_matter
+from thinstack.bundle.front_matter import front_matter
 from thinstack.errors import escaped
 from thinstack.evaluate.accuracy import BINS
 from thinstack.evaluate.figures import interval_line, mean_and_std, percent, shown
@@ -98,8 +98,9 @@ def card(
     kind, source = recipe.model.trees, recipe.model.tree_source
     return _CARD.format(
         head=front_matter(
-            *(recipe.name, recipe.model, recipe.card, shipped, over_seeds),
+            *(recipe.name, recipe.model, shipped, over_seeds),
             reported=recipe.data.reported,
+            **recipe.card.model_dump(),
         ),
         name=recipe.name,
         description=recipe.description.strip(),

@@ -1,0 +1,64 @@
+"""The head of a card, which the Hugging Face hub reads: YAML between two lines of hyphens
+(https://huggingface.co/docs/hub/model-cards)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from thinstack.core.config import ModelConfig
+from thinstack.core.scale import NO_TERM, Scale
+
+METRICS: Final = {
+    "root_accuracy": ("accuracy", "accuracy, sentences"),
+    "root_binary_accuracy": ("accuracy", "accuracy, sentences, binary"),
+    "phrase_accuracy": ("accuracy", "accuracy, phrases"),
+    "accuracy": ("accuracy", "accuracy"),
+    "binary_accuracy": ("accuracy", "accuracy, binary"),
+    "macro_f1": ("f1", "macro F1"),
+    "pearson": ("pearsonr", "Pearson's r"),
+    "spearman": ("spearmanr", "Spearman's rho"),
+    "mse": ("mse", "mean squared error"),
+}
+"""Figures by their key: the type that the hub knows, and a name."""
+
+
+def front_matter(
+    name: str, config: ModelConfig, shipped: Any, over_seeds: Any, *, reported: str, **card: Any
+) -> str:
+    """The front matter with the two lines around it. `card`: fields of a recipe's `[card]`.
+
+    `shipped`: figures of the model by source, as the manifest has them. Without them, the means of
+    `over_seeds` are taken. `reported`: what the figures were measured on, in words.
+    """
+    task = "sentence-similarity" if config.head.name == "similarity.v1" else "text-classification"
+    scale = Scale.of([label for label in config.labels if label != NO_TERM])
+    own = ["thinstack", "onnx", *([] if scale is None else ["sentiment-analysis"])]
+    tags = list(dict.fromkeys([*own, *card.pop("tags", ())]))
+    dataset = {"type": card.pop("dataset", None) or reported, "name": reported}
+    fields = {"library_name": "thinstack", "pipeline_tag": task, "tags": tags, **card}
+    binary = Scale.of(config.shown_labels) is not None
+    if metrics := list(_metrics(shipped, over_seeds, binary)):
+        result = {"task": {"type": task}, "dataset": dataset, "metrics": metrics}
+        fields["model-index"] = [{"name": name, "results": [result]}]
+    lines = (f"{key}: {_yaml(value)}\n" for key, value in fields.items() if value)
+    return f"---\n{''.join(lines)}---\n"
+
+
+def _metrics(shipped: Any, over_seeds: Any, binary: bool) -> Iterator[dict[str, Any]]:
+    """One entry a figure that is defined. Percentages become the shares that the hub has."""
+    whence = "" if shipped else ", mean over seeds before quantisation"
+    found = shipped or over_seeds
+    for source, figures in found.items() if isinstance(found, Mapping) else ():
+        how = "raw text" if source == "text" else f"{source} trees"
+        for key, (kind, words) in METRICS.items() if isinstance(figures, Mapping) else ():
+            value = figures.get(key)
+            value = value.get("mean") if isinstance(value, Mapping) else value
+            if isinstance(value, int | float) and (binary or "binary" not in key):
+                share = round(value * (0.01 if kind in ("accuracy", "f1") else 1.0), 4)
+                yield {"type": kind, "value": share, "name": f"{words}, {how}{whence}"}
+
+
+def _yaml(value: Any) -> str:
+    """JSON, which is YAML but for characters that YAML does not print."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(char if char.isprintable() else f"\\U{ord(char):08X}" for char in text)

@@ -1,0 +1,142 @@
+"""Bundles of the Hugging Face hub, by `hf://user/name` or `hf://user/name@revision`."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from thinstack._version import __version__
+from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.bundle.reading import Bundle, read_folder, read_manifest
+from thinstack.errors import BundleError, ThinstackError, needs_extra, raised_by_signal_handler
+
+PREFIX: Final = "hf://"
+LIBRARY: Final = {"library_name": "thinstack", "library_version": __version__}
+_NAME = r"[A-Za-z0-9_][\w.-]*"
+_ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)
+_COMMIT = re.compile("[0-9a-f]{40}")
+_MEANINGS: Final = {  # of errors of the hub, a subclass before its base
+    "GatedRepoError": "access to it has to be asked for on its page; then log in: hf auth login",
+    "RepositoryNotFoundError": "no such repository, or it is private: log in with hf auth login",
+    "RevisionNotFoundError": "no such revision: name a branch, a tag or a commit, or leave it out",
+    "EntryNotFoundError": f"not a bundle, it has no {MANIFEST_FILE}: push it with thinstack push",
+}
+
+
+def parse_address(text: str) -> tuple[str, str]:
+    """The repository and the revision of an address. Raises BundleError for any other text."""
+    if (match := _ADDRESS.fullmatch(text)) is None:
+        raise BundleError(f"{text!r:.200}: expected hf://user/name or hf://user/name@revision")
+    return match[1], match[2] or "main"
+
+
+def is_address(path_or_name: str | Path) -> bool:
+    """Whether a string is meant as an address."""
+    return isinstance(path_or_name, str) and path_or_name.startswith(PREFIX)
+
+
+def hub_library() -> Any:
+    """The module `huggingface_hub`. Raises MissingExtraError if it is not installed."""
+    with needs_extra("hub", "huggingface_hub"):
+        import huggingface_hub.errors
+        import huggingface_hub.utils
+    return huggingface_hub
+
+
+def fetch(address: str) -> Bundle:
+    """The bundle at an address. What its folder lacks, or has damaged, is downloaded.
+
+    A commit that is in the cache needs no network. For a branch or tag, the last known commit is
+    taken if the hub gives no answer in `HF_HUB_ETAG_TIMEOUT` seconds (10). Raises BundleError if
+    there is no such bundle or it cannot be downloaded, MissingExtraError without huggingface_hub.
+    """
+    (repository, revision), hub = parse_address(address), hub_library()
+    with told(address):
+        commit = _commit(address, repository, revision)
+        folder = hub.cached_assets_path("thinstack", repository, commit)
+    with suppress(BundleError):
+        return read_folder(folder)
+    damaged = folder if (folder / MANIFEST_FILE).exists() else None
+    with told(address, damaged), hub.utils.WeakFileLock(f"{folder}.lock"):
+        try:
+            return _download(repository, commit, folder)
+        except BundleError as error:
+            raise BundleError(f"{address}, as its author uploaded it: {error}") from None
+
+
+def _download(repository: str, commit: str, folder: Path) -> Bundle:
+    """The bundle of a commit: first with the files that its folder lacks, and then with all."""
+    hub, place = hub_library(), {"revision": commit, "local_dir": folder, **LIBRARY}
+    for force in (False, True):
+        with suppress(BundleError):  # Another process may have been faster.
+            return read_folder(folder)
+        ask_commit(repository, commit)
+        hub.hf_hub_download(repository, MANIFEST_FILE, **place, force_download=True)
+        names = [*read_manifest(folder).files]
+        hub.snapshot_download(repository, **place, allow_patterns=names, force_download=force)
+    return read_folder(folder)
+
+
+def _commit(address: str, repository: str, revision: str) -> str:
+    """The commit that a revision stands for now, or stood for when the hub last answered."""
+    if _COMMIT.fullmatch(revision):
+        return revision
+    hub = hub_library()
+    ref: Path = hub.cached_assets_path("thinstack", repository, "refs") / revision
+    try:
+        with told(address):
+            commit = ask_commit(repository, revision)
+    except BundleError as error:
+        absent = (hub.errors.RevisionNotFoundError, hub.errors.EntryNotFoundError)
+        if isinstance(error.__context__, absent) or not ref.is_file():
+            raise
+        return ref.read_text(encoding="ascii")
+    with suppress(OSError):  # of a cache that cannot be written
+        ref.parent.mkdir(parents=True, exist_ok=True)
+        ref.write_text(commit, encoding="ascii")
+    return commit
+
+
+def ask_commit(repository: str, revision: str) -> str:
+    """The commit that the hub names, asked before all else: this ends after `HF_HUB_ETAG_TIMEOUT`,
+    where the library's own requests try again for minutes."""
+    hub = hub_library()
+    url = hub.hf_hub_url(repository, MANIFEST_FILE, revision=revision)
+    limit = hub.constants.HF_HUB_ETAG_TIMEOUT
+    commit = str(hub.get_hf_file_metadata(url, timeout=limit, **LIBRARY).commit_hash)
+    if _COMMIT.fullmatch(commit):
+        return commit
+    raise ValueError("it names no commit, see HF_ENDPOINT and your proxy")
+
+
+@contextmanager
+def told(address: str, damaged: Path | None = None) -> Iterator[None]:
+    """Turn errors of the library into BundleErrors of one line, which say to delete what is
+    `damaged`. That of a signal handler, such as a limit of time, passes."""
+    try:
+        yield
+    except ThinstackError:
+        raise
+    except Exception as error:
+        remedy = f"; its copy in the cache is damaged: delete {damaged}" if damaged else ""
+        raise BundleError(f"{address}: {_problem(error)}{remedy}") from None
+
+
+def _problem(error: BaseException) -> str:
+    """What an error of the library means. Raises that of a signal handler, which it may wrap."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if raised_by_signal_handler(cause):
+            raise cause
+        cause = cause.__context__
+    while isinstance(error, ValueError) and error.__cause__ is not None:  # which tells why
+        error = error.__cause__
+    errors = hub_library().errors
+    for name, meaning in _MEANINGS.items():
+        if isinstance(error, getattr(errors, name)):
+            return meaning
+    what = f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
+    if isinstance(error, errors.HfHubHTTPError):
+        return f"the hub refuses: {what}; if you may do this, log in: hf auth login"
+    return f"the hub cannot be used: {what}; check the connection, HF_HUB_OFFLINE and the disk"
