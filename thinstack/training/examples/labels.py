@@ -18,6 +18,7 @@ _FEW: Final = 10
 """So many numbers may be classes in any table."""
 _SEPARATORS: Final = "|;#"
 """Characters that stand between several labels in one cell, as a comma and a slash may."""
+_SEVERAL: Final = re.compile(rf"[{_SEPARATORS}]|^\[")
 
 
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
@@ -85,9 +86,7 @@ def _several(counts: Mapping[str, int]) -> list[str]:
         if len(names) > 1
         and (
             all(name in counts for name in names)
-            or (
-                any(usual[name] > 1 for name in names) and re.search(rf"[{_SEPARATORS}]|^\[", label)
-            )
+            or (any(usual[name] > 1 for name in names) and _SEVERAL.search(label))
         )
     ]
 
