@@ -2,7 +2,6 @@
 import { BundleError } from "./errors.js";
 import { checkSchema, keysOf, parsed } from "./manifest.js";
 
-/** From 2 on it may have `class_sets`. */
 const SCHEMA_VERSION = 1;
 
 /** The classes that each label stands for, in order. */

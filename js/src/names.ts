@@ -33,7 +33,7 @@ function formsOf(word: string): string[] {
   const bases = [word, ...singulars(word)];
   const plurals = (base: string) =>
     endings.filter(([one]) => base.toLowerCase().endsWith(one)).map(([one, many]) => base.slice(0, base.length - one.length) + many);
-  const forms = /\p{L}$/u.test(word) ? bases.flatMap(plurals).filter((form) => !none.includes(form.toLowerCase())) : [];
+  const forms = /\p{L}$/u.test(word) ? bases.flatMap(plurals).filter((form) => !/ss$/i.test(form) && !none.includes(form.toLowerCase())) : [];
   return [...new Set([...bases, ...forms])].filter((form) => form === word || !isFunctionWord(form));
 }
 

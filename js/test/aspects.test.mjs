@@ -104,6 +104,7 @@ test("terms that are named are judged by the climb", () => {
       [["Menus", "+", "COSTS prices Pricey"], ["COSTS", "+", "prices Pricey"], ["prices", "+", "prices Pricey"]],
     ],
     [["battery"], "(3 (2 batteries) (2 battery's))", [["batteries", "+", "batteries battery's"], ["battery", "+", "batteries battery's"]]],
+    [["glas|princes"], "(3 (2 glass) (3 (2 princess) (2 princes)))", [["princes", "+", "princess princes"]]],
     [["dish"], "(3 (2 dishes) (2 fish-dish))", [["dishes", "+", "dishes fish-dish"], ["dish", "+", "dishes fish-dish"]]],
     [["battery|battery \u3000 life"], "(3 (2 battery) (2 life))", [["battery life", "+", "battery life"]]],
     [["c++|(x)"], "(3 (2 C++) (2 x))", [["C++", "+", "C++ x"]]],

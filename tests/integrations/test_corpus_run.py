@@ -286,6 +286,20 @@ def test_standard_input_may_be_any_table(predict, tmp_path, table):
     assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'[{"text": "good"}, {"text": "awful"}]', ["good", "awful"]),
+        (b'\xef\xbb\xbf[\n  {"text": "good"},\n  {"text": "awful"}\n]\n', ["good", "awful"]),
+        (b'{"text": "good"}\n{"text": "awful"}\n', ["good", "awful"]),
+        (b"[spoiler] good\n{awful}\n", ["[spoiler] good", "{awful}"]),
+    ],
+)
+def test_objects_of_json_in_standard_input_are_rows(predict, tmp_path, content, expected):
+    assert predict("-", "--output", "documents", stdin=content).code == 0
+    assert [row["text"] for row in rows_in(tmp_path / "out")] == expected
+
+
 def test_what_is_scored_of_parquet_is_parquet(predict, tmp_path):
     path = tmp_path / "texts.parquet"
     parquet.write_table(pa.table({"body": ["café", "good"], "key": [7, 8]}), path)

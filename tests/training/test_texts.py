@@ -196,6 +196,7 @@ def test_what_no_table_of_classes_holds_is_asked_about(labels, problem):
         ("a#b", ["a#c", "c"]),
         ("good, bad", ["good", "bad"]),
         ("x|y", ["y|z", "z|x"]),
+        ("['a', 'b']", ["['b']", "['a']"]),
     ],
 )
 def test_several_labels_in_a_cell_are_refused_with_their_number(several, others):
@@ -206,7 +207,9 @@ def test_several_labels_in_a_cell_are_refused_with_their_number(several, others)
     )
 
 
-@pytest.mark.parametrize("label", ["C#", "news; sport", "Yes, of course", "and/or", "#happy", "a|"])
+@pytest.mark.parametrize(
+    "label", ["C#", "news; sport", "Yes, of course", "and/or", "#happy", "a|", "[x, y]"]
+)
 def test_a_label_with_a_separator_is_one_if_no_part_is_another(label):
     assert set(find_labels([label, "other", "third"], "t.csv")) == {label, "other", "third"}
 

@@ -56,7 +56,8 @@ def forms(word: str) -> list[str]:
     for base in bases if word[-1].isalpha() else ():
         for one, many in plurals["endings"]:
             form = base[: len(base) - len(one)] + many
-            if base.lower().endswith(one) and form.lower() not in plurals["none"]:
+            plural = not form.lower().endswith("ss") and form.lower() not in plurals["none"]
+            if plural and base.lower().endswith(one):
                 found[form] = None
     return [form for form in found if form == word or not _is_function_word(form)]
 

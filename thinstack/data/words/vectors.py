@@ -35,7 +35,7 @@ _SAMPLE = 256  # lines that tell together how many numbers a line has
 _LONGEST = 1 << 24  # bytes of a line at most
 _MARK = "\ufeff"
 _BETWEEN = re.compile("[ \t]+")
-_HEADER = re.compile("([0-9]+)[ \t]+([0-9]+)")
+_HEADER = re.compile("([0-9]{1,9})[ \t]+([0-9]{1,9})")
 _WHOLE = re.compile("[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 

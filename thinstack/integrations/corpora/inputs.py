@@ -22,6 +22,7 @@ a compressed file."""
 
 _ADVICE = "name the columns with --text and --id"
 _ONE_COLUMN = (".txt", ".spacy")
+_JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
 
 
 class Corpus(NamedTuple):
@@ -111,11 +112,14 @@ def open_corpus(
 def spooled_corpus(
     stream: BinaryIO, spool: Path, columns: Columns, *, named: bool, **reading: Any
 ) -> Corpus:
-    """The corpus of a stream, which is copied to the file `spool`: texts, one a line; or if a
-    column is `named`, a table. `reading`: as `open_corpus` takes it."""
-    with spool.open("wb") as file:
+    """The corpus of a stream, which is copied to the file `spool`: texts, one a line; or a table,
+    if a column is `named` or it begins with an object of JSON. `reading`: as `open_corpus` takes
+    it."""
+    with spool.open("w+b") as file:
         shutil.copyfileobj(stream, file, 1 << 20)
-    kind = "" if named else ".txt"  # a name without an ending is looked into
+        file.seek(0)
+        begins_as_json = not reading.get("paragraphs") and _JSON.match(file.read(256))
+    kind = "" if named or begins_as_json else ".txt"  # a name without an ending is looked into
     return Corpus({spool.name: spool}, columns, kind=kind, **reading)
 
 

@@ -178,8 +178,9 @@ def read_items(
         train, held = set_aside(train, -(-len(train) // HELD_PART), task.group_of)
     if not dev:
         raise DataError(
-            f"{data / files.train}: expected two {task.items} or more of some class, so that one "
-            "of them can be set aside to report on; give more, or a file to report on (dev)"
+            f"{data / files.train}: expected two different {task.items} or more of some class, so "
+            "that one of them can be set aside to report on; give more, or a file to report on "
+            "(dev), and check that the columns of texts and labels are not swapped"
         )
     if not train:
         aside = len(dev if files.dev is None else held)

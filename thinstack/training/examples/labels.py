@@ -18,6 +18,7 @@ _FEW: Final = 10
 """So many numbers may be classes in any table."""
 _SEPARATORS: Final = "|;#"
 """Characters that stand between several labels in one cell, as a comma and a slash may."""
+_SEVERAL: Final = re.compile(rf"[{_SEPARATORS}]|^\[")
 
 
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
@@ -75,7 +76,8 @@ def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
 
 def _several(counts: Mapping[str, int]) -> list[str]:
     """The labels that are several in one cell: each part of them is the label of other rows, or,
-    between characters that labels seldom hold, one part is in other labels too."""
+    between characters that labels seldom hold, or in a list as Python prints it, one part is in
+    other labels too."""
     parts = {label: _parts(label) for label in counts}
     usual = Counter(part for names in parts.values() for part in {*names})
     return [
@@ -84,13 +86,14 @@ def _several(counts: Mapping[str, int]) -> list[str]:
         if len(names) > 1
         and (
             all(name in counts for name in names)
-            or (any(usual[name] > 1 for name in names) and {*label} & {*_SEPARATORS})
+            or (any(usual[name] > 1 for name in names) and _SEVERAL.search(label))
         )
     ]
 
 
 def _parts(label: str) -> list[str]:
-    return [part.strip() for part in re.split(rf"[{_SEPARATORS},/]", label) if part.strip()]
+    parts = (part.strip(" []'\"") for part in re.split(rf"[{_SEPARATORS},/]", label))
+    return [part for part in parts if part]
 
 
 def _are_measured(counts: Mapping[str, int]) -> bool:
