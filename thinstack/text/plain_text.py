@@ -7,7 +7,6 @@ characters are the characters that they mean, letters are plain, and contraction
 import json
 import re
 from collections.abc import Sequence
-from itertools import chain
 from sys import maxunicode
 from typing import Any, NamedTuple
 
@@ -22,7 +21,15 @@ _SURROGATES = range(0xD800, 0xE000)
 _LONGEST, _LOOKAHEAD = len("definitely can't"), 20
 """Characters before and behind the end of a misspelt `n't` that decide about it."""
 _SIGNS = r"<&\\*_~\[\]#>\n%=<tick>"
-_MARKUP = re.compile(r"[<&`\\*_~\]#>\n%=]")  # of ASCII
+_ASCII_SIGNS, _SIGN = "<&`\\*_~]#>\n%=", b"\n"
+_SEEN = [
+    char.lower() if char.isalpha() or char == "'" else "\n" if char in _ASCII_SIGNS else " "
+    for char in map(chr, range(128))
+]
+_GLANCE = "".join(_SEEN).encode().ljust(256)
+"""Makes small letters, apostrophes, spaces and `_SIGN` of ASCII."""
+_WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
+"""Letters, but not the last one of `n't`."""
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -69,27 +76,42 @@ class Typed:
         self._entity: str = data["entity"]
         self._hashtag, self._hump = str(data["hashtag"]), str(data["humps"])
         self._signs: list[tuple[str, str]] = data["signs"]
-        self._negation = str(data["negation"])
-        self._hints = [compiled[hint] for hint in data["hints"]]
+        self._negation, self._clitic = str(data["negation"]), str(data["clitic"])
+        self._clitics = frozenset(data["clitics"])
+        self._nots = {"t", "nt", *(verb + "nt" for verb in data["verbs"] + data["shortened"])}
+        self._contractions = {word.encode() for word in self._clitics | self._nots}
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
-        self._clitic_hints = [compiled[hint] for hint in data["clitic_hints"]]
-        self._clitic, self._misread_hint = str(data["clitic"]), str(data["misread_hint"])
+        self._misread_hint = str(data["misread_hint"])
         self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
         # Texts are misread twice, and so are their entities and escapes.
-        later = self._markup, self._misread, self._misspelt, self._clitics, self._humps
-        self._stages = {True: later, False: (self._misread, self._misread, *later)}
+        self._stages = (
+            (self._has_signs, (self._misread, self._misread, self._markup, self._misread)),
+            (self._has_joined_words, (self._contracted, self._humps)),
+        )
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
         read, plain = text, None
-        for stage in self._stages[text.isascii()]:
-            if changes := stage(read):
-                further = _changed(read, changes)
-                read, plain = further.text, further if plain is None else _then(plain, further)
+        for needed, stages in self._stages:
+            for stage in stages if needed(read) else ():  # not for most texts
+                if changes := stage(read):
+                    further = _changed(read, changes)
+                    read, plain = further.text, further if plain is None else _then(plain, further)
         return plain
+
+    def _has_signs(self, text: str) -> bool:
+        if text.isascii():
+            return _SIGN in text.encode().translate(_GLANCE)
+        return self._compiled[f"{self._marked}|{self._misread_hint}"].search(text) is not None
+
+    def _has_joined_words(self, text: str) -> bool:
+        """Whether an apostrophe may be missing or misplaced, or words be joined in a hashtag."""
+        seen = text.replace("\u2019", "'").encode("ascii", "replace").translate(_GLANCE)
+        words = seen.replace(b"n't", b" ").replace(b"'", b" ").split()
+        return "#" in text or not self._contractions.isdisjoint(words)
 
     def _misread(self, text: str) -> list[Change]:
         """Characters in place of what a wrong decoding has made of their bytes."""
@@ -108,16 +130,6 @@ class Typed:
         codes = (0x80 + at if (at := self._bytes.find(char)) >= 0 else ord(char) for char in run)
         return bytes(codes).decode()
 
-    def _clitics(self, text: str) -> list[Change]:
-        """An apostrophe before what is left of a verb: `im`, `youre`, `thats`."""
-        small = text.lower()
-        if not any(hint.search(small) for hint in self._clitic_hints):
-            return []
-        return [
-            (*found.span(found.lastindex or 0), "'" + found[found.lastindex or 0])
-            for found in self._compiled[self._clitic].finditer(text)
-        ]
-
     def _humps(self, text: str) -> list[Change]:
         """A space between the words that capitals, digits and `_` show in hashtags."""
         if "#" not in text:
@@ -129,23 +141,28 @@ class Typed:
             for hump in humps.finditer(text, tag.start(), tag.end())
         ]
 
-    def _misspelt(self, text: str) -> list[Change]:
-        """`n't` in place of its misspellings, which end where a hint is found."""
-        if not any(hint.search(text) for hint in self._hints):
-            return []
+    def _contracted(self, text: str) -> list[Change]:
+        """`n't` in place of its misspellings, and an apostrophe before what is left of other verbs:
+        `im`, `youre`, `thats`."""
         changes, negation = list[Change](), self._compiled[self._negation]
-        for last in chain.from_iterable(hint.finditer(text) for hint in self._hints):
-            place, first = last.start(), max(last.start() - _LONGEST, 0)
-            for found in negation.finditer(text, first, place + _LOOKAHEAD):
-                start, end = found.span(found.lastindex or 0)
-                if start <= place < end:
-                    changes.append((start, end, "N'T" if last[0] == "T" else "n't"))
-        return sorted(changes)
+        for word in _WORD.finditer(text):
+            first, last, small = word.start(), word.end() - 1, word[0].lower()
+            if small in self._clitics:
+                if found := self._compiled[self._clitic].match(text, first):
+                    group = found.lastindex or 0
+                    changes.append((*found.span(group), "'" + found[group]))
+            elif small in self._nots:
+                place = max(last - _LONGEST, 0), last + _LOOKAHEAD
+                for found in negation.finditer(text, *place):
+                    start, end = found.span(found.lastindex or 0)
+                    if start <= last < end:
+                        changes.append((start, end, "N'T" if text[last] == "T" else "n't"))
+        return changes
 
     def _markup(self, text: str) -> list[Change]:
         """What is to be changed for tags, marks of Markdown, entities, apostrophes and letters,
         in order."""
-        if not (_MARKUP if text.isascii() else self._compiled[self._marked]).search(text):
+        if not self._compiled[self._marked].search(text):
             return []
         changes, place, closers = list[Change](), 0, dict[int, int]()
         for found in self._compiled[self._sign].finditer(text):
