@@ -26,8 +26,7 @@ _SEEN = [
     char.lower() if char.isalpha() or char == "'" else "\n" if char in _ASCII_SIGNS else " "
     for char in map(chr, range(128))
 ]
-_GLANCE = "".join(_SEEN).encode().ljust(256)
-"""Makes small letters, apostrophes, spaces and `_SIGN` of ASCII."""
+_SEEN_BYTES = "".join(_SEEN).encode().ljust(256)
 _WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
 """Letters, but not the last one of `n't`."""
 
@@ -83,35 +82,38 @@ class Typed:
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
         self._misread_hint = str(data["misread_hint"])
+        self._hint = f"{self._marked}|{self._misread_hint}"
         self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
         # Texts are misread twice, and so are their entities and escapes.
         self._stages = (
             (self._has_signs, (self._misread, self._misread, self._markup, self._misread)),
-            (self._has_joined_words, (self._contracted, self._humps)),
+            (self._has_contractions, (self._contracted,)),
+            (_has_hashtags, (self._humps,)),
         )
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
-        read, plain = text, None
+        read, plain, glance = text, None, _glance(text)
         for needed, stages in self._stages:
-            for stage in stages if needed(read) else ():  # not for most texts
+            for stage in stages if needed(read, glance) else ():  # not for most texts
                 if changes := stage(read):
                     further = _changed(read, changes)
                     read, plain = further.text, further if plain is None else _then(plain, further)
+                    glance = _glance(read)
         return plain
 
-    def _has_signs(self, text: str) -> bool:
+    def _has_signs(self, text: str, glance: bytes) -> bool:
         if text.isascii():
-            return _SIGN in text.encode().translate(_GLANCE)
-        return self._compiled[f"{self._marked}|{self._misread_hint}"].search(text) is not None
+            return _SIGN in glance
+        return self._compiled[self._hint].search(text) is not None
 
-    def _has_joined_words(self, text: str) -> bool:
-        """Whether an apostrophe may be missing or misplaced, or words be joined in a hashtag."""
-        seen = text.replace("\u2019", "'").encode("ascii", "replace").translate(_GLANCE)
-        words = seen.replace(b"n't", b" ").replace(b"'", b" ").split()
-        return "#" in text or not self._contractions.isdisjoint(words)
+    def _has_contractions(self, _text: str, glance: bytes) -> bool:
+        """Whether an apostrophe may be missing or misplaced."""
+        if b"'" in glance:
+            glance = glance.replace(b"n't", b" ").replace(b"'", b" ")
+        return not self._contractions.isdisjoint(glance.split())
 
     def _misread(self, text: str) -> list[Change]:
         """Characters in place of what a wrong decoding has made of their bytes."""
@@ -132,8 +134,6 @@ class Typed:
 
     def _humps(self, text: str) -> list[Change]:
         """A space between the words that capitals, digits and `_` show in hashtags."""
-        if "#" not in text:
-            return []
         hashtags, humps = self._compiled[self._hashtag], self._compiled[self._hump]
         return [
             (hump.start(), hump.end(), hump[0].strip("_") + " ")
@@ -209,6 +209,16 @@ class Typed:
             return self._entities[name]
         code = int(name[2:], 16) if name[1] in "xXU" else int(name[1:])
         return chr(code) if 0 < code <= maxunicode and code not in _SURROGATES else None
+
+
+def _has_hashtags(text: str, _glance: bytes) -> bool:
+    return "#" in text
+
+
+def _glance(text: str) -> bytes:
+    """A text as small letters, apostrophes, spaces and `_SIGN`, in which some things are soon
+    found."""
+    return text.replace("\u2019", "'").encode("ascii", "replace").translate(_SEEN_BYTES)
 
 
 def _letters(text: str, start: int, end: int) -> list[Change]:
