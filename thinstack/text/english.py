@@ -85,6 +85,7 @@ class Rules:
         patterns[self.plain] = _RUN.format(patterns[self.plain])
         self.scan = self.compiled[" ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))]
         self.spelled = str.maketrans(data["spelled"])
+        self.spelling = Cache(lambda token: token.translate(self.spelled), limit=4096)
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
         self.dangling = {end: frozenset(words) for end, words in data["dangling"].items()}
@@ -185,11 +186,6 @@ def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
     return sentence.words, sentence.offsets + sentence.start
 
 
-def _has_one_piece(token: str) -> bool:
-    """Whether a word that is long is the unknown one to any vocabulary of pieces."""
-    return token.isascii() and token.isalnum()
-
-
 @dataclass(slots=True)
 class _Reader:
     """Reads one text token by token; all fields but the first four are the open sentence's."""
@@ -225,13 +221,15 @@ class _Reader:
                     start = behind + 1
                 continue
             kind, token = rules.tokens[number], found[number]
-            if len(token) > LONGEST and not (kind.spelled or _has_one_piece(token)):
+            # A long word of letters is the unknown one to any vocabulary of pieces.
+            if len(token) > LONGEST and not (kind.spelled or (token.isascii() and token.isalnum())):
                 place = self._shortened(*place)
                 token = text[slice(*place)]
             if kind.role == "break":
                 self.end = place[0] if words else maxsize
             elif kind.role != "stop":
-                words.append(self._word(kind, token, *place))
+                quoted = kind.role in rules.quotes and self._quote(kind, *place)
+                words.append(quoted or kind.spelled or rules.spelling[token])
                 places += place
                 if kind.ends and len(words) > 1 and rules.ends_so(kind.ends, text, place[1]):
                     self.end = place[1]
@@ -269,12 +267,9 @@ class _Reader:
         """Whether a word of the sentence ends where a token starts."""
         return bool(self.words) and self.places[-1] == start
 
-    def _word(self, kind: Token, token: str, start: int, end: int) -> str:
-        """A token as the treebank spells it."""
+    def _quote(self, kind: Token, start: int, end: int) -> str:
+        """A quotation mark as the treebank spells it."""
         rules = self.rules
-        if kind.role not in rules.quotes:
-            same = _has_one_piece(token)  # as most are
-            return kind.spelled or (token if same else token.translate(rules.spelled))
         opening, closing = rules.quotes[kind.role]
         opens = not self._touches(start) or self.words[-1] in rules.open_after
         followed = rules.followed.match(self.text, end) is not None

@@ -87,33 +87,23 @@ class Typed:
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
         # Texts are misread twice, and so are their entities and escapes.
-        self._stages = (
-            (self._has_signs, (self._misread, self._misread, self._markup, self._misread)),
-            (self._has_contractions, (self._contracted,)),
-            (_has_hashtags, (self._humps,)),
-        )
+        later = self._markup, self._misread, self._contracted, self._humps
+        self._stages = self._misread, self._misread, *later
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
-        read, plain, glance = text, None, _glance(text)
-        for needed, stages in self._stages:
-            for stage in stages if needed(read, glance) else ():  # not for most texts
-                if changes := stage(read):
-                    further = _changed(read, changes)
-                    read, plain = further.text, further if plain is None else _then(plain, further)
-                    glance = _glance(read)
+        read, plain = text, None
+        for stage in () if self._is_plain(text) else self._stages:
+            if changes := stage(read):
+                further = _changed(read, changes)
+                read, plain = further.text, further if plain is None else _then(plain, further)
         return plain
 
-    def _has_signs(self, text: str, glance: bytes) -> bool:
-        if text.isascii():
-            return _SIGN in glance
-        return self._compiled[self._hint].search(text) is not None
-
-    def _has_contractions(self, _text: str, glance: bytes) -> bool:
-        """Whether an apostrophe may be missing or misplaced."""
-        if b"'" in glance:
-            glance = glance.replace(b"n't", b" ").replace(b"'", b" ")
-        return not self._contractions.isdisjoint(glance.split())
+    def _is_plain(self, text: str) -> bool:
+        """Whether nothing in the text may have to be changed, at a glance."""
+        glance = _glance(text)
+        signs = _SIGN in glance if text.isascii() else self._compiled[self._hint].search(text)
+        return not signs and self._contractions.isdisjoint(glance.split())
 
     def _misread(self, text: str) -> list[Change]:
         """Characters in place of what a wrong decoding has made of their bytes."""
@@ -134,6 +124,8 @@ class Typed:
 
     def _humps(self, text: str) -> list[Change]:
         """A space between the words that capitals, digits and `_` show in hashtags."""
+        if "#" not in text:
+            return []
         hashtags, humps = self._compiled[self._hashtag], self._compiled[self._hump]
         return [
             (hump.start(), hump.end(), hump[0].strip("_") + " ")
@@ -144,6 +136,8 @@ class Typed:
     def _contracted(self, text: str) -> list[Change]:
         """`n't` in place of its misspellings, and an apostrophe before what is left of other verbs:
         `im`, `youre`, `thats`."""
+        if self._contractions.isdisjoint(_glance(text).split()):
+            return []
         changes, negation = list[Change](), self._compiled[self._negation]
         for word in _WORD.finditer(text):
             first, last, small = word.start(), word.end() - 1, word[0].lower()
@@ -211,14 +205,10 @@ class Typed:
         return chr(code) if 0 < code <= maxunicode and code not in _SURROGATES else None
 
 
-def _has_hashtags(text: str, _glance: bytes) -> bool:
-    return "#" in text
-
-
 def _glance(text: str) -> bytes:
-    """A text as small letters, apostrophes, spaces and `_SIGN`, in which some things are soon
-    found."""
-    return text.replace("\u2019", "'").encode("ascii", "replace").translate(_SEEN_BYTES)
+    """The words of a text in small letters, less `n't`, with spaces or `_SIGN` between them."""
+    glance = text.replace("\u2019", "'").encode("ascii", "replace").translate(_SEEN_BYTES)
+    return glance.replace(b"n't", b" ").replace(b"'", b" ") if b"'" in glance else glance
 
 
 def _letters(text: str, start: int, end: int) -> list[Change]:
