@@ -20,13 +20,9 @@ _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST, _LOOKAHEAD = len("definitely can't"), 20
 """Characters before and behind the end of a misspelt `n't` that decide about it."""
-_SIGNS = r"<&\\*_~\[\]#>\n%=<tick>"
-_ASCII_SIGNS, _SIGN = "<&`\\*_~]#>\n%=", b"\n"
-_SEEN = [
-    char.lower() if char.isalpha() or char == "'" else "\n" if char in _ASCII_SIGNS else " "
-    for char in map(chr, range(128))
-]
-_SEEN_BYTES = "".join(_SEEN).encode().ljust(256)
+_SIGNS, _SIGN = r"<&\\*_~\[\]#>\n%=<tick>", b"\n"
+_SMALL = re.sub(rb"[<&`\\*_~\]#>%=]", _SIGN, bytes(range(256)).lower())
+_SEEN = re.sub(rb"[^a-z'\n]", b" ", _SMALL)
 _WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
 """Letters, but not the last one of `n't`."""
 
@@ -146,8 +142,7 @@ class Typed:
                     group = found.lastindex or 0
                     changes.append((*found.span(group), "'" + found[group]))
             elif small in self._nots:
-                place = max(last - _LONGEST, 0), last + _LOOKAHEAD
-                for found in negation.finditer(text, *place):
+                for found in negation.finditer(text, max(last - _LONGEST, 0), last + _LOOKAHEAD):
                     start, end = found.span(found.lastindex or 0)
                     if start <= last < end:
                         changes.append((start, end, "N'T" if text[last] == "T" else "n't"))
@@ -207,7 +202,7 @@ class Typed:
 
 def _glance(text: str) -> bytes:
     """The words of a text in small letters, less `n't`, with spaces or `_SIGN` between them."""
-    glance = text.replace("\u2019", "'").encode("ascii", "replace").translate(_SEEN_BYTES)
+    glance = text.replace("\u2019", "'").encode("ascii", "replace").translate(_SEEN)
     return glance.replace(b"n't", b" ").replace(b"'", b" ") if b"'" in glance else glance
 
 

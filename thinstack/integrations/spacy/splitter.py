@@ -23,9 +23,7 @@ from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
 _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
 # An emoji, a hashtag or a word with hidden letters may stand here.
-_sign = re.compile(
-    r"#|[^\0-\x7f]|[*$%^_@!](?:(?<=[a-zA-Z].)(?:(?<!!)|(?=[a-zA-Z]))|(?<=[$@])[a-zA-Z$])"
-)
+_sign = re.compile(r"[^\0-\x7f]|[*#$%^_@]|!(?=[a-zA-Z])")
 
 
 class DocSentence(NamedTuple):
