@@ -46,8 +46,6 @@ class Token:
     """What must follow for the sentence to end there, a key of `Rules.ends`; needed for a stop."""
     abbreviates: bool = False
     """Of a stop: it may belong to the word before it."""
-    hint: str = ""
-    """What a text holds that has such tokens. By default, they are looked for in any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class Abbreviation:
 
 
 class Rules:
-    """The content of `english.json`.
+    """The content of `english.json`. Group i of `scan` matches token i.
 
     Compiling all patterns takes as long as scoring many texts, so what few texts need waits in
     `compiled` until one does.
@@ -85,12 +83,9 @@ class Rules:
         self.plain = [token.role for token in self.tokens].index("plain")
         patterns = [token.pattern for token in self.tokens]
         patterns[self.plain] = _RUN.format(patterns[self.plain])
-        whole = " ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))
-        (hidden,) = (token for token in self.tokens if token.hint)
-        self._scans = whole.replace(hidden.pattern, "(?!)"), whole
-        self.hides = self.compiled[hidden.hint].search
-        """Finds where letters of a word may be hidden."""
+        self.scan = self.compiled[" ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))]
         self.spelled = str.maketrans(data["spelled"])
+        self.spelling = Cache(lambda token: token.translate(self.spelled), limit=4096)
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
         self.dangling = {end: frozenset(words) for end, words in data["dangling"].items()}
@@ -109,10 +104,6 @@ class Rules:
         self.typed = Typed(typed, self.compiled)
         self.plurals: dict[str, Any] = data["plurals"]
         self._hashtag: str = typed["hashtag"]
-
-    def scan(self, text: str) -> re.Pattern[str]:
-        """What finds the tokens of a text: group i matches token i."""
-        return self.compiled[self._scans[self.hides(text) is not None]]
 
     @property
     def signs(self) -> re.Pattern[str]:
@@ -195,11 +186,6 @@ def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
     return sentence.words, sentence.offsets + sentence.start
 
 
-def _has_one_piece(token: str) -> bool:
-    """Whether a word that is long is the unknown one to any vocabulary of pieces."""
-    return token.isascii() and token.isalnum()
-
-
 @dataclass(slots=True)
 class _Reader:
     """Reads one text token by token; all fields but the first four are the open sentence's."""
@@ -221,27 +207,29 @@ class _Reader:
         """The sentences of the text, or all of it as one."""
         rules, text, words, places = self.rules, self.text, self.words, self.places
         plain, end = rules.plain, maxsize
-        for found in rules.scan(text).finditer(text):
+        for found in rules.scan.finditer(text):
             number = found.lastindex or 0
             place = found.span(number)
             if place[0] >= end and split:
                 yield self._sentence()
                 words, places, end = self.words, self.places, maxsize
             if number == plain:
-                start = place[0]
-                for word in found[number].split(" "):
-                    words.append(word)
+                start, run = place[0], found[number].split(" ")
+                words += run
+                for word in run:
                     places += start, (behind := start + len(word))
                     start = behind + 1
                 continue
             kind, token = rules.tokens[number], found[number]
-            if len(token) > LONGEST and not (kind.spelled or _has_one_piece(token)):
+            # A long word of letters is the unknown one to any vocabulary of pieces.
+            if len(token) > LONGEST and not (kind.spelled or (token.isascii() and token.isalnum())):
                 place = self._shortened(*place)
                 token = text[slice(*place)]
             if kind.role == "break":
                 self.end = place[0] if words else maxsize
             elif kind.role != "stop":
-                words.append(self._word(kind, token, *place))
+                quoted = kind.role in rules.quotes and self._quote(kind, *place)
+                words.append(quoted or kind.spelled or rules.spelling[token])
                 places += place
                 if kind.ends and len(words) > 1 and rules.ends_so(kind.ends, text, place[1]):
                     self.end = place[1]
@@ -279,12 +267,9 @@ class _Reader:
         """Whether a word of the sentence ends where a token starts."""
         return bool(self.words) and self.places[-1] == start
 
-    def _word(self, kind: Token, token: str, start: int, end: int) -> str:
-        """A token as the treebank spells it."""
+    def _quote(self, kind: Token, start: int, end: int) -> str:
+        """A quotation mark as the treebank spells it."""
         rules = self.rules
-        if kind.role not in rules.quotes:
-            same = _has_one_piece(token)  # as most are
-            return kind.spelled or (token if same else token.translate(rules.spelled))
         opening, closing = rules.quotes[kind.role]
         opens = not self._touches(start) or self.words[-1] in rules.open_after
         followed = rules.followed.match(self.text, end) is not None
@@ -302,12 +287,13 @@ class _Reader:
                 if one.when.match(text, end) and (len(self.words) == 1 or not one.first):
                     ends, joins = one.ends, not one.splits
                     break
-        closers = rules.closers.match(text, end)
+        size = len(text)
+        closers = rules.closers.match(text, end) if end < size else None
         after = closers.end() if closers else end
         if after > end:
             ends = rules.closed_ends.get(ends, ends)
         if not self.words:
             ends = rules.first_ends.get(ends, ends)
-        if rules.text_ends.match(text, after) or rules.ends_so(ends, text, after):
+        if after == size or rules.text_ends.match(text, after) or rules.ends_so(ends, text, after):
             self.end = after
         return joins

@@ -7,7 +7,6 @@ characters are the characters that they mean, letters are plain, and contraction
 import json
 import re
 from collections.abc import Sequence
-from itertools import chain
 from sys import maxunicode
 from typing import Any, NamedTuple
 
@@ -21,8 +20,11 @@ _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST, _LOOKAHEAD = len("definitely can't"), 20
 """Characters before and behind the end of a misspelt `n't` that decide about it."""
-_SIGNS = r"<&\\*_~\[\]#>\n%=<tick>"
-_MARKUP = re.compile(r"[<&`\\*_~\]#>\n%=]")  # of ASCII
+_SIGNS, _SIGN = r"<&\\*_~\[\]#>\n%=<tick>", b"\n"
+_SMALL = re.sub(rb"[<&`\\*_~\]#>%=]", _SIGN, bytes(range(256)).lower())
+_SEEN = re.sub(rb"[^a-z'\n]", b" ", _SMALL)
+_WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
+"""Letters, but not the last one of `n't`."""
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -69,27 +71,35 @@ class Typed:
         self._entity: str = data["entity"]
         self._hashtag, self._hump = str(data["hashtag"]), str(data["humps"])
         self._signs: list[tuple[str, str]] = data["signs"]
-        self._negation = str(data["negation"])
-        self._hints = [compiled[hint] for hint in data["hints"]]
+        self._negation, self._clitic = str(data["negation"]), str(data["clitic"])
+        self._clitics = frozenset(data["clitics"])
+        self._nots = {"t", "nt", *(verb + "nt" for verb in data["verbs"] + data["shortened"])}
+        self._contractions = {word.encode() for word in self._clitics | self._nots}
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
-        self._clitic_hints = [compiled[hint] for hint in data["clitic_hints"]]
-        self._clitic, self._misread_hint = str(data["clitic"]), str(data["misread_hint"])
+        self._misread_hint = str(data["misread_hint"])
+        self._hint = f"{self._marked}|{self._misread_hint}"
         self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
         # Texts are misread twice, and so are their entities and escapes.
-        later = self._markup, self._misread, self._misspelt, self._clitics, self._humps
-        self._stages = {True: later, False: (self._misread, self._misread, *later)}
+        later = self._markup, self._misread, self._contracted, self._humps
+        self._stages = self._misread, self._misread, *later
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
         read, plain = text, None
-        for stage in self._stages[text.isascii()]:
+        for stage in () if self._is_plain(text) else self._stages:
             if changes := stage(read):
                 further = _changed(read, changes)
                 read, plain = further.text, further if plain is None else _then(plain, further)
         return plain
+
+    def _is_plain(self, text: str) -> bool:
+        """Whether nothing in the text may have to be changed, at a glance."""
+        glance = _glance(text)
+        signs = _SIGN in glance if text.isascii() else self._compiled[self._hint].search(text)
+        return not signs and self._contractions.isdisjoint(glance.split())
 
     def _misread(self, text: str) -> list[Change]:
         """Characters in place of what a wrong decoding has made of their bytes."""
@@ -108,16 +118,6 @@ class Typed:
         codes = (0x80 + at if (at := self._bytes.find(char)) >= 0 else ord(char) for char in run)
         return bytes(codes).decode()
 
-    def _clitics(self, text: str) -> list[Change]:
-        """An apostrophe before what is left of a verb: `im`, `youre`, `thats`."""
-        small = text.lower()
-        if not any(hint.search(small) for hint in self._clitic_hints):
-            return []
-        return [
-            (*found.span(found.lastindex or 0), "'" + found[found.lastindex or 0])
-            for found in self._compiled[self._clitic].finditer(text)
-        ]
-
     def _humps(self, text: str) -> list[Change]:
         """A space between the words that capitals, digits and `_` show in hashtags."""
         if "#" not in text:
@@ -129,23 +129,29 @@ class Typed:
             for hump in humps.finditer(text, tag.start(), tag.end())
         ]
 
-    def _misspelt(self, text: str) -> list[Change]:
-        """`n't` in place of its misspellings, which end where a hint is found."""
-        if not any(hint.search(text) for hint in self._hints):
+    def _contracted(self, text: str) -> list[Change]:
+        """`n't` in place of its misspellings, and an apostrophe before what is left of other verbs:
+        `im`, `youre`, `thats`."""
+        if self._contractions.isdisjoint(_glance(text).split()):
             return []
         changes, negation = list[Change](), self._compiled[self._negation]
-        for last in chain.from_iterable(hint.finditer(text) for hint in self._hints):
-            place, first = last.start(), max(last.start() - _LONGEST, 0)
-            for found in negation.finditer(text, first, place + _LOOKAHEAD):
-                start, end = found.span(found.lastindex or 0)
-                if start <= place < end:
-                    changes.append((start, end, "N'T" if last[0] == "T" else "n't"))
-        return sorted(changes)
+        for word in _WORD.finditer(text):
+            first, last, small = word.start(), word.end() - 1, word[0].lower()
+            if small in self._clitics:
+                if found := self._compiled[self._clitic].match(text, first):
+                    group = found.lastindex or 0
+                    changes.append((*found.span(group), "'" + found[group]))
+            elif small in self._nots:
+                for found in negation.finditer(text, max(last - _LONGEST, 0), last + _LOOKAHEAD):
+                    start, end = found.span(found.lastindex or 0)
+                    if start <= last < end:
+                        changes.append((start, end, "N'T" if text[last] == "T" else "n't"))
+        return changes
 
     def _markup(self, text: str) -> list[Change]:
         """What is to be changed for tags, marks of Markdown, entities, apostrophes and letters,
         in order."""
-        if not (_MARKUP if text.isascii() else self._compiled[self._marked]).search(text):
+        if not self._compiled[self._marked].search(text):
             return []
         changes, place, closers = list[Change](), 0, dict[int, int]()
         for found in self._compiled[self._sign].finditer(text):
@@ -192,6 +198,12 @@ class Typed:
             return self._entities[name]
         code = int(name[2:], 16) if name[1] in "xXU" else int(name[1:])
         return chr(code) if 0 < code <= maxunicode and code not in _SURROGATES else None
+
+
+def _glance(text: str) -> bytes:
+    """The words of a text in small letters, less `n't`, with spaces or `_SIGN` between them."""
+    glance = text.replace("\u2019", "'").encode("ascii", "replace").translate(_SEEN)
+    return glance.replace(b"n't", b" ").replace(b"'", b" ") if b"'" in glance else glance
 
 
 def _letters(text: str, start: int, end: int) -> list[Change]:

@@ -22,6 +22,9 @@ from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
 # begins with a letter, for a search that begins with a look behind takes longer.
 _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
+# An emoji, a hashtag or a word with hidden letters may stand here.
+_sign = re.compile(r"[^\0-\x7f]|[*#$%^_@]|!(?=[a-zA-Z])")
+
 
 class DocSentence(NamedTuple):
     """A sentence of a Doc: its tokens [start, end), its characters [start_char, end_char), and its
@@ -159,8 +162,7 @@ def _parts_of(read: _Tokens) -> _Parts | None:
     if negations:  # less those that are tokens
         shift = read.starts[0]
         negations = sorted({*negations}.difference(start - shift for start in read.starts))
-    signs_apart = "#" in text or not text.isascii() or rules().hides(text)
-    if not (plain or negations or signs_apart) and read.plain:  # as most are
+    if not (plain or negations or _sign.search(text)) and read.plain:  # as most are
         return None
     firsts, lasts = np.array([read.starts, read.ends], np.int64) - read.starts[0]
     signs = _cut_signs(text, firsts)
