@@ -188,10 +188,7 @@ def swap_the_outputs(model):
             partial(change_weight, name="head.linear.weight", place=(0, 0), plus=0.1),
             r"0\.0\d+ .* 1e-04",
         ),
-        (
-            partial(change_weight, name="head.linear.bias", place=..., plus=np.nan),
-            "nan",
-        ),
+        (partial(change_weight, name="head.linear.bias", place=..., plus=np.nan), "nan"),
         (swap_the_outputs, r"node_scores of shape \(1, 3\) .* \(3, 3\), for 1 trees"),
         (partial(change_metadata, quantization="int4"), "'int4'"),
         (lambda model: model.ClearField("metadata_props"), "of another model: "),

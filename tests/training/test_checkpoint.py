@@ -83,8 +83,6 @@ def test_weights_that_equal_those_of_a_module_before_are_stored_once(tmp_path):
     assert torch.equal(other["best"].weight, saved["best"].weight)
 
 
-
-
 def halved(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
