@@ -432,3 +432,15 @@ def test_the_npm_package_finds_the_same_words():
     assert asked("split", texts=texts, split=True) == [
         described(each, split=True) for each in texts
     ]
+
+
+def test_the_words_of_clitics_are_those_that_their_pattern_accepts():
+    """Python looks at the pattern only for these words, and JavaScript at every word."""
+    typed = json.loads(RULES.read_text("utf-8"))["typed"]
+    starts = "i you they we he she it who what where there here that this how why when could would"
+    starts += " should must might can will shall may not"
+    ends = ("m", "re", "ve", "ll", "d", "s", "t")
+    words = [start + end for start in starts.split() for end in ends]
+    matches = {word: rules().compiled[typed["clitic"]].match(f"{word} x") for word in words}
+    accepted = {word for word, match in matches.items() if match and match.end() == len(word)}
+    assert accepted == {*typed["clitics"]}
