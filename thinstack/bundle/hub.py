@@ -66,15 +66,15 @@ def fetch(address: str) -> Bundle:
 
 
 def _download(repository: str, commit: str, folder: Path) -> Bundle:
-    """The bundle of a commit: first with the files that its folder lacks, and then with all."""
+    """The bundle of a commit. All is downloaded by force, because the library tries again for
+    minutes to get a file that is not there, and no limit of time ends that."""
+    with suppress(BundleError):  # Another process may have been faster.
+        return read_folder(folder)
     hub, place = hub_library(), {"revision": commit, "local_dir": folder, **LIBRARY}
-    for force in (False, True):
-        with suppress(BundleError):  # Another process may have been faster.
-            return read_folder(folder)
-        ask_commit(repository, commit)
-        hub.hf_hub_download(repository, MANIFEST_FILE, **place, force_download=True)
-        names = [*read_manifest(folder).files]
-        hub.snapshot_download(repository, **place, allow_patterns=names, force_download=force)
+    ask_commit(repository, commit)
+    hub.hf_hub_download(repository, MANIFEST_FILE, **place, force_download=True)
+    names = [*read_manifest(folder).files]
+    hub.snapshot_download(repository, **place, allow_patterns=names, force_download=True)
     return read_folder(folder)
 
 
