@@ -49,7 +49,7 @@ def ids_in(out, folder=""):
 
 def test_an_address_is_asked_for_once_for_all_processes(last_word, tmp_path, monkeypatch):
     # The other processes have the real one, which would find no such bundle.
-    monkeypatch.setattr(opening, "fetch", lambda address: last_word.path)
+    monkeypatch.setattr(opening, "fetch", lambda address: last_word)
     last, _ = run(["good"] * 20, tmp_path, ModelSource("hf://user/nobody"))
     assert (last.done, last.failed) == (20, 0)
 

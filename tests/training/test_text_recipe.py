@@ -91,7 +91,7 @@ def test_an_embedding_says_how_it_learns_on(tmp_path):
 
 
 def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
-    monkeypatch.setattr(opening, "fetch", lambda address: opening.BUNDLED / "sentiment")
+    monkeypatch.setattr(opening, "fetch", lambda address: opening.open_bundle("sentiment"))
     names = {
         "sentiment": "sentiment",
         str(opening.BUNDLED / "sentiment"): "sentiment",
