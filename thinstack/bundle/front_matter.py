@@ -47,8 +47,8 @@ def front_matter(
 def _metrics(shipped: Any, over_seeds: Any, binary: bool) -> Iterator[dict[str, Any]]:
     """One entry a figure that is defined. Percentages become the shares that the hub has."""
     whence = "" if shipped else ", mean over seeds before quantisation"
-    found = shipped or over_seeds
-    for source, figures in found.items() if isinstance(found, Mapping) else ():
+    by_source = shipped or over_seeds
+    for source, figures in by_source.items() if isinstance(by_source, Mapping) else ():
         how = "raw text" if source == "text" else f"{source} trees"
         for key, (kind, words) in METRICS.items() if isinstance(figures, Mapping) else ():
             value = figures.get(key)

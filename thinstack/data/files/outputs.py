@@ -83,5 +83,5 @@ def _state(path: Path) -> tuple[int, ...] | None:
     or a pipe."""
     if is_stream(path) or not os.path.lexists(path):
         return None
-    found = path.lstat()
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    status = path.lstat()
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
