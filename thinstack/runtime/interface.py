@@ -189,8 +189,8 @@ def _are_probable(scores: NDArray[np.float32]) -> bool:
         return True
     if not (scores.item(scores.argmin()) >= 0 and scores.item(scores.argmax()) <= 1 + _ROUNDING):
         return False
-    # A quarter of what a sum takes along a short axis. Some kernels of OpenBLAS leave the flag of an
-    # invalid operation behind though all scores are from 0 to 1.
+    # A quarter of what a sum takes along a short axis. Some kernels of OpenBLAS leave the flag of
+    # an invalid operation behind though all scores are from 0 to 1.
     with np.errstate(invalid="ignore"):
         sums = scores.dot(_ones(scores.shape[1]))
     least, most = sums.item(sums.argmin()), sums.item(sums.argmax())
