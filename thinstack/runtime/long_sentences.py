@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -152,20 +152,6 @@ def parts_of(sentences: Sentences, cuts: Mapping[int, Spans]) -> tuple[Sentences
     owners = [place for place, each in enumerate(spans) for _ in each]
     both = zip(owners, chain.from_iterable(spans), strict=True)
     return [sentences[place][start:end] for place, (start, end) in both], owners
-
-
-def joined(
-    scored: Sequence[Scored], owners: Sequence[int], cuts: Mapping[int, Spans], *, phrases: bool
-) -> list[Scored]:
-    """The scored sentences, from the scores of all that `parts_of` gave. `phrases` is as for
-    `join`."""
-    following, count = iter(scored), owners[-1] + 1
-    return [
-        join(list(islice(following, len(cuts[place]))), cuts[place], phrases=phrases)
-        if place in cuts
-        else next(following)
-        for place in range(count)
-    ]
 
 
 def join(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:

@@ -45,8 +45,8 @@ def _card(aspect: AspectFigures, over: Course | None) -> Iterator[str]:
 
 def _names(aspect: AspectFigures) -> str:
     """How else an aspect is written, if it is."""
-    known = {*map(normalised, aspect.term.split("|"))}
-    others = [safe(name) for name in aspect.names if name not in known]
+    spellings = {*map(normalised, aspect.term.split("|"))}
+    others = [safe(name) for name in aspect.names if name not in spellings]
     return f"; also written {listed(others)}" if others else ""
 
 

@@ -106,7 +106,7 @@ class Collector:
         used up."""
         if self._named:
             return self.terms
-        found = dict[str, TermTally]()
+        tallies = dict[str, TermTally]()
         for term, names in joined(self.terms).items():
             tally = self.terms[term]
             own = [name for name in tally.names if key_of(name) == term]
@@ -114,8 +114,8 @@ class Collector:
             for name in names:
                 if name != term:
                     tally.join(self.terms[name])
-            found[written] = tally
-        return found
+            tallies[written] = tally
+        return tallies
 
     def all_unread(self) -> tuple[Unread, ...]:
         """What could not be read, by its kind."""

@@ -128,7 +128,7 @@ class _RowReader:
             shift, sentence = dict(enumerate(sentences)).get(row.sentence or 0, (0, ""))
             _check_inside(entry, row.text or "", start - shift, sentence)
             _check_inside(entry, row.because or "", (row.because_start or 0) - shift, sentence)
-        known = [place - shift for place in why if place is not None]
+        because = [place - shift for place in why if place is not None]
         return Mention(
             term=row.text or "",
             named=False,
@@ -136,7 +136,7 @@ class _RowReader:
             polarity=row.polarity or 0.0,
             sentence=sentence,
             place=Span(start - shift, end - shift),
-            because=Span(*known) if known else None,
+            because=Span(*because) if because else None,
             said=row.because,
         )
 
