@@ -1,6 +1,8 @@
-"""Tests import the scripts as they import each other."""
+"""Tests import the scripts, and the helpers of the package's own tests of training, as these import
+each other."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "scripts"))
+LAB = Path(__file__).parent
+sys.path[:0] = [str(LAB / "scripts"), str(LAB.parent / "tests" / "training")]

@@ -19,7 +19,7 @@ from reproduce.search import search as run_search
 from reproduce.table import Table
 from thinstack.cli import main
 from thinstack.data.files.signals import stoppable
-from thinstack.training.lessons.composed import Composed
+from thinstack_lab.lessons.composed import Composed
 
 Data = Annotated[
     Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")

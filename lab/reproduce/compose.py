@@ -10,7 +10,7 @@ from thinstack.data.trees.brackets import to_brackets
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.treebank import read_labelled
 from thinstack.training.lesson import Treebank
-from thinstack.training.lessons.composed import composer_of
+from thinstack_lab.lessons.composed import composer_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ import pytest
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.integrations.report.frames import model_name
-from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 MOST = {"aspects": 30e6, "aspects-small": 5e6}  # bytes of the graph and the vocabulary
@@ -28,13 +27,8 @@ def predictor(name):
     return thinstack.load(folder(name), threads=1)
 
 
-def test_it_is_the_model_of_its_recipe(name):
-    recipe, bundle = (
-        Recipe.read(ROOT / "lab" / "recipes" / f"{name}.toml"),
-        open_bundle(folder(name)),
-    )
-    assert bundle.config == recipe.model
-    assert bundle.manifest.metrics["recipe"] == recipe.name
+def test_the_graph_and_the_vocabulary_are_small(name):
+    bundle = open_bundle(folder(name))
     files = [bundle.manifest.files[each].size for each in ("onnx/model.onnx", "vocabulary.txt")]
     assert sum(files) <= MOST[name]
 

@@ -17,7 +17,6 @@ from thinstack.bundle.opening import BUNDLED
 from thinstack.core import Tree
 from thinstack.errors import BundleError
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "The acting is superb, but the plot never comes alive."
@@ -72,13 +71,6 @@ def test_the_card_names_its_sources_and_their_terms(bundle):
     names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
     for text in (card, bundle.manifest.data):
         assert [name for name in names if name not in text] == []
-
-
-def test_it_is_the_model_of_the_recipe_in_the_repository(bundle):
-    recipe = Recipe.read(ROOT / "lab" / "recipes" / "sentiment.toml")
-    assert bundle.config == recipe.model
-    assert bundle.manifest.metrics["recipe"] == recipe.name
-    assert list(bundle.config.labels) == LABELS
 
 
 def test_it_makes_its_own_trees(bundle, predictor):

@@ -13,7 +13,6 @@ from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_PIECES
 from thinstack.text.raw_text import detokenize
-from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "models" / "thinstack-sentiment-context" / "thinstack_sentiment_context" / "model"
@@ -27,12 +26,6 @@ def bundle():
 @pytest.fixture(scope="module")
 def predictor():
     return thinstack.load(FOLDER, threads=1)
-
-
-def test_it_is_the_model_of_its_recipe(bundle):
-    recipe = Recipe.read(ROOT / "lab" / "recipes" / "sentiment-context.toml")
-    assert bundle.config == recipe.model
-    assert bundle.manifest.metrics["recipe"] == recipe.name
 
 
 def test_the_graph_and_the_vocabulary_have_thirty_megabytes_at_most(bundle):

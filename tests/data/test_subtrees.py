@@ -5,14 +5,7 @@ import pytest
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets, to_brackets
-from thinstack.data.trees.subtrees import (
-    LabelledTree,
-    joined,
-    left_branching,
-    replaced,
-    right_branching,
-    subtree,
-)
+from thinstack.data.trees.subtrees import LabelledTree, joined, replaced, subtree
 from thinstack.errors import TreeError
 
 SENTENCE = from_brackets("(3 (2 (2 The) (2 film)) (4 (3 (2 is) (4 fun)) (2 .)))")
@@ -45,12 +38,7 @@ def test_a_phrase_and_the_tree_with_another_in_its_place(node, phrase, rest):
 
 
 def test_trees_of_trees():
-    words = [Tree.right([word]) for word in "abc"]
-    assert shown(joined(plain("( a b )"), words[2])) == "( ( a b ) c )"
-    assert shown(right_branching(words)) == "( a ( b c ) )"
-    assert shown(left_branching(words)) == "( ( a b ) c )"
-    assert shown(right_branching([plain("( a b )"), *words])) == "( ( a b ) ( a ( b c ) ) )"
-    assert left_branching(words[:1]).words == ("a",)
+    assert shown(joined(plain("( a b )"), Tree.right(["c"]))) == "( ( a b ) c )"
 
 
 def test_trees_that_are_not_binary_are_refused():

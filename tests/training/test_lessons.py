@@ -3,11 +3,11 @@
 from collections import Counter
 from importlib.metadata import EntryPoint
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tiny_recipe
+import tomli_w
 from lesson_trees import labelled, treebank
 from pages import blocks
 from runs import run, same
@@ -16,7 +16,6 @@ from thinstack.core import Tree
 from thinstack.core.transitions import validate
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.subtrees import LabelledTree, subtree
-from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import PluginManager
 from thinstack.training.examples.datasets import load_datasets
@@ -24,7 +23,6 @@ from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
 from thinstack.training.lessons.texts import read_plain_texts
-from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
 from thinstack.training.loop.teaching import drawn_trees
 from thinstack.training.recipe import Recipe
 
@@ -65,82 +63,7 @@ def test_unlabelled_phrases_are_not_drawn():
     assert alone(given, 50.0) == []
 
 
-# -- turning
-
-BETTER = "(2 (1 it) (2 (0 not) (0 (1 a) (0 (0 bad) (1 film)))))"
-WORSE = "(0 (1 it) (0 (1 not) (2 (1 a) (2 (2 good) (1 film)))))"
-OTHERS = [
-    "(0 (1 a) (0 (0 dull) (1 film)))",  # may stand for "a bad film": first word, length and class
-    "(0 (0 (0 bad) (1 film)) (1 s))",  # three words as well, but it begins otherwise
-    "(2 (1 a) (2 (1 film) (2 good)))",
-]
-
-
-def turning(given, share):
-    return Turning(share=share).trees(given, np.random.default_rng(0))
-
-
-def spelled(one):
-    return f"{one.labels[-1]} {' '.join(one.tree.words)}"
-
-
-@pytest.mark.parametrize("pieces", [False, True])
-def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces):
-    known = WordpieceVocabulary(("[UNK]", *"abdfginost")) if pieces else None
-    counts = Counter(
-        map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 1000.0))
-    )
-    exchanges = {"2": ("a bad film", "a dull film"), "0": ("a good film", "a film good")}
-    expected = {
-        f"{side} {around}not {part}": 937 if part == parts[0] else 313
-        for side, parts in exchanges.items()
-        for part in parts
-        for around in ("", "it ")
-    }
-    # A half to the better, a half of these the longer phrase; in every other one the part is
-    # exchanged, and that for itself as often as for the other one.
-    assert counts.keys() == expected.keys()
-    assert all(abs(counts[text] - number) < 90 for text, number in expected.items())
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("(2 (2 good) (0 bad))", id="what is positive turns nothing"),
-        pytest.param("(2 (0 (0 not) (1 (1 a) (1 it))) (0 bad))", id="three words are no turner"),
-        pytest.param("(1 (0 not) (0 bad))", id="neutral is not the other side"),
-        pytest.param("(2 (0 bad) (1 film))", id="what is turned stands on the right"),
-    ],
-)
-def test_what_does_not_turn(text):
-    with pytest.raises(ConfigError, match="found 0 and 2"):
-        turning(treebank(WORSE, text), 4.0)
-
-
-def test_long_phrases_are_not_drawn_and_long_parts_not_exchanged():
-    part, other = "(0 bad)", "(0 bad)"
-    for _ in range(MOST_EXCHANGED):
-        part, other = f"(0 {part} (1 a))", f"(0 {other} (1 film))"
-    around = f"(2 (1 not) {part})"
-    for _ in range(LONGEST):
-        around = f"(2 {around} (1 it))"
-    drawn = turning(treebank(around, other, WORSE), 100.0)
-    better = [one.tree.words for one in drawn if one.labels[-1] == 2]
-    assert {len(words) for words in better} == set(range(MOST_EXCHANGED + 2, LONGEST + 1))
-    assert not any("film" in words for words in better)
-
-
-def test_labels_follow_an_exchanged_phrase():
-    given = treebank(BETTER, WORSE, *OTHERS)
-    soft = [
-        one._replace(soft=np.full((len(one.labels), 3), place))
-        for place, one in enumerate(given.trees)
-    ]
-    given = treebank(BETTER, WORSE, *OTHERS)
-    drawn = turning(Treebank(soft, 3, vocabulary=given.vocabulary), 100.0)
-    dull = next(one for one in drawn if spelled(one) == "2 not a dull film")
-    assert dull.labels.tolist() == [0, 1, 0, 1, 0, 0, 2]
-    assert dull.soft[:, 0].tolist() == [0, 2, 2, 2, 2, 2, 0]
+# -- labels that follow phrases
 
 
 def test_a_phrase_has_the_labels_of_its_brackets():
@@ -305,9 +228,15 @@ def test_a_lesson_of_ones_own_says_in_few_words_whether_parsers_learn_from_it():
 
 
 def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path):
-    file = Path(__file__).parents[2] / "lab" / "recipes" / "sst.toml"
-    recipe = Recipe.read(file)
-    assert recipe.folders(tmp_path) == (tmp_path, file.parent)
-    negated = next(lesson for lesson in recipe.lessons if lesson.title == "negated")
-    found = negated.path(negated.files[0], recipe.folders(tmp_path))
-    assert found == file.parent / "grammar" / "english.json"
+    here, there = tmp_path / "data", tmp_path / "recipes"
+    for folder in (here, there):
+        folder.mkdir()
+    text = tomli_w.dumps(tiny_recipe.recipe().model_dump(exclude_none=True))
+    (there / "tiny.toml").write_text(text, encoding="utf-8")
+    folders = Recipe.read(there / "tiny.toml").folders(here)
+    assert folders == (here, there)
+    for folder in (there, here):
+        (folder / "texts.txt").touch()
+        assert Exchanged().path("texts.txt", folders) == folder / "texts.txt"
+    with pytest.raises(DataError, match=r"exchanged\.v1.*gone\.txt"):
+        Exchanged().path("gone.txt", folders)

@@ -32,15 +32,16 @@ from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.publish.card import _taught
 from thinstack.training.recipe import Recipe
 
+pytestmark = pytest.mark.usefixtures("with_own_lessons")
+
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 TEXT = "The film is not bad. I liked it.\n"
 
 
-GRAMMAR = Path(__file__).parents[2] / "lab" / "recipes" / "grammar" / "english.json"
 EXCHANGED = {"name": "exchanged.v1"}
-NEGATED = {"name": "negated.v1", "grammar": str(GRAMMAR)}
+ENDED = {"name": "ended.v1"}
 TEXTS = {"name": "texts.v1", "texts": ["texts.txt"]}
-ALL = (EXCHANGED, NEGATED, TEXTS)
+ALL = (EXCHANGED, ENDED, TEXTS)
 
 
 def recipe_of(*lessons, teacher=None, **settings):
@@ -56,6 +57,7 @@ def texts(tmp_path):
     """The files of tiny recipes, and texts."""
     folder = tiny_recipe.write_data(tmp_path / "data", train=12)
     (folder / "texts.txt").write_text(TEXT, encoding="utf-8")
+    (folder / "end.txt").write_text("again", encoding="utf-8")
     return folder
 
 
@@ -73,12 +75,8 @@ def told(recipe, data):
 
 
 def test_sources_weights_and_parsers_lessons(texts):
-    weights = {"exchanged": 0.5, "negated": 0.25, "texts": 2.0}
-    shares = {
-        "exchanged": {"share": 0.5, "for_parser": True},
-        "negated": {"share": 2.0},
-        "texts": {},
-    }
+    weights = {"exchanged": 0.5, "ended": 0.25, "texts": 2.0}
+    shares = {"exchanged": {"share": 0.5, "for_parser": True}, "ended": {"share": 2.0}, "texts": {}}
     lessons = [
         lesson | shares[title] | {"weight": weights[title]}
         for lesson, title in zip(ALL, weights, strict=True)
@@ -86,7 +84,7 @@ def test_sources_weights_and_parsers_lessons(texts):
     recipe = recipe_of(*lessons, sources=("left",))
     found = told(recipe, texts)
     counts = {source: len(part) for source, part in found.items()}
-    assert counts == {"trees": 12, "exchanged": 6, "negated": 24, "texts": 2}
+    assert counts == {"trees": 12, "exchanged": 6, "ended": 24, "texts": 2}
     for source, part in found.items():
         for example in part:
             assert example.parsed == (source in ("trees", "exchanged"))
@@ -172,7 +170,7 @@ def test_answers_are_kept_until_the_question_changes(texts, tmp_path, monkeypatc
     assert asked.by(recipe_of(*ALL), texts, cache) == 3 * 12 + 2 * 2
     files = set(cache.iterdir())
     assert asked.by(recipe_of(*ALL, teacher={"alpha": 0.9}), texts, cache) == 0
-    more = recipe_of(EXCHANGED | {"share": 2.0}, NEGATED, TEXTS)
+    more = recipe_of(EXCHANGED | {"share": 2.0}, ENDED, TEXTS)
     assert asked.by(more, texts, cache) == 24
     assert asked.by(more, texts, cache) == 0
     assert len(files & set(cache.iterdir())) == len(files) - 1  # what was not used is gone
@@ -209,7 +207,7 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
 
 def test_a_run_keeps_them_in_its_folder(texts, tmp_path):
     console, cache = Console(file=io.StringIO(), width=200), tmp_path / "teacher"
-    load = partial(run_recipe_module._load, recipe_of(EXCHANGED, NEGATED), texts, cache, 1, console)
+    load = partial(run_recipe_module._load, recipe_of(EXCHANGED, ENDED), texts, cache, 1, console)
     assert len(load().train) == 36
     times = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
     assert len(times) == 3
@@ -219,15 +217,15 @@ def test_a_run_keeps_them_in_its_folder(texts, tmp_path):
 
 def test_digests_name_the_teachers_files(texts):
     plain = data_digests(tiny_recipe.recipe(), texts)
-    found = data_digests(recipe_of(NEGATED, TEXTS, teacher={"parser": "sentiment"}), texts)
-    assert set(found) - set(plain) == {"texts.txt", str(GRAMMAR), "the teacher sentiment"}
+    found = data_digests(recipe_of(ENDED, TEXTS, teacher={"parser": "sentiment"}), texts)
+    assert set(found) - set(plain) == {"texts.txt", "end.txt", "the teacher sentiment"}
 
 
 # -- the loss
 
 
 def taught(data, **settings):
-    recipe = recipe_of(EXCHANGED, NEGATED, **settings)
+    recipe = recipe_of(EXCHANGED, ENDED, **settings)
     return recipe, load_datasets(recipe, data)
 
 
@@ -324,7 +322,7 @@ def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts, tmp_path):
 
 
 def test_the_card():
-    lessons = "lessons `exchanged.v1`, `negated.v1`, `texts.v1`"
+    lessons = "lessons `exchanged.v1`, `ended.v1`, `texts.v1`"
     assert _taught(recipe_of(*ALL)) == f", taught by `sentiment`, {lessons}"
     assert _taught(recipe_of()) == ", taught by `sentiment`"
     assert _taught(tiny_recipe.recipe()) == ""

@@ -1,12 +1,11 @@
 """Texts of several sentences in training: what of them is read by itself, and what is learnt."""
 
-from pathlib import Path
-
 import numpy as np
+import own_lessons
 import pytest
 import tiny_recipe
 import torch
-from lesson_trees import labelled
+from own_lessons import labelled
 from runs import fresh, run
 from test_parser_training import PARSER
 
@@ -15,25 +14,18 @@ from thinstack.core.transitions import balanced, over
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
-from thinstack.training.lessons._composition import GRAMMARS
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.measuring import own_trees, take_own_trees
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import Taught, taught_examples
 from thinstack.training.recipe import TeacherConfig
 
-RECIPES = Path(__file__).parents[2] / "lab" / "recipes"
-COMPOSED = {
-    "name": "composed.v1",
-    "families": {"question": 1.0},
-    "grammars": [str(RECIPES / name) for name in GRAMMARS],
-}
-SENTENCES = [
-    labelled("(3 (2 Is) (3 (2 it) (3 (2 a) (3 (3 good) (2 film)))))"),
-    labelled("(1 No)"),
-    labelled("(1 (1 (2 It) (1 (2 was) (1 (1 very) (1 dull)))) (2 .))"),
-]
+ASKED = {"name": "asked.v1"}
+SENTENCES = [*map(labelled, own_lessons.SENTENCES)]
 TEXT = LabelledTree.text(SENTENCES, 1)
+
+
+pytestmark = pytest.mark.usefixtures("with_own_lessons")
 
 
 def recipe_of(*lessons, parser=True, **settings):
@@ -111,27 +103,23 @@ def test_a_model_that_does_not_join_reads_a_text_as_one_sentence(data):
     own_trees(model, [text])
 
 
-def test_composed_texts_know_their_sentences(data):
-    recipe = recipe_of(COMPOSED, epochs=1, sources=("self",), parser_epochs=1)
+def test_texts_of_a_lesson_keep_their_sentences(data):
+    recipe = recipe_of(ASKED, epochs=1, sources=("self",), parser_epochs=1)
     datasets = load_datasets(recipe, data)
-    drawn = recipe.lessons[0].trees(datasets.treebank, np.random.default_rng(0))
-    texts = [tree for tree in drawn if tree.sentences]
-    for tree in texts:
-        ends = np.cumsum(tree.sentences) - 1
-        assert [tree.tree.words[end] in ".?!" for end in ends] == [True] * len(ends)
-    (example,) = examples_of(recipe, datasets, texts[0])
-    assert example.gold.forest.breaks.tolist() == [1, 0]
+    text, *_ = recipe.lessons[0].trees(datasets.treebank, np.random.default_rng(0))
+    (example,) = examples_of(recipe, datasets, text)
+    assert example.gold.forest.breaks.tolist() == [1, 2, 0]  # ((first second) third)
     _, history = run(recipe, data, data.parent / "run")
     assert np.isfinite(history[0]["parsing_loss"])
 
 
-def test_the_last_epochs_of_a_parser_read_composed_texts_too(data, monkeypatch):
-    recipe, read = recipe_of(COMPOSED, epochs=1, sources=("self",), parser_epochs=1), []
+def test_the_last_epochs_of_a_parser_read_texts_of_lessons_too(data, monkeypatch):
+    recipe, read = recipe_of(ASKED, epochs=1, sources=("self",), parser_epochs=1), []
     monkeypatch.setattr(loop, "fit_parser", lambda model, examples, *_: read.extend(examples))
     run(recipe, data, data.parent / "run")
-    # One for each of the 12 training sentences, by the lesson's default share.
-    assert (len(read), sum(each.parsed for each in read)) == (24, 24)
-    assert sum(len(each.gold.forest.breaks) > 1 for each in read[12:]) > 3
+    # One for each of the 12 training sentences.
+    assert (len(read), sum(example.parsed for example in read)) == (24, 24)
+    assert all(len(example.gold.forest.breaks) == 3 for example in read[12:])
 
 
 def test_a_teacher_reads_each_sentence_by_itself():

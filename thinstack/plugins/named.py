@@ -39,7 +39,8 @@ def named(kind: str) -> BeforeValidator:
         try:
             model: type[Named] = manager().find(kind, name).plugin
         except UnknownNameError as error:
-            raise ValueError(str(error)) from None
+            more = "use one of these, or install the package that has it"
+            raise ValueError(f"{error}; {more}") from None
         settings = {key: setting for key, setting in table.items() if key != "name"}
         if unknown := [str(key) for key in settings if key not in model.model_fields]:
             raise ValueError(

@@ -81,8 +81,8 @@ class Lesson(Named):
     )
     for_parser: bool | None = Field(
         default=None,
-        description="Whether a parser learns from its trees. By default each lesson decides: with "
-        "`alone.v1`, `composed.v1` and `turning.v1` it does, with no other of ours.",
+        description="Whether a parser learns from its trees. By default each lesson decides; with "
+        "`alone.v1` it does.",
     )
 
     @property

@@ -13,7 +13,7 @@ from thinstack.core import Tree
 from thinstack.core.scale import FIVE
 from thinstack.errors import DataError
 from thinstack.training.lesson import Treebank
-from thinstack.training.lessons.rated import Rated
+from thinstack_lab.lessons.rated import Rated
 
 
 def held_out(*arguments):

@@ -1,7 +1,6 @@
-"""Cuts phrases out of binary trees, exchanges them, and puts phrases together to trees."""
+"""Cuts phrases out of binary trees, exchanges them, and joins trees."""
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,16 +154,6 @@ def joined(left: Tree, right: Tree) -> Tree:
     """The binary tree whose root has these two trees as children."""
     steps = np.concatenate([left.transitions, right.transitions, [REDUCE]])
     return Tree.from_transitions(steps, left.words + right.words)
-
-
-def left_branching(parts: list[Tree]) -> Tree:
-    """The tree of the parts, at least one, joined from the left: ((a b) c) ..."""
-    return reduce(joined, parts)
-
-
-def right_branching(parts: list[Tree]) -> Tree:
-    """The tree of the parts, at least one, joined from the right: a (b (c ...))."""
-    return reduce(lambda right, left: joined(left, right), reversed(parts))
 
 
 def _first(tree: Tree, node: int) -> int:

@@ -121,8 +121,8 @@ class TeacherConfig(Strict):
     )
     parser: str | None = Field(
         default=None,
-        description="Name or folder of the bundle that makes the trees of the lessons `texts.v1` "
-        "and `rated.v1`; by default the first of `bundles` that parses.",
+        description="Name or folder of the bundle that makes the trees of texts, as of the lesson "
+        "`texts.v1`; by default the first of `bundles` that parses.",
     )
 
     @property

@@ -76,7 +76,7 @@ class FromTreebank(Strict):
 
 
 class Composition(Strict):
-    """Templates, words and rules. The guide docs/teaching.md shows how they are written.
+    """Templates, words and rules. The guide lab/teaching.md shows how they are written.
 
     Attributes:
         labels: five probabilities for each label, from very negative to very positive.

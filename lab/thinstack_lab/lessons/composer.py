@@ -14,18 +14,10 @@ from thinstack.core import Tree
 from thinstack.core.transitions import SHIFT
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
-from thinstack.training.lessons._composition import NEUTRAL, SAME, UNLABELLED, Composition, unknown
-from thinstack.training.lessons._pen import OPPOSITE, Draft, Pen, side_of
-from thinstack.training.lessons._templates import (
-    Node,
-    Part,
-    Slot,
-    Template,
-    Word,
-    templates,
-    texts_of,
-)
-from thinstack.training.lessons._typos import misspell
+from thinstack_lab.lessons.composition import NEUTRAL, SAME, UNLABELLED, Composition, unknown
+from thinstack_lab.lessons.pen import OPPOSITE, Draft, Pen, side_of
+from thinstack_lab.lessons.templates import Node, Part, Slot, Template, Word, templates, texts_of
+from thinstack_lab.lessons.typos import misspell
 
 MERGED: Final = {
     2: ((1, 0), (1, 0), (0.5, 0.5), (0, 1), (0, 1)),

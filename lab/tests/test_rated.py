@@ -8,9 +8,7 @@ import tomllib
 import numpy as np
 import pytest
 import tiny_recipe
-import torch
 from pages import blocks
-from runs import gone_on, run, same
 from test_parser_training import PARSER
 
 import thinstack
@@ -18,19 +16,13 @@ from thinstack.core import Tree
 from thinstack.core.scale import FIVE
 from thinstack.core.transitions import balanced, over
 from thinstack.errors import ConfigError, DataError
-from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets, read_items
-from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.lesson import Treebank
-from thinstack.training.lessons.rated import Rated
-from thinstack.training.loop.losses import task_loss
-from thinstack.training.loop.measuring import scores_of
-from thinstack.training.loop.seeds import run_seed
-from thinstack.training.loop.teacher import within_set
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.recipe import Recipe
+from thinstack_lab.lessons.rated import Rated
 
 ROWS = [
     ("It works.", "positive"),
@@ -164,50 +156,6 @@ def test_a_share_of_the_texts_is_drawn(tmp_path):
     assert first == again != other
 
 
-# -- the loss
-
-
-@pytest.mark.parametrize("root_weight", [0.0, 0.5])
-def test_the_loss_of_a_set_has_the_gradient_of_its_mass(root_weight):
-    """Against autograd of -log p(set); the other target is a class."""
-    draw = torch.Generator().manual_seed(1)
-    logits = torch.randn(3, 5, generator=draw, requires_grad=True)
-    soft = np.array([[0, 0, 0, 0.25, 0.25], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]], np.float32)
-    batch = minibatch_of(soft, counts=[1, 2], whole=[0, 2], sets=[0])
-    head = NodeClassifier(hidden_size=2, classes=5)
-    loss, cases = task_loss(head, logits, batch, root_weight)
-    (found,) = torch.autograd.grad(loss, logits)
-    p = torch.softmax(logits, 1)
-    expected = -0.5 * (1 + root_weight) * p[0, 3:].sum().log() - p[1, 1].log()
-    (wanted,) = torch.autograd.grad(expected, logits)
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-7)
-    assert cases == 2
-
-
-def test_a_set_that_the_model_denies_has_a_finite_loss():
-    logits = torch.tensor([[2000.0, 0, 0, -3000, -3000]], requires_grad=True)
-    soft = np.array([[0, 0, 0, 0.5, 0.5]], np.float32)
-    batch = minibatch_of(soft, counts=[1], whole=[0], sets=[0])
-    loss, _ = task_loss(NodeClassifier(hidden_size=2, classes=5), logits, batch, 0.0)
-    (found,) = torch.autograd.grad(loss, logits)
-    assert found.tolist() == [[1, 0, 0, -0.5, -0.5]]
-
-
-def minibatch_of(soft, *, counts, whole, sets):
-    none = np.zeros(0, np.int64)
-    targets, known = np.full(len(soft), -1), map(np.array, (counts, whole))
-    return Minibatch(None, targets, none, none, len(counts), *known, soft, np.array(sets))
-
-
-@pytest.mark.parametrize(
-    ("classes", "expected"),
-    [((3, 4), [0, 0, 0, 0.75, 0.25]), ((0,), [1, 0, 0, 0, 0]), ((1, 2), [0, 0.5, 0.5, 0, 0])],
-)
-def test_a_teacher_tells_the_classes_of_a_set_apart(classes, expected):
-    taught = np.array([0.591, 0.008, 0.001, 0.3, 0.1])
-    np.testing.assert_allclose(within_set(taught, classes), expected, atol=1e-12)
-
-
 # -- in recipes
 
 RATED = {"name": "rated.v1", "tables": ["rows.jsonl"], "weight": 0.5}
@@ -216,11 +164,10 @@ RATED = {"name": "rated.v1", "tables": ["rows.jsonl"], "weight": 0.5}
 TEXTS = {"parser": PARSER, "aggregation": "tree"}
 
 
-def recipe_of(lesson, *, teacher=None, **settings):
+def recipe_of(lesson, **settings):
     plain = tiny_recipe.recipe(**settings).model_dump()
     plain["model"]["labels"] = FIVE
     plain["lessons"] = [lesson]
-    plain["teacher"] = teacher
     return Recipe.parse(plain, source="test")
 
 
@@ -230,61 +177,16 @@ def rows(data):
     return data
 
 
-@pytest.mark.parametrize("teacher", [None, {"bundles": ["sentiment"], "alpha": 0.3}])
-def test_texts_get_trees_and_the_teachers_labels(rows, teacher):
-    recipe = recipe_of(RATED | ({} if teacher else {"parser": "sentiment"}), teacher=teacher)
+def test_texts_get_the_trees_of_the_parser(rows):
+    recipe = recipe_of(RATED | {"parser": "sentiment"})
     train, held, dev = read_items(recipe, rows)
-    taught = [
-        each for each in taught_trees(recipe, train, held + dev, rows) if each.source == "rated"
-    ]
+    taught = [one for one in taught_trees(recipe, train, held + dev, rows) if one.source == "rated"]
     sst = thinstack.load("sentiment")
-    assert len(taught) == 3
-    for each, classes in zip(taught, [(3, 4), (0, 1), (2,)], strict=True):
-        tree, soft = each.tree.tree, each.tree.soft
-        own = sst.trees_and_scores([tree.words], "self")[0]
+    for one, classes in zip(taught, [(3, 4), (0, 1), (2,)], strict=True):
+        tree = one.tree.tree
+        (own,) = sst.trees_and_scores([tree.words], "self")
         assert tree.transitions.tolist() == own.transitions.tolist()
-        assert not each.parsed
-        inside = np.isin(range(5), classes)
-        if teacher:
-            shares = own.scores[-1] * inside
-            np.testing.assert_allclose(soft[-1], 0.5 * shares / shares.sum(), atol=1e-3)
-            np.testing.assert_allclose(soft[:-1], 0.5 * own.scores[:-1], atol=1e-3)
-            assert each.tree.root_set == ()
-        else:
-            assert soft[-1].tolist() == (0.5 * inside / len(classes)).tolist()
-            assert not soft[:-1].any()
-            assert each.tree.root_set == classes
-
-
-def test_the_sets_of_a_minibatch_are_where_their_roots_are(rows):
-    """Examples that a parser learns from come first, so places move."""
-    recipe = recipe_of(RATED | {"parser": "sentiment"}, sources=("left",))
-    train = load_datasets(recipe, rows).train
-    mixed = [train[-3], train[0], train[-1]]
-    for source in ("gold", "left"):
-        batch = minibatch(mixed, [source] * 3)
-        sizes = [len(each.gold.targets) for each in (train[0], train[-3], train[-1])]
-        assert batch.sets.tolist() == [sum(sizes[:2]) - 1, sum(sizes) - 1]
-        assert (batch.soft[batch.sets] > 0).tolist() == [
-            [False, False, False, True, True],
-            [False, False, True, False, False],
-        ]
-
-
-def test_a_model_learns_the_sets_and_a_stopped_run_goes_on(rows, tmp_path):
-    least = []
-    for epochs in (1, 20):
-        settings = {"epochs": epochs, "root_weight": 0.2, "learning_rate": 0.1}
-        recipe = recipe_of(RATED | {"parser": "sentiment", "weight": 5}, **settings)
-        datasets = load_datasets(recipe, rows)
-        model = run_seed(recipe, datasets, 1, tmp_path / str(epochs)).model
-        scores = scores_of(model, datasets.train[-3:], "gold")
-        sets = ([3, 4], [0, 1], [2])
-        least.append(min(each[-1][own].sum() for each, own in zip(scores, sets, strict=True)))
-    assert least[0] < 0.5
-    assert least[1] > 0.7
-    short = recipe_of(RATED | {"parser": "sentiment"})
-    assert same(run(short, rows, tmp_path / "whole"), gone_on(short, rows, tmp_path / "stopped"))
+        assert (one.tree.root_set, one.parsed) == (classes, False)
 
 
 def test_digests_name_the_parser_and_the_tables(rows):
@@ -306,28 +208,11 @@ def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):
     assert not gold.soft[:-1].any()
 
 
-def test_a_text_has_the_mean_of_what_a_teacher_says_of_its_sentences(rows):
-    table(rows, [("It broke.", "bad"), ("It works. It is so bad!", "good")])
-    lesson = RATED | {"weight": 1}
-    recipe = recipe_of(lesson, model=TEXTS, teacher={"bundles": ["sentiment"]})
-    train, held, dev = read_items(recipe, rows)
-    text = taught_trees(recipe, train, held + dev, rows)[-1].tree
-    words = [["It", "works", "."], ["It", "is", "so", "bad", "!"]]
-    first, second = (
-        each.scores for each in thinstack.load("sentiment").trees_and_scores(words, "self")
-    )
-    np.testing.assert_allclose(text.soft[:5], first, atol=1e-3)
-    np.testing.assert_allclose(text.soft[5:-1], second, atol=1e-3)
-    mean = (3 * first[-1] + 5 * second[-1]) / 8
-    np.testing.assert_allclose(text.soft[-1, 3:], mean[3:] / mean[3:].sum(), atol=2e-3)
-    assert not text.soft[-1, :3].any()
-
-
 def test_the_lesson_of_the_guide(tmp_path):
     """The first block is a lesson; the other two are settings of one."""
-    blocks_of_it = [each for each in blocks("docs/teaching.md", "toml") if "rated.v1" in each]
+    blocks_of_it = [each for each in blocks("lab/teaching.md", "toml") if "rated.v1" in each]
     settings = [
-        each for each in blocks("docs/teaching.md", "toml") if each.startswith(("sets", "bands"))
+        each for each in blocks("lab/teaching.md", "toml") if each.startswith(("sets", "bands"))
     ]
     (first,) = tomllib.loads(*blocks_of_it)["lessons"]
     with_stars = {"label_column": "stars", "held_out": None}

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.lessons._composer import Composer
-from thinstack.training.lessons._composition import GRAMMARS, FromTreebank, read_composition
+from thinstack_lab.lessons.composer import Composer
+from thinstack_lab.lessons.composition import GRAMMARS, FromTreebank, read_composition
 
 __all__ = ["Composed", "composer_of", "words_of_treebank"]
 

@@ -14,7 +14,7 @@ from thinstack.core.transitions import SHIFT
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.lessons._composition import GRAMMARS, Composition, read_composition
+from thinstack_lab.lessons.composition import GRAMMARS, Composition, read_composition
 
 __all__ = ["Swapped"]
 

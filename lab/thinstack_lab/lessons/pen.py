@@ -5,11 +5,11 @@ from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from thinstack.core.transitions import REDUCE, SHIFT
-from thinstack.training.lessons._composition import NEUTRAL
-from thinstack.training.lessons._templates import End, Node, Part, Slot, Template, Word
+from thinstack_lab.lessons.composition import NEUTRAL
+from thinstack_lab.lessons.templates import End, Node, Part, Slot, Template, Word
 
 if TYPE_CHECKING:
-    from thinstack.training.lessons._composer import Composer
+    from thinstack_lab.lessons.composer import Composer
 
 PLURAL_SHARE: Final = 0.25
 """The share of subjects in the plural."""

@@ -7,22 +7,16 @@ first, as in the treebank. So a teacher need not parse, and mistakes of a parser
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import ClassVar, Final, TypeVar
 
 import numpy as np
 from pydantic import Field
 
 from thinstack.core import Tree
-from thinstack.data.trees.subtrees import (
-    LabelledTree,
-    joined,
-    left_branching,
-    replaced,
-    right_branching,
-    subtree,
-)
+from thinstack.data.trees.subtrees import LabelledTree, joined, replaced, subtree
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.lessons._grammar import Grammar, Negatable, Place, negatable, read_grammar
+from thinstack_lab.lessons.grammar import Grammar, Negatable, Place, negatable, read_grammar
 
 __all__ = ["Negated", "filled", "negated_in_place"]
 
@@ -127,6 +121,16 @@ def _filler(
     everyday = grammar.everyday[kind]
     phrase = _flat(_one(everyday.positive if side else everyday.negative, draw))
     return _without_article(phrase) if slot == "b" else phrase
+
+
+def left_branching(parts: list[Tree]) -> Tree:
+    """The tree of the parts, at least one, joined from the left: ((a b) c) ..."""
+    return reduce(joined, parts)
+
+
+def right_branching(parts: list[Tree]) -> Tree:
+    """The tree of the parts, at least one, joined from the right: a (b (c ...))."""
+    return reduce(lambda right, left: joined(left, right), reversed(parts))
 
 
 def _flat(words: str) -> Tree:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from thinstack.errors import ConfigError
-from thinstack.training.lessons._composition import NEUTRAL, SAME, UNLABELLED, Composition, unknown
+from thinstack_lab.lessons.composition import NEUTRAL, SAME, UNLABELLED, Composition, unknown
 
 MARKS: Final = frozenset(".!?")
 """The words that end a sentence."""

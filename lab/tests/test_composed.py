@@ -22,11 +22,11 @@ from thinstack.errors import ConfigError
 from thinstack.text.sentences import splitter
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.lesson import Treebank
-from thinstack.training.lessons._composer import Composer
-from thinstack.training.lessons._composition import FromTreebank, read_composition
-from thinstack.training.lessons.composed import Composed, words_of_treebank
+from thinstack_lab.lessons.composed import Composed, words_of_treebank
+from thinstack_lab.lessons.composer import Composer
+from thinstack_lab.lessons.composition import FromTreebank, read_composition
 
-RECIPES = Path(__file__).parents[2] / "lab" / "recipes"
+RECIPES = Path(__file__).parents[1] / "recipes"
 GRAMMARS = [RECIPES / name for name in Composed().grammars]
 ENGLISH = read_composition(GRAMMARS)
 
@@ -243,7 +243,7 @@ def test_words_of_a_treebank_join_a_list():
 
 
 def test_the_family_of_the_guide(tmp_path):
-    (block,) = (each for each in blocks("docs/teaching.md", "json") if "held_out" in each)
+    (block,) = (each for each in blocks("lab/teaching.md", "json") if "held_out" in each)
     (name,) = write(tmp_path, block)
     known = read_composition([*GRAMMARS, tmp_path / name])
     drawn = Composer(known, weights={"bread": 1.0}).draw(600, seed=1)

@@ -19,13 +19,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import splitter
 from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.lessons._row_sets import (
-    NOTHING,
-    Band,
-    check_apart,
-    places_of,
-    sets_of_labels,
-)
+from thinstack_lab.lessons.row_sets import NOTHING, Band, check_apart, places_of, sets_of_labels
 
 __all__ = ["Rated"]
 

@@ -10,10 +10,10 @@ from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import ConfigError, DataError
 from thinstack.training.lesson import Treebank
-from thinstack.training.lessons._grammar import Negatable, negatable, read_grammar
-from thinstack.training.lessons.negated import Negated, filled, negated_in_place
+from thinstack_lab.lessons.grammar import Negatable, negatable, read_grammar
+from thinstack_lab.lessons.negated import Negated, filled, negated_in_place
 
-RECIPES = Path(__file__).parents[2] / "lab" / "recipes"
+RECIPES = Path(__file__).parents[1] / "recipes"
 ENGLISH = read_grammar(RECIPES / "grammar" / "english.json")
 
 
