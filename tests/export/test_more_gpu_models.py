@@ -1,7 +1,7 @@
 """Files for GPUs of all further kinds of models, by the tests of `test_gpu_models.py`."""
 
 import pytest
-from registered_models import parts_of, registered_models
+from registered_models import parts_of, registered, registered_models
 from test_gpu_models import (  # noqa: F401  # pytest finds these tests here, with the models of here
     EXACT,
     KINDS,
@@ -18,19 +18,16 @@ from test_gpu_models import (  # noqa: F401  # pytest finds these tests here, wi
     test_what_crosses_is_one_vector,
 )
 
-from thinstack.plugins.manager import manager
-
 
 @pytest.fixture(scope="module", params=sorted(KINDS.keys() - {*USUAL}))
 def kind(request):
     return made(request.param)
 
 
-def test_every_registered_part_answers_as_torch_does(monkeypatch):
+def test_every_registered_part_answers_as_torch_does():
     differences, parts = {}, set()
-    for name, model, config in registered_models(monkeypatch):
+    for name, model, config in registered_models():
         differences[name] = furthest(export(model, config), model)
         parts |= parts_of(config)
     assert {name: found for name, found in differences.items() if not found <= EXACT} == {}
-    kinds = "cell", "head", "embedding", "encoder", "parser"
-    assert {each.name for each in manager().records() if each.kind in kinds} <= parts
+    assert registered("cell", "head", "embedding", "encoder", "parser") <= parts

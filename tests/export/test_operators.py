@@ -7,6 +7,7 @@ import onnx
 import onnxruntime
 import pytest
 from export_models import V, make_config, session_of
+from registered_models import cell_models, parts_of, registered
 from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
 from thinstack.bundle.gate.onnx_gate import check_onnx
@@ -15,7 +16,6 @@ from thinstack.bundle.gpu_file import joined
 from thinstack.export.onnx.graph import Graph, walk
 from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
-from thinstack.plugins.manager import manager
 
 ROOT = Path(__file__).parents[2]
 FILES = [*ROOT.glob("tests/golden/*/*/onnx/*.onnx"), *ROOT.glob("models/*/*/model/onnx/*.onnx")]
@@ -43,11 +43,9 @@ def test_onnxruntime_has_nothing_to_say(path, capfd):
 
 def subjects():
     """Models of every registered part, and of every way to store numbers."""
-    from export_subjects import exportables
-
-    for one in exportables("", None, every=False):
-        yield one.model, one.config, {}
-    yield one.model, one.config, {"index_type": "int64"}
+    for _, model, config in cell_models():
+        yield model, config, {}
+    yield model, config, {"index_type": "int64"}
     parser = {"name": "distances.v1", "options": {"width": 8, "lstm": 6, "hidden": 9}}
     config = make_config("wordpieces", parser=parser, tree_source="self")
     yield build_model(config, entries=V), config, {"quantize": "fp16"}
@@ -65,16 +63,7 @@ def operators(content):
     return {node.op_type for node in walk(onnx.load_from_string(content).graph.node)}
 
 
-def parts_of(config):
-    """The registered names in a configuration."""
-    down = config.encoder.top_down
-    named = [config.cell, config.head, config.parser, down]
-    found = {part.name for part in named if part is not None and hasattr(part, "name")}
-    return found | {config.embedding.registered}
-
-
-def test_every_registered_part_passes_and_every_operator_is_needed(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "lab" / "benchmarks")
+def test_every_registered_part_passes_and_every_operator_is_needed():
     parts = set[str]()
     needed = set[str]().union(*(operators(path.read_bytes()) for path in FILES))
     for model, config, options in subjects():
@@ -82,12 +71,7 @@ def test_every_registered_part_passes_and_every_operator_is_needed(monkeypatch):
         check_onnx(content, source=str(sorted(parts_of(config))))
         needed |= operators(content)
         parts |= parts_of(config)
-    registered = {
-        each.name
-        for each in manager().records()
-        if each.kind in ("cell", "head", "embedding", "parser")
-    }
-    assert registered <= parts
+    assert registered("cell", "head", "embedding", "parser") <= parts
     assert not needed & FORMER
     assert needed | FORMER == OPERATORS
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 from export.export_models import session_of
-from registered_models import parts_of, registered_models
+from registered_models import parts_of, registered, registered_models
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.samples import sample_trees
-from thinstack.plugins.manager import manager
 
 TREES = [shapes.left(4), shapes.left(1), shapes.balanced(6)]
 
@@ -36,18 +35,17 @@ def compared(model, config, opened):
     return most
 
 
-def check(half, on_webgpu, monkeypatch):
+def check(half, on_webgpu):
     """One half of the models, so that two processes share them."""
     differences, parts = {}, set()
-    for number, (name, model, config) in enumerate(registered_models(monkeypatch)):
+    for number, (name, model, config) in enumerate(registered_models()):
         parts |= parts_of(config)
         if number % 2 == half:
             differences[name] = compared(model, config, on_webgpu)
     assert {name: found for name, found in differences.items() if not found <= 1e-5} == {}
     assert max(differences.values()) > 0, "no number was rounded otherwise: is it another device?"
-    kinds = "cell", "head", "embedding", "encoder", "parser"
-    assert {each.name for each in manager().records() if each.kind in kinds} <= parts
+    assert registered("cell", "head", "embedding", "encoder", "parser") <= parts
 
 
-def test_every_other_registered_part(on_webgpu, monkeypatch):
-    check(0, on_webgpu, monkeypatch)
+def test_every_other_registered_part(on_webgpu):
+    check(0, on_webgpu)
