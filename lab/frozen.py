@@ -40,7 +40,7 @@ PUBLIC: Final = (
 )
 COMMANDS: Final = (
     *("doctor", "evaluate", "export", "finish", "plugins", "predict", "push", "report", "serve"),
-    *("similar", "train"),
+    "train",
 )
 TABLES: Final = {
     "stars.csv": "text,label\n" + "".join(f"Text {n} is fine.,{n % 5 + 1}\n" for n in range(40)),

@@ -45,7 +45,6 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack predict --input --jobs 2": OPTION,
     "thinstack predict --input reviews.csv --output aspects": OPTION,
     "thinstack predict --json": OPTION,
-    "thinstack similar --by score": OPTION,
 }
 FOLLOWED = re.findall(r"follow ([\w.\- ]+\.md)$", (ROOT / ".ci/jobs/guides").read_text(), re.M)
 FOLLOWED = {f"docs/{page}" for pages in FOLLOWED for page in pages.split()}
@@ -56,13 +55,12 @@ def read(page):
 
 
 def lines_of(page):
-    """The lines of a page that are run here, after those of `reproduce` that write their files."""
+    """The lines of a page that are run here."""
     lines = [line for line in command_lines(page) if line not in NOT_RUN]
     if page in FOLLOWED:
         shown = "".join(blocks(page, "", "sh"))
         lines = [line for line in lines if line not in shown]
-    writers = re.findall(r"(python -m reproduce [^`\n]+ > ([\w.-]+))", read(page))
-    return [writer for writer, file in writers if file in str(lines)] + lines
+    return lines
 
 
 LINES = {page: lines for page, _ in COMMANDS if (lines := lines_of(page))}
@@ -222,11 +220,11 @@ def call(line, folder, site):
         f'{name}() {{ "{sys.executable}" {module} "$@"; }}\n'
         for name, module in (("thinstack", "-m thinstack"), ("python", ""))
     )
-    paths = os.pathsep.join([str(site), str(ROOT / "lab")])
     done = subprocess.run(
         ["bash", "-c", programs + line],
         cwd=folder,
-        env={k: v for k, v in os.environ.items() if k != "THINSTACK_DATA"} | {"PYTHONPATH": paths},
+        env={k: v for k, v in os.environ.items() if k != "THINSTACK_DATA"}
+        | {"PYTHONPATH": str(site)},
         capture_output=True,
         text=True,
         check=False,

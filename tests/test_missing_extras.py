@@ -63,7 +63,6 @@ def bundle(tmp_path):
 PREDICT = ["predict", "good", "--model", "model"]
 EVALUATE = ["evaluate", "model", "trees.txt"]
 TRAIN = ["train", "recipe.toml", "--out", "out"]
-SIMILAR = ["similar", "model", "good", "--texts", "trees.txt"]
 FINISH = ["finish", "pipeline", "out"]
 
 
@@ -71,7 +70,7 @@ FINISH = ["finish", "pipeline", "out"]
     ("package", "extras"),
     [
         ("onnxruntime", [("cpu", PREDICT), ("cpu", EVALUATE), ("cpu", TRAIN)]),
-        ("torch", [("export", TRAIN), ("export", FINISH), ("train", SIMILAR)]),
+        ("torch", [("export", TRAIN), ("export", FINISH)]),
         ("onnx", [("export", TRAIN)]),
         ("spacy", [("spacy", FINISH)]),
     ],

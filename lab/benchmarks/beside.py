@@ -32,7 +32,7 @@ console = Console(stderr=True)
 
 
 def known_sets(data: Path) -> Iterator[Texts]:
-    """The sets of docs/figures.md, of a folder that holds `sst` and `domains`."""
+    """The sets of lab/figures.md, of a folder that holds `sst` and `domains`."""
     yield film(data / "sst/dev.txt")
     yield reviews(data / "domains/customer-reviews.jsonl")
     yield rated(data / "domains/amazon-rated.jsonl")

@@ -16,9 +16,12 @@ from reproduce.held_out import held_out_lines
 from reproduce.only import only as print_only
 from reproduce.rerank_command import Places, rerank
 from reproduce.search import search as run_search
+from reproduce.similar import By, Texts, print_nearest
 from reproduce.table import Table
+from thinstack.bundle import open_bundle
 from thinstack.cli import main
 from thinstack.data.files.signals import stoppable
+from thinstack.data.trees.text_files import read_lines
 from thinstack_lab.lessons.composed import Composed
 
 Data = Annotated[
@@ -185,6 +188,37 @@ def only(
 ) -> None:
     """Print development sentences that one row has right in more seeds than another."""
     print_only(file, a, b, data=data, work=work, top=top, console=Console())
+
+
+@app.command()
+def similar(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder or name of a bundle.")],
+    queries: Annotated[
+        list[str], typer.Argument(metavar="TEXT...", help="Texts to find the nearest of.")
+    ],
+    texts: Annotated[
+        Path,
+        typer.Option(
+            help="A file of texts to search in UTF-8, one on each line.", show_default=False
+        ),
+    ],
+    by: Annotated[
+        By,
+        typer.Option(
+            help="What is compared. vectors: sentence vectors of the model, by cosine. mean: means "
+            "of its word vectors, by cosine. score: the score that a model of scored pairs gives."
+        ),
+    ] = "vectors",
+    top: Annotated[int, typer.Option(min=1, help="How many texts to show.")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find the texts of a file that are most like a text.
+
+    They are compared by what a model makes of them. Each text is read as one sentence. Texts of the
+    same words as the one asked for are left out.
+    """
+    searched = Texts(open_bundle(model), read_lines(texts), by=by)
+    print_nearest({query: searched.nearest(query, top) for query in queries}, by, as_json=as_json)
 
 
 @app.command("rerank")

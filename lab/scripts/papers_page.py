@@ -1,7 +1,7 @@
-"""Every table and figure of the papers with ours beside them, docs/papers.md, written from
+"""Every table and figure of the papers with ours beside them, lab/papers.md, written from
 `papers.toml` and `lab/results/`.
 
-    python lab/scripts/papers_page.py docs/papers.md
+    python lab/scripts/papers_page.py lab/papers.md
 """
 
 import json
@@ -22,9 +22,9 @@ INTRO = """\
 All tables and figures of the four papers, and what there is of ours. Ours are means ± standard
 deviations over the seeds, on development data. The papers' stand in brackets; they are of test
 data, which are other sentences. *Not yet* says what is missing.
-[What the tables show](../lab/results/README.md) says what is reproduced, and what is not.
+[What the tables show](results/README.md) says what is reproduced, and what is not.
 
-<!-- Written by `python lab/scripts/papers_page.py docs/papers.md` from `lab/results/` and the
+<!-- Written by `python lab/scripts/papers_page.py lab/papers.md` from `lab/results/` and the
 list in `lab/scripts/papers.toml`. -->
 """
 
@@ -135,9 +135,7 @@ def _plot(item: Item) -> Iterator[str]:
     lines = report["curves"].get(item["curve"], {})
     name = f"{item['results']}-{item['curve']}.svg"
     drawn = [titles[row] for row, points in lines.items() if points]
-    yield (
-        f"[{name}](../lab/results/{name}): {'; '.join(drawn)}" if drawn else f"{name}: not yet run"
-    )
+    yield (f"[{name}](results/{name}): {'; '.join(drawn)}" if drawn else f"{name}: not yet run")
     if "groups" in item:
         for row, points in lines.items():
             figures = (f"{point['mean']:.1f} ± {point['std']:.1f}" for point in points)

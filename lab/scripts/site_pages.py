@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
-"""Pages outside of `docs/` and `lab/results/`: path in the repository, path in the site."""
+"""Pages outside of `docs/` and `lab/`: path in the repository, path in the site."""
 
 FENCED = re.compile(r"^(?P<fence>```+).*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^ +(?=\S)", re.MULTILINE)
@@ -35,7 +35,7 @@ def place_in_site(path: str) -> str | None:
         return BESIDE[path]
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
-    return path if re.fullmatch(r"lab/results/[\w-]+\.(md|svg)", path) else None
+    return path if re.fullmatch(r"lab/(results/)?[\w-]+\.(md|svg)", path) else None
 
 
 def place_in_repository(place: str) -> str:
@@ -43,7 +43,7 @@ def place_in_repository(place: str) -> str:
     for path, other in BESIDE.items():
         if place == other:
             return path
-    return place if place.startswith("lab/results/") else f"docs/{place}"
+    return place if place.startswith("lab/") else f"docs/{place}"
 
 
 def link_of(target: str, place: str, repository: str) -> str:
@@ -91,8 +91,9 @@ def on_files(files: "Files", *, config: "MkDocsConfig") -> "Files":
     """Mkdocs' event: the files of the site."""
     from mkdocs.structure.files import File
 
-    results = [f"lab/results/{path.name}" for path in (ROOT / "lab" / "results").iterdir()]
-    for path in [*BESIDE, *results]:
+    lab = [ROOT / "lab", ROOT / "lab" / "results"]
+    pages = [path.relative_to(ROOT).as_posix() for folder in lab for path in folder.iterdir()]
+    for path in [*BESIDE, *pages]:
         if (place := place_in_site(path)) is not None:
             files.append(File.generated(config, place, abs_src_path=str(ROOT / path)))
     return files

@@ -1,4 +1,4 @@
-"""docs/figures.md and docs/faq.md: their figures are those of `lab/results/`, rounded."""
+"""lab/figures.md and docs/faq.md: their figures are those of `lab/results/`, rounded."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import thinstack
 from thinstack.evaluate.suite import halves, read_suite, suite_names
 from thinstack.evaluate.suite_evaluation import evaluate_suite
 
-PAGE = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "lab" / "figures.md").read_text(encoding="utf-8")
 TABLES = {  # how the page's head row starts; the columns of lab/results/NAME.md that it has
     "sentiment, SST": ("sentiment", (0, 1, 2, 4)),
     "units and heads, SST": ("teng", (0, 1, 2)),

@@ -1,4 +1,4 @@
-"""docs/papers.md: the page that `lab/scripts/papers_page.py` writes; nothing is left out."""
+"""lab/papers.md: the page that `lab/scripts/papers_page.py` writes; nothing is left out."""
 
 import re
 import tomllib
@@ -7,7 +7,7 @@ from runpy import run_path
 import pytest
 from pages import ROOT
 
-PAGE = ROOT / "docs" / "papers.md"
+PAGE = ROOT / "lab" / "papers.md"
 ITEMS = {  # how many figures and tables each paper has
     "Tai": (4, 4),
     "Bowman": (3, 3),
@@ -32,7 +32,7 @@ def papers():
 
 
 def test_the_page_is_what_the_script_writes(script):
-    command = "python lab/scripts/papers_page.py docs/papers.md"
+    command = "python lab/scripts/papers_page.py lab/papers.md"
     assert PAGE.read_text(encoding="utf-8") == script["page"](), f"out of date, run: {command}"
 
 

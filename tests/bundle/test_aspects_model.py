@@ -50,7 +50,7 @@ def rows(text):
 def test_the_pages_have_the_figures_of_the_results():
     results = (ROOT / "lab" / "results" / "aspects.md").read_text("utf-8")
     restaurants, laptops = (rows(part[part.index("| |") :]) for part in results.split("## ")[1:3])
-    page = (ROOT / "docs" / "figures.md").read_text("utf-8")
+    page = (ROOT / "lab" / "figures.md").read_text("utf-8")
     shown = rows(page[page.index("|---", page.index("| raw text, as shipped | restaurants")) :])
     assert shown.keys() == restaurants.keys()
     for model, told in shown.items():

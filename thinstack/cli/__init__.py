@@ -1,4 +1,4 @@
-"""The command line, `thinstack predict | report | similar | serve | evaluate | train | finish |
+"""The command line, `thinstack predict | report | serve | evaluate | train | finish |
 export | push | plugins | doctor`, one file each. An error prints a message; the exit code is 2."""
 
 import os
@@ -23,7 +23,6 @@ from thinstack.cli.predict import predict
 from thinstack.cli.push import push
 from thinstack.cli.report import report
 from thinstack.cli.serve import serve
-from thinstack.cli.similar import similar
 from thinstack.cli.train import train
 from thinstack.errors import StoppedError, ThinstackError, escaped
 
@@ -72,21 +71,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (
-    predict,
-    report,
-    similar,
-    serve,
-    evaluate,
-    train,
-    finish,
-    export,
-    push,
-    plugins,
-    doctor,
-)
+_COMMANDS = (predict, report, serve, evaluate, train, finish, export, push, plugins, doctor)
 for command in _COMMANDS:
-    app.command(cls=TextCommand if command in (predict, similar) else None)(command)
+    app.command(cls=TextCommand if command is predict else None)(command)
 
 
 def main(commands: typer.Typer = app) -> None:

@@ -1,21 +1,25 @@
 """The texts that are most like a text, by what a model makes of them (Tai et al. 2015, Table 4)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from thinstack.bundle import Bundle
 from thinstack.bundle.weights import load_model
+from thinstack.cli.options import print_json
 from thinstack.core.cell import sum_by_owner
 from thinstack.core.forest import EMPTY, Forest
 from thinstack.core.model.model import Model
 from thinstack.data.tables.containers import check_container
-from thinstack.errors import InputError, shown
+from thinstack.errors import InputError, escaped, shown
 from thinstack.text.batching import piece_counts
 from thinstack.text.given_trees import tree_maker
 from thinstack.text.sentences import check_text, splitter
@@ -145,3 +149,19 @@ def _scale(bundle: Bundle, model: Model) -> Tensor:
             "pairs with scores, as docs/training.md says"
         )
     return torch.tensor([float(label) for label in bundle.config.labels])
+
+
+def print_nearest(
+    nearest: Mapping[str, Sequence[Neighbour]], by: By, *, as_json: bool = False
+) -> None:
+    """Print the nearest texts of each text, as tables or as JSON."""
+    if as_json:
+        for_each = ((text, [one._asdict() for one in others]) for text, others in nearest.items())
+        print_json([{"text": text, "by": by, "nearest": others} for text, others in for_each])
+        return
+    console = Console()
+    for query, others in nearest.items():
+        table = Table(by, "", title=Text(escaped(query)), title_justify="left", box=None)
+        for text, score in others:
+            table.add_row(f"{score:.3f}", Text(escaped(text)))
+        console.print(table, "")

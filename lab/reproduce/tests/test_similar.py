@@ -1,16 +1,19 @@
 """The texts most like a text, beside what the whole model and plain numpy say of the same words."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from core.configured import CHILD_SUM, SPINN, config_of
 
+from reproduce.__main__ import app
+from reproduce.similar import Texts
 from thinstack.bundle import write_bundle
 from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import balanced
 from thinstack.errors import InputError
-from thinstack.evaluate.similar import Texts
 from thinstack.plugins.build import build_model
 
 WORDS = ("a", "dog", "cat", "man", "runs", "sleeps", "sings")
@@ -136,3 +139,55 @@ def test_a_text_of_too_many_pieces_is_refused(tmp_path):
     assert Texts(bundle, ["a dogs", "dog"]).nearest("dogs a")
     with pytest.raises(InputError, match=r"4 pieces.* at most 3"):
         Texts(bundle, ["a dogs dog"])
+
+
+# -- the command
+
+LINES = "A warm and funny comedy.\nA dull and lifeless story.\nWhat a waste of two hours!\n"
+
+
+@pytest.fixture
+def similar(cli):
+    return partial(cli, "similar", commands=app)
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text(LINES, encoding="utf-8")
+    return path
+
+
+def test_json_has_the_nearest_of_each_text(similar, texts):
+    args = ("sentiment", "A funny film.", "A bad film.", "--texts", texts)
+    funny, bad = similar(*args, "--top", "2", "--json").json
+    assert (funny["text"], funny["by"], len(bad["nearest"])) == ("A funny film.", "vectors", 2)
+    assert funny["nearest"][0]["text"] == "A warm and funny comedy."
+    assert "comedy" not in str(bad["nearest"])
+    first, second = (each["score"] for each in funny["nearest"])
+    assert 1 >= first > second >= -1
+
+
+def test_a_table_for_readers(similar, texts):
+    code, out, _ = similar("sentiment", "--texts", texts, "A funny film.", "--by", "mean")
+    assert code == 0
+    assert out.index("A funny film.") < out.index("A warm and funny comedy.")
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("sentiment", "good", "--by", "score"), "expected a model of scored pairs"),
+        (("nowhere", "good"), "unknown model"),
+        (("sentiment", "  "), "has no words"),
+    ],
+)
+def test_an_error_is_a_message(similar, texts, args, says):
+    code, out, err = similar(*args, "--texts", texts)
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+def test_a_file_that_is_missing(similar, tmp_path):
+    code, _, err = similar("sentiment", "good", "--texts", tmp_path / "none.txt")
+    assert (code, "cannot be read" in err) == (2, True)
