@@ -18,39 +18,6 @@ def count(*modules):
     return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
-# Table 1: (relatedness d, count), (sentiment d, count); relatedness has no output gate, each map a
-# bias of its own
-TAI = {
-    "LSTM": ((150, 203_400), (168, 315_840)),
-    "bidirectional LSTM": ((150, 203_400), (168, 315_840)),
-    "2-layer LSTM": ((108, 203_472), (120, 318_720)),
-    "bidirectional 2-layer LSTM": ((108, 203_472), (120, 318_720)),
-    "constituency Tree-LSTM": ((142, 205_190), (150, 316_800)),
-    "dependency Tree-LSTM": ((150, 203_400), (168, 315_840)),
-}
-
-
-@pytest.mark.parametrize("task", ["relatedness", "sentiment"])
-@pytest.mark.parametrize("variant", TAI)
-def test_table_1_of_tai(variant, task):
-    d, expected = TAI[variant][task == "sentiment"]
-    options = {"bias": "double", "output_gate": task == "sentiment"}
-    cell = {"name": "nary_lstm.v1", "hidden_size": d, "options": options}
-    config = {}
-    if variant == "constituency Tree-LSTM":
-        options["leaf"] = "own"
-    elif variant == "dependency Tree-LSTM":
-        cell["name"], config = "child_sum_lstm.v1", {"trees": "dependency"}
-    else:
-        options["arity"] = 1
-        encoder = {"layers": 2 if "2-layer" in variant else 1}
-        if "bidirectional" in variant:
-            encoder |= {"top_down": "shared", "separate": True, "readout": ["up", "leaves"]}
-        config = {"trees": "sequence", "encoder": encoder}
-    model = model_of(cell, **config)
-    assert count(model.encoder) == expected
-
-
 TENG = [  # Table 4, with the classifier: cell, D, bidirectional, count
     ("s_lstm.v1", 150, False, 538_223),
     ("lexicalized_lstm.v1", 75, False, 376_673),

@@ -13,6 +13,7 @@ from thinstack.plugins.manager import manager
 
 SST, SICK = 50, 300  # columns of their vectors
 TAI = {"bias": "double", "output_gate": False}  # the relatedness models of their Table 1
+TABLE_1 = "nary_lstm_of_table_1.v1"
 CHAIN = {"arity": 1}
 PER_SIDE = {"inputs": "per_side"}
 BINARY_CELLS = (
@@ -64,9 +65,9 @@ def sentiment() -> list[Subject]:
     """Cells over the binary trees of SST, every node labelled."""
     return [
         *(_sst(cell) for cell in (*BINARY_CELLS, *CELLS_OF_ANY_TREE, "word_mean.v1")),
-        *(_sst("nary_lstm.v1", forget=forget) for forget in ("diagonal", "tied")),
-        _sst("nary_lstm.v1", leaf="own"),
-        _sst("nary_lstm.v1", **TAI),
+        *(_sst(TABLE_1, forget=forget) for forget in ("diagonal", "tied")),
+        _sst(TABLE_1, leaf="own"),
+        _sst(TABLE_1, **TAI),
         *(_sst("lexicalized_lstm.v1", lexicalize=way) for way in ("left", "right", "average")),
         _sst("rvnn.v1", leaf="word"),
         _sst("rntn.v1", hidden=25),
@@ -163,10 +164,10 @@ def dependency() -> list[Subject]:
         *(_sick(cell, trees="dependency") for cell in CELLS_OF_ANY_TREE),
         _sick("child_sum_lstm.v1", trees="dependency", **TAI),
         _sick("child_sum_lstm.v1", "bidirectional", trees="dependency", encoder={"top_down": down}),
-        _sick("nary_lstm.v1", trees="dependency", arity=10, forget="tied"),
+        _sick(TABLE_1, trees="dependency", arity=10, forget="tied"),
         _sick("sdt_rnn.v1", "30 relations", trees="dependency", relations=30),
         _sick("word_mean.v1", trees="dependency", hidden=SICK),
-        _sick("nary_lstm.v1", trees="constituency", leaf="own", **TAI),
+        _sick(TABLE_1, trees="constituency", leaf="own", **TAI),
     ]
 
 

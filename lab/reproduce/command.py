@@ -24,7 +24,7 @@ from reproduce.table import Run, Table
 from reproduce.workers import each
 from thinstack.data.files.lock import locked
 from thinstack.data.files.writing import write_atomically
-from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
+from thinstack.errors import DataError, ThinstackError, UnknownNameError
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +226,7 @@ def _write(
         for curve, lines in curves.items()
     }
     out.mkdir(parents=True, exist_ok=True)
-    plots: list[Path] = []
-    try:
-        plots = draw(table, name, curves, out)
-    except MissingExtraError as error:
-        say(console, f"no plots: {error}")
+    plots = draw(table, name, curves, out)
     write_atomically(out / f"{name}.json", json.dumps(report, indent=1, allow_nan=False) + "\n")
     write_atomically(out / f"{name}.md", markdown(report, [path.name for path in plots]))
     for path in (out / f"{name}.json", out / f"{name}.md", *plots):

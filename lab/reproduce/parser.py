@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from thinstack.data.trees.phrases import project_labels
 from thinstack.data.trees.text_files import read_text
 from thinstack.data.trees.treebank import Labelled, label_ids
 from thinstack.data.words import ptb
-from thinstack.errors import DataError, MissingExtraError
+from thinstack.errors import DataError
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -64,10 +63,10 @@ def train_parser(
 
     It is named by the digest of both files, the settings and spaCy's version: what is there already
     is not trained again. Of two processes that train it at once, the later drops its own. Raises
-    MissingExtraError without spaCy, what `read_conllu` raises, and DataError where the parser
-    cannot be written.
+    what `read_conllu` raises, and DataError where the parser cannot be written.
     """
-    spacy = _spacy()
+    import spacy
+
     digest = hashlib.sha256(json.dumps([asdict(settings), spacy.__version__]).encode())
     for path in (train, dev):
         digest.update(hashlib.sha256(read_text(path).encode()).digest())
@@ -111,9 +110,9 @@ def parse(parser: Path, sentences: Sequence[Sequence[str]]) -> list[Tree]:
     its relation to its head.
 
     The parser is shown the words as running text has them (`ptb.plain`); the trees keep them as
-    given. Raises MissingExtraError without spaCy, DataError for a folder that holds no parser.
+    given. Raises DataError for a folder that holds no parser.
     """
-    spacy = _spacy()
+    import spacy
     from thinc.api import use_ops
 
     with use_ops("numpy", use_blis=False):
@@ -123,16 +122,6 @@ def parse(parser: Path, sentences: Sequence[Sequence[str]]) -> list[Tree]:
             advice = "delete the folder, and it is trained anew"
             raise DataError(f"{parser}: not a parser ({error}); {advice}") from None
         return _parsed(nlp, sentences)
-
-
-def _spacy() -> ModuleType:
-    try:
-        import spacy
-    except ModuleNotFoundError as error:
-        if error.name != "spacy":  # spaCy is there, and what it needs is not
-            raise
-        raise MissingExtraError("spacy", "reproduce") from None
-    return spacy
 
 
 def _trained(trees: Sequence[Tree], settings: ParserSettings) -> tuple["Language", float]:

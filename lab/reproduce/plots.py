@@ -9,7 +9,6 @@ from reproduce.curves import Point
 from reproduce.shown import Curve
 from reproduce.table import Table
 from thinstack.data.files.writing import write_atomically
-from thinstack.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,13 +25,10 @@ def draw(
     """Draw each curve of the table for which a row has points, into `folder`/STEM-CURVE.svg.
 
     `curves`: by the names of the curve and of the row. A line is the mean over seeds, the band
-    around it the standard deviation. The same points give the same bytes. Returns the files. Raises
-    MissingExtraError without matplotlib.
+    around it the standard deviation. The same points give the same bytes. Returns the files.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise MissingExtraError("matplotlib", "reproduce") from None
+    import matplotlib
+
     settings: dict[Any, Any] = {
         "svg.hashsalt": "thinstack",  # with no date, the same points give the same bytes
         "svg.fonttype": "none",

@@ -12,7 +12,7 @@ from reproduce.pair_features import WordPair, indicators, numbers
 from reproduce.shown import TRAIN_ACCURACY
 from thinstack.data.trees.pairs import Pair
 from thinstack.data.trees.treebank import Labelled
-from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
+from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.evaluate.figures import percentage
 from thinstack.training.examples.datasets import Split, read_items
 from thinstack.training.recipe import Recipe
@@ -42,8 +42,8 @@ def run_rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
     Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights that
     are not zero and biases; of "bayes" and "svm" also `phrase_accuracy` and `phrases`; of pairs
     `accuracy`, `train_accuracy`, `pairs` and `parameters`. Raises UnknownNameError, ConfigError for
-    a recipe of another task, DataError for too few sentences or pairs, MissingExtraError without
-    scikit-learn, and what reading the data raises.
+    a recipe of another task, DataError for too few sentences or pairs, and what reading the data
+    raises.
     """
     if name not in (*RIVALS, OF_PAIRS):
         raise UnknownNameError("rival", name, (*RIVALS, OF_PAIRS))
@@ -132,13 +132,11 @@ def _check(classes: NDArray[Any], path: Path) -> None:
 
 def _tfidf(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
     """The classes predicted for `asked`, and the number of parameters."""
-    try:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.model_selection import GridSearchCV, KFold
-        from sklearn.pipeline import FeatureUnion
-        from sklearn.svm import LinearSVC
-    except ImportError:
-        raise MissingExtraError("sklearn", "reproduce") from None
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.model_selection import GridSearchCV, KFold
+    from sklearn.pipeline import FeatureUnion
+    from sklearn.svm import LinearSVC
+
     # "?" is a word too.
     words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", sublinear_tf=True)
     characters = TfidfVectorizer(ngram_range=(3, 5), analyzer="char_wb", sublinear_tf=True)
@@ -156,11 +154,9 @@ def _tfidf(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
 
 
 def _bayes(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
-    try:
-        from sklearn.feature_extraction.text import CountVectorizer
-        from sklearn.naive_bayes import MultinomialNB
-    except ImportError:
-        raise MissingExtraError("sklearn", "reproduce") from None
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+
     words = CountVectorizer(token_pattern=r"\S+")
     classifier = MultinomialNB().fit(words.fit_transform(texts), classes)
     parameters = classifier.feature_log_prob_.size + classifier.class_log_prior_.size
@@ -168,11 +164,9 @@ def _bayes(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
 
 
 def _svm(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
-    try:
-        from sklearn.feature_extraction.text import CountVectorizer
-        from sklearn.svm import LinearSVC
-    except ImportError:
-        raise MissingExtraError("sklearn", "reproduce") from None
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.svm import LinearSVC
+
     words = CountVectorizer(token_pattern=r"\S+", binary=True)
     machine = LinearSVC(random_state=0, max_iter=10_000)
     classifier = machine.fit(words.fit_transform(texts), classes)
@@ -183,14 +177,12 @@ def _svm(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
 def _lexicalized(
     pairs: Sequence[WordPair], classes: NDArray[Any], asked: Sequence[WordPair]
 ) -> tuple[NDArray[Any], int]:
-    try:
-        from scipy.sparse import csr_matrix, hstack
-        from sklearn.feature_extraction.text import CountVectorizer
-        from sklearn.model_selection import GridSearchCV, KFold
-        from sklearn.preprocessing import StandardScaler
-        from sklearn.svm import LinearSVC
-    except ImportError:
-        raise MissingExtraError("sklearn", "reproduce") from None
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.model_selection import GridSearchCV, KFold
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+
     names = CountVectorizer(analyzer=indicators, binary=True, dtype=np.float64).fit(pairs)
     scale = StandardScaler().fit(list(map(numbers, pairs)))
 

@@ -22,7 +22,7 @@ CHANGES = {
     "deep_shared": DEPENDENCY | {"encoder": {"top_down": "shared", "layers": 2}},
     "own": DEPENDENCY | {"encoder": {"top_down": TOP_DOWN}},
     "relations": DEPENDENCY | {"cell": {"name": "sdt_rnn.v1"}, "relations": ["det"]},
-    "double_bias": {"cell": {"options": {"bias": "double", "forget": "tied"}}},
+    "double_bias": DEPENDENCY | {"cell": CHILD_SUM | {"options": {"bias": "double"}}},
     "lexicalized": {"cell": LEXICALIZED, "encoder": {"top_down": TOP_DOWN}},
     "ranker": {"cell": LEXICALIZED, "head": RANKER},
     "pairs": DEPENDENCY | {"head": {"name": "entailment.v1", "options": {"width": 6}}},

@@ -134,5 +134,5 @@ def test_the_extras_are_those_of_the_project():
     extras = set(project["project"]["optional-dependencies"])
     assert set(module.EXTRAS) <= extras
     # Of developers, and parts of others.
-    others = "cpu gpu train reproduce testing docs dev"
+    others = "cpu gpu train testing docs dev"
     assert extras - set(module.EXTRAS) == set(others.split())

@@ -14,13 +14,12 @@ from packaging.version import Version
 
 # What a user can have beside the rest: not the build of onnxruntime for GPUs, nor Spark, which
 # needs Java and has a job of its own.
-EXTRAS = ["cpu", "spacy", "data", "sklearn", "trees", "testing", "transformers", "hub", "reproduce"]
+EXTRAS = ["cpu", "spacy", "data", "sklearn", "trees", "testing", "transformers", "hub"]
 # Of `dev`, what the tests below import.
 TOOLS = ["conllu", "hypothesis", "tokenizers", "pytest-xdist"]
 LOWEST, *LATER = pythons()
 
 TESTS = [
-    "lab/reproduce/tests/test_plots.py",
     "tests/bundle/test_golden.py",
     "tests/bundle/test_onnx_gate.py",
     "tests/integrations/test_batches.py",

@@ -4,7 +4,6 @@ marks and a clitic."""
 import json
 import os
 import random
-import sys
 from itertools import product
 
 import numpy as np
@@ -14,7 +13,7 @@ from reproduce import parser as module
 from reproduce.parser import ParserSettings, figures, parse, train_parser
 from thinstack.core import Tree
 from thinstack.data.trees.conllu import write_conllu
-from thinstack.errors import DataError, MissingExtraError, TreeError
+from thinstack.errors import DataError, TreeError
 
 RELATIONS = ["punct", "det", "nsubj", "root", "obj", "punct"]
 SETTINGS = ParserSettings(
@@ -168,11 +167,3 @@ def test_a_damaged_parser_and_a_bad_file_are_told(files, tmp_path):
     bad.write_text("1\tThe\n\n")
     with pytest.raises(TreeError, match=r"bad\.conllu:1"):
         train_parser(bad, files[1], tmp_path)
-
-
-def test_spacy_is_an_extra(files, trained, monkeypatch):
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtraError, match=r"pip install spacy,.*'reproduce'"):
-        train_parser(*files, trained.parent)
-    with pytest.raises(MissingExtraError, match=r"pip install spacy,.*'reproduce'"):
-        parse(trained, [["a"]])

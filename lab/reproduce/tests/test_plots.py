@@ -1,7 +1,6 @@
 """Drawings: what stands in them, where, and the same bytes each time."""
 
 import re
-import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -10,7 +9,6 @@ from reproduce.curves import Point
 from reproduce.plots import draw
 from reproduce.shown import Curve
 from reproduce.table import Row, Table
-from thinstack.errors import MissingExtraError
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINES = {
@@ -123,9 +121,3 @@ def test_one_point_is_seen(tmp_path):
     styles = [element.get("style", "").lower() for element in ET.parse(path).iter(f"{SVG}use")]
     seen = [style for style in styles if "#0072b2" in style and "opacity" not in style]
     assert len(seen) == 2  # in the plot and in the legend
-
-
-def test_without_matplotlib_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"pip install matplotlib,.*'reproduce'"):
-        drawn(tmp_path, "length")

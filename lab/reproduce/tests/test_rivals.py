@@ -1,6 +1,5 @@
 """The plain rivals on questions of which a word, or a part of one, says the class."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from reproduce import rivals
 from reproduce.rivals import run_rival
 from thinstack.core import Tree
-from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
+from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.training.recipe import Recipe
 
 LABELS = ["place", "person", "number"]
@@ -157,9 +156,3 @@ def test_an_unknown_rival_lists_the_known():
 def test_pairs_are_refused(run):
     with pytest.raises(ConfigError, match=r"found 'entailment\.v1'"):
         run([], [], [], task="entailment")
-
-
-def test_without_scikit_learn_the_extra_is_named(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    with pytest.raises(MissingExtraError, match=r"pip install scikit-learn,.*'reproduce'"):
-        run(questions(30, 0), [], questions(3, 1))
