@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,9 +66,7 @@ def train_parser(
     is not trained again. Of two processes that train it at once, the later drops its own. Raises
     what `read_conllu` raises, and DataError where the parser cannot be written.
     """
-    import spacy
-
-    digest = hashlib.sha256(json.dumps([asdict(settings), spacy.__version__]).encode())
+    digest = hashlib.sha256(json.dumps([asdict(settings), version("spacy")]).encode())
     for path in (train, dev):
         digest.update(hashlib.sha256(read_text(path).encode()).digest())
     target = folder / digest.hexdigest()[:16]
