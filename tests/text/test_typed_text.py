@@ -199,7 +199,21 @@ def test_texts_that_went_through_a_wrong_decoding(text, form):
 
 
 APOSTROPHES = ["\x92", "%27", "%92", "%E2%80%99", "=E2=80=99", "=92", "‚Äô", "ΓÇÖ", "ÔÇÖ", "вЂ™"]
-APOSTROPHES += ["Õ", "¹", "Æ", "\\'", "\\\\'", "&#39", "&#x27", "&#8217", "\\x27", "%u2019", "â"]
+APOSTROPHES += [
+    "&rsquo",
+    "&apos",
+    "Õ",
+    "¹",
+    "Æ",
+    "\\'",
+    "\\\\'",
+    "&#39",
+    "&#x27",
+    "&#8217",
+    "\\x27",
+    "%u2019",
+    "â",
+]
 
 
 @pytest.mark.parametrize("apostrophe", APOSTROPHES)
