@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thinstack.core import Tree
-from thinstack.data.files.writing import remove_leftovers, staging
+from thinstack.data.files.writing import staging
 from thinstack.data.trees.conllu import read_conllu
 from thinstack.data.trees.phrases import project_labels
 from thinstack.data.trees.text_files import read_text
@@ -165,7 +165,6 @@ _NEW = (".{}.", ".new")
 
 def _write(nlp: "Language", found: dict[str, float], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(target, *_NEW)
     with staging(target, *_NEW, folder=True) as made:
         nlp.to_disk(made)
         (made / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
