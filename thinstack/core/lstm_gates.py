@@ -14,9 +14,16 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from thinstack.core.fast import affine
-from thinstack.core.products import computed_dtype, is_eager, is_eager_float32, product
-from thinstack.core.shared_weights import Factors, keep_factors, shared
+from thinstack.core.fast import (
+    Factors,
+    affine,
+    computed_dtype,
+    is_eager,
+    is_eager_float32,
+    keep_factors,
+    product,
+    shared,
+)
 
 _SMALL = 2048  # entries below which the extra calls of `_tanh_` cost more than they save
 # Whoever imports this first may have set another device.

@@ -6,9 +6,7 @@ from typing import Any
 import torch
 
 from thinstack.core.cell import Cell, described, misfit
-from thinstack.core.class_sets import set_matrix
-from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
-from thinstack.core.config.model_config import TRANSITIONS
+from thinstack.core.config import TRANSITIONS, CellConfig, EmbeddingConfig, ModelConfig, TreeKind
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Structure
 from thinstack.core.forest import WORD_FIELDS
@@ -16,6 +14,7 @@ from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
+from thinstack.core.scale import set_matrix
 from thinstack.errors import ConfigError, PluginError, UnknownNameError
 from thinstack.plugins.manager import manager
 
