@@ -70,10 +70,10 @@ def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Enco
         cell=partial(_create, config.cell, kinds=kinds),
     )
     expected = (structure, words_at_leaves, config.parses and config.parser is None)
-    if (found := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
+    if (read := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
         raise ConfigError(
             f"model.encoder: {name} does not read trees = {config.trees!r}: expected structure, "
-            f"words_at_leaves and parses {expected}, found {found}"
+            f"words_at_leaves and parses {expected}, found {read}"
         )
     return encoder
 
@@ -116,9 +116,9 @@ def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
     embedding: Embedding = spec.create(config.options, dropout=config.dropout, **sizes)
     names = [*WORD_FIELDS[vocabulary], *(["lengths"] if "lengths" in embedding.index_names else [])]
     expected = {"index_names": names, **sizes}
-    found = {name: getattr(embedding, name) for name in expected}
-    if found != expected:
-        raise PluginError(f"embedding {spec.name!r} must have {expected}, found {found}")
+    actual = {name: getattr(embedding, name) for name in expected}
+    if actual != expected:
+        raise PluginError(f"embedding {spec.name!r} must have {expected}, found {actual}")
     return embedding
 
 

@@ -173,8 +173,8 @@ def verify_onnx(
     real = wanted[:1] if model.embedding.lookup == "context" else wanted
     run = file.runtimes["onnxruntime"][1]
     shipped = run if rough else partial(eager_scores, rounded)
-    given = (inputs for inputs in sampled(rounded) if not makes_trees(rounded, inputs))
-    cost = compare("the file", "", shipped, plain, given, np.inf, outputs=file.outputs)
+    over_trees = (inputs for inputs in sampled(rounded) if not makes_trees(rounded, inputs))
+    cost = compare("the file", "", shipped, plain, over_trees, np.inf, outputs=file.outputs)
     return VerificationReport(
         tolerance=tolerance,
         runtimes=tuple(
@@ -225,11 +225,11 @@ class _File:
         reference = ReferenceEvaluator(self.proto, new_ops=[DequantizeLinear])
         numpy_threads = ThreadpoolController()
 
-        def evaluated(*given: Any) -> Any:
+        def evaluated(*arguments: Any) -> Any:
             # Of a sigmoid, which is right. Products are so small that threads wait for each other.
             one = numpy_threads.limit(limits=1, user_api="blas")
             with np.errstate(over="ignore", invalid="ignore"), one:
-                return reference.run(*given)
+                return reference.run(*arguments)
 
         self.runtimes: dict[str, tuple[str, Run]] = {
             "onnxruntime": (import_onnxruntime().__version__, partial(scores, self.session.run)),
@@ -237,20 +237,20 @@ class _File:
         }
 
 
-def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
-    told = metadata_of(config)
-    expected = {key: told[key] for key in ("labels", "cell", "head", "trees")}
-    stored = {key: found.get(key) for key in expected}
+def _check_metadata(metadata: dict[str, str], config: ModelConfig) -> Quantize:
+    stated = metadata_of(config)
+    expected = {key: stated[key] for key in ("labels", "cell", "head", "trees")}
+    stored = {key: metadata.get(key) for key in expected}
     if stored != expected:
         raise ExportError(
             f"the ONNX file is of another model: expected {expected}, its metadata say {stored}; "
             "verify it with the model and configuration that it was exported from"
         )
-    quantize = found.get("quantization")
+    quantize = metadata.get("quantization")
     if quantize not in get_args(Quantize):
-        known = ", ".join(get_args(Quantize))
+        storages = ", ".join(get_args(Quantize))
         raise ExportError(
-            f"the ONNX file's metadata say quantization {quantize!r}; expected one of {known}: "
+            f"the ONNX file's metadata say quantization {quantize!r}; expected one of {storages}: "
             "export the model again"
         )
     return cast(Quantize, quantize)
@@ -259,14 +259,14 @@ def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
 def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
     """The outputs that the file gives. Raises ExportError unless they are the model's;
     `node_scores` may be missing."""
-    found = [value.name for value in proto.graph.output]
-    expected = [name for name in model.output_names if name != "node_scores" or name in found]
-    if found != expected:
+    names = [value.name for value in proto.graph.output]
+    expected = [name for name in model.output_names if name != "node_scores" or name in names]
+    if names != expected:
         raise ExportError(
-            f"the ONNX file gives {', '.join(found)} where the model gives "
+            f"the ONNX file gives {', '.join(names)} where the model gives "
             f"{', '.join(model.output_names)}; export the model again"
         )
-    return found
+    return names
 
 
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
