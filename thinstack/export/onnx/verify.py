@@ -246,12 +246,9 @@ def _check_metadata(metadata: dict[str, str], config: ModelConfig) -> Quantize:
             f"the ONNX file is of another model: expected {expected}, its metadata say {stored}; "
             "verify it with the model and configuration that it was exported from"
         )
-    quantize = metadata.get("quantization")
-    if quantize not in get_args(Quantize):
-        storages = ", ".join(get_args(Quantize))
+    if (quantize := metadata.get("quantization")) not in get_args(Quantize):
         raise ExportError(
-            f"the ONNX file's metadata say quantization {quantize!r}; expected one of {storages}: "
-            "export the model again"
+            f"the ONNX file's metadata say quantization {quantize!r}; export the model again"
         )
     return cast(Quantize, quantize)
 
