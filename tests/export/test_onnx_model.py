@@ -160,6 +160,7 @@ def test_the_module_is_left_as_it_is(monkeypatch):
 
 
 SPINN = partial(plain_spinn, PlainCell(2, inner=True))
+TRACKED = make_config("words", encoder={"tracker": {"size": 6}})
 
 
 @pytest.mark.parametrize(
@@ -168,7 +169,7 @@ SPINN = partial(plain_spinn, PlainCell(2, inner=True))
         (make_model("words"), make_config("wordpieces"), "'wordpieces'"),
         (make_model("words"), make_config("words", labels=("a", "b")), "'classes': 2"),
         (make_model("words"), make_config("words", trees="dependency"), "'parents'"),
-        (SPINN(parses=False), make_config("words", encoder={"tracker": {"size": 6}}), "'parses': True"),
+        (SPINN(parses=False), TRACKED, "'parses': True"),
         (SPINN(), make_config("words"), "'parses': False"),
     ],
 )

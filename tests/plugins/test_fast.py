@@ -118,9 +118,7 @@ def test_onednn_is_given_no_matrix_with_gaps(monkeypatch):
     called(monkeypatch)
     given = []
     linear = fast._LINEAR
-    monkeypatch.setattr(
-        fast, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1]
-    )
+    monkeypatch.setattr(fast, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
     inputs = [part.requires_grad_() for part in arguments(400)]
     affine(*inputs)[:, :7].sum().backward()
     assert len(given) == 6
