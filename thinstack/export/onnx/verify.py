@@ -11,9 +11,8 @@ from typing import Any, Unpack, cast, get_args
 import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpRun
+from onnx.reference.ops.op_dequantize_linear import DequantizeLinear_25
 from threadpoolctl import ThreadpoolController
 
 from thinstack._onnxruntime import import_onnxruntime
@@ -41,23 +40,10 @@ from thinstack.runtime.session import open_session
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 
 
-class DequantizeLinear(OpRun):
-    """What whole numbers stand for, with a scale for all or for each column. onnx's reference
-    evaluator has it from opset 19 on."""
+class DequantizeLinear(DequantizeLinear_25):
+    """What whole numbers stand for. onnx's reference evaluator has it only for later opsets."""
 
     op_domain = ""
-
-    def _run(
-        self,
-        x: NDArray[np.integer],
-        scale: NDArray[np.float32],
-        zero: NDArray[np.integer] | int = 0,
-        axis: int = 1,
-        **_: Any,  # attributes of later opsets
-    ) -> tuple[NDArray[np.float32]]:
-        if axis != x.ndim - 1:
-            raise ValueError(f"DequantizeLinear: expected a scale a column, found axis {axis}")
-        return ((x.astype(np.float32) - np.float32(zero)) * scale,)
 
 
 @dataclass(frozen=True, slots=True)
