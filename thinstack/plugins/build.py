@@ -70,10 +70,10 @@ def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Enco
         cell=partial(_create, config.cell, kinds=kinds),
     )
     expected = (structure, words_at_leaves, config.parses and config.parser is None)
-    if (read := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
+    if (actual := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
         raise ConfigError(
             f"model.encoder: {name} does not read trees = {config.trees!r}: expected structure, "
-            f"words_at_leaves and parses {expected}, found {read}"
+            f"words_at_leaves and parses {expected}, found {actual}"
         )
     return encoder
 

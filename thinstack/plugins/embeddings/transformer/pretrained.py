@@ -159,11 +159,11 @@ def _check_sizes(
     }
     if options["narrowed"]:
         expected["feed_forward"] = min(options["feed_forward"], config.intermediate_size)
-    value = {"size": size} | {field: options[field] for field in expected if field != "size"}
-    if wrong := [field for field in expected if expected[field] != value[field]]:
+    actual = {"size": size} | {field: options[field] for field in expected if field != "size"}
+    if wrong := [field for field in expected if expected[field] != actual[field]]:
         write, read = (
             ", ".join(f"{field} = {json.dumps(values[field])}" for field in wrong)
-            for values in (expected, value)
+            for values in (expected, actual)
         )
         raise ConfigError(
             f"model.embedding: for {name}, write {write} (size beside kind, the others in "
