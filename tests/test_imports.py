@@ -114,7 +114,6 @@ HOMES = {
         "thinstack.core.model.tree_encoder",
         "thinstack.core.fast",
         "thinstack.core.lstm_gates",
-        "thinstack.core.products",
         "thinstack.plugins.encoders.spinn.stack_encoder",
         "thinstack.plugins.embeddings.transformer.embedding",
     ),

@@ -35,8 +35,8 @@ from timing import better_of, interleaved, peak_bytes, ratio, sst_trees
 from torch import Tensor, nn
 
 from thinstack.core import Tree
+from thinstack.core.fast import one_weight_gradient
 from thinstack.core.schedule import schedule_transitions
-from thinstack.core.shared_weights import one_weight_gradient
 
 INPUT = 300
 CASES = [

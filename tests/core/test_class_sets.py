@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from thinstack.core.class_sets import check_sets, sentiment_sets, set_matrix, summed
-from thinstack.core.scale import FIVE
+from thinstack.core.scale import FIVE, check_sets, sentiment_sets, set_matrix, summed
 
 LOW, HIGH = (0, 1), (3, 4)
 

@@ -160,16 +160,17 @@ def test_the_module_is_left_as_it_is(monkeypatch):
 
 
 SPINN = partial(plain_spinn, PlainCell(2, inner=True))
+TRACKED = make_config("words", encoder={"tracker": {"size": 6}})
 
 
 @pytest.mark.parametrize(
     ("model", "config", "message"),
     [
         (make_model("words"), make_config("wordpieces"), "'wordpieces'"),
-        (make_model("words"), make_config("words", labels=("a", "b")), "2 labels, the model 3"),
-        (make_model("words"), make_config("words", trees="dependency"), "'dependency'"),
-        (SPINN(parses=False), make_config("words", encoder={"tracker": {"size": 6}}), "= true"),
-        (SPINN(), make_config("words"), "= false"),
+        (make_model("words"), make_config("words", labels=("a", "b")), "'classes': 2"),
+        (make_model("words"), make_config("words", trees="dependency"), "'parents'"),
+        (SPINN(parses=False), TRACKED, "'parses': True"),
+        (SPINN(), make_config("words"), "'parses': False"),
     ],
 )
 def test_a_configuration_of_another_model_is_refused(model, config, message):

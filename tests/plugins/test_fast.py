@@ -8,10 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from thinstack.core import fast, products
-from thinstack.core.fast import affine
+from thinstack.core import fast
+from thinstack.core.fast import affine, one_weight_gradient
 from thinstack.core.lstm_gates import _tanh_, lstm_gates, lstm_of_product
-from thinstack.core.shared_weights import one_weight_gradient
 
 ROWS = [0, 1, 7, 400]
 
@@ -19,8 +18,8 @@ ROWS = [0, 1, 7, 400]
 @pytest.fixture(autouse=True)
 def _of_any_size(monkeypatch):
     """Take the detour for small products too, as tests have them, on any CPU."""
-    monkeypatch.setattr(products, "_SMALL_PRODUCT", 0)
-    monkeypatch.setattr(products, "_LEAST_ROWS", 2)
+    monkeypatch.setattr(fast, "_SMALL_PRODUCT", 0)
+    monkeypatch.setattr(fast, "_LEAST_ROWS", 2)
 
 
 def arguments(rows):
@@ -89,7 +88,7 @@ class Layer(nn.Module):
 
 def called(monkeypatch):
     """The rows of every call of oneDNN from here on."""
-    if products._LINEAR is None:
+    if fast._LINEAR is None:
         pytest.skip("this build of torch has no oneDNN")
     calls = []
     product = fast.product
@@ -103,14 +102,14 @@ def test_the_detour_is_taken(monkeypatch):
     calls = called(monkeypatch)
     affine(*arguments(400))
     assert len(calls) == 1
-    monkeypatch.setattr(products, "_SMALL_PRODUCT", 400 * 16 * 30 + 1)
+    monkeypatch.setattr(fast, "_SMALL_PRODUCT", 400 * 16 * 30 + 1)
     affine(*arguments(400))
     assert len(calls) == 1
 
 
 def test_few_rows_take_no_detour(monkeypatch):
     calls = called(monkeypatch)
-    monkeypatch.setattr(products, "_LEAST_ROWS", 401)
+    monkeypatch.setattr(fast, "_LEAST_ROWS", 401)
     affine(*arguments(400))
     assert calls == []
 
@@ -118,10 +117,8 @@ def test_few_rows_take_no_detour(monkeypatch):
 def test_onednn_is_given_no_matrix_with_gaps(monkeypatch):
     called(monkeypatch)
     given = []
-    linear = products._LINEAR
-    monkeypatch.setattr(
-        products, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1]
-    )
+    linear = fast._LINEAR
+    monkeypatch.setattr(fast, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
     inputs = [part.requires_grad_() for part in arguments(400)]
     affine(*inputs)[:, :7].sum().backward()
     assert len(given) == 6
@@ -161,7 +158,7 @@ def test_float64_autocast_and_a_user_who_says_no_take_no_detour(monkeypatch):
 
 
 def test_without_the_private_name_of_onednn(monkeypatch):
-    monkeypatch.setattr(products, "_LINEAR", None)
+    monkeypatch.setattr(fast, "_LINEAR", None)
     inputs = [part.requires_grad_() for part in arguments(400)]
     found = affine(*inputs)
     torch.testing.assert_close(found, inputs[0] + inputs[1] @ inputs[2], rtol=0, atol=1e-5)

@@ -6,10 +6,9 @@ import pytest
 import torch
 from test_cells import CONFIGURATIONS, cell_of
 
-from thinstack.core import fast, shared_weights
+from thinstack.core import fast
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.fast import affine
-from thinstack.core.shared_weights import one_weight_gradient, shared
+from thinstack.core.fast import affine, one_weight_gradient, shared
 from thinstack.testing.forests import batch_of, by_depth, by_recursion, random_forest
 
 EVERY = [(name, number) for name, asked in CONFIGURATIONS.items() for number in range(len(asked))]
@@ -65,9 +64,8 @@ def test_all_uses_of_a_slice_make_one_product(monkeypatch):
         return product(rows, weight, *rest)
 
     monkeypatch.setattr(fast, "product", watch)
-    monkeypatch.setattr(shared_weights, "product", watch)
     kept = []
-    keep = shared_weights.keep_factors
+    keep = fast.keep_factors
     monkeypatch.setattr(
         fast, "keep_factors", lambda of, rows, grad: (kept.append(len(rows)), keep(of, rows, grad))
     )
@@ -141,7 +139,7 @@ def test_a_block_is_of_its_thread_and_ends():
 
 
 def test_without_the_private_name_of_torch(monkeypatch):
-    monkeypatch.setattr(shared_weights, "_PASS_ID", None)
+    monkeypatch.setattr(fast, "_PASS_ID", None)
     inputs = weights()
     with one_weight_gradient():
         found = sum_of(list(three_times(*inputs)))

@@ -95,8 +95,12 @@ class Cell(nn.Module):
         self.word_part = int(word_part)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        """The state of n leaves from their inputs (n, X). By default, a leaf is a node without
-        children to compose."""
+        """The state of n leaves. By default, a leaf is a node without children to compose.
+
+        Shapes:
+            inputs: (n, X).
+            returned: (n, width) for each part of the state.
+        """
         none = torch.zeros([0], dtype=torch.long, device=inputs.device)
         n, fixed = inputs.shape[0], self.arity > 0
         children: list[Tensor] = []
@@ -106,14 +110,24 @@ class Cell(nn.Module):
         return self.compose(inputs, children, Links(none, kinds))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        """The state of n nodes, from inputs (n, inner_size) and the states of children. Each part
-        of these is (n, N, width), or (E, width) for any arity."""
+        """The state of n nodes, from their inputs and the states of their children.
+
+        Shapes:
+            inputs: (n, inner_size).
+            children: (n, N, width) for each part of the state, or (E, width) for any arity.
+            returned: (n, width) for each part of the state.
+        """
         # As `forward` of `nn.Module` does. Contracts are no abstract classes, because some methods,
         # such as `Encoder.judge`, are only needed of some plugins.
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:
-        """The output (n, H) that a task head reads. By default, the first part of the state."""
+        """What a task head reads of n nodes. By default, the first part of the state.
+
+        Shapes:
+            state: (n, width) for each part.
+            returned: (n, H).
+        """
         return state[0]
 
 

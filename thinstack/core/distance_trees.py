@@ -123,12 +123,12 @@ def trees_of_nearest(nearest: Tensor, line: Tensor, keys: Tensor) -> BinaryTrees
     inside to the outside, each one less deep. A word is as deep as there are spans around it.
     """
     words = keys.size(0)
-    found = nearest.masked_select(line < keys[-1:])
-    counts = torch.zeros_like(line).index_add(0, found, torch.ones_like(found))
+    bounds_of_spans = nearest.masked_select(line < keys[-1:])
+    counts = torch.zeros_like(line).index_add(0, bounds_of_spans, torch.ones_like(bounds_of_spans))
     started, ended = counts[:words], torch.flip(counts, [0])[:words]
     position = arange(words, line.device)
     places = position + sums_before(ended)
-    none = line.new_zeros([words + found.size(0) // 2])
+    none = line.new_zeros([words + bounds_of_spans.size(0) // 2])
     leaves = none.index_copy(0, places, torch.ones_like(position))
     last = torch.cumsum(leaves, 0) - 1
     # A word's depth and place in one sum: ended spans are in both, with opposite signs.

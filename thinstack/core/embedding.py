@@ -166,9 +166,11 @@ class Embedding(nn.Module):
         return {}
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """The vectors (L, X) of words, from the index inputs by name, int32 or int64.
+        """The vectors of words, from the index inputs by name, int32 or int64.
 
-        They are `token_ids` (L,), or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at
-        least 1 each. If `index_names` has it, also `lengths` (B,), at least 1 each.
+        Shapes:
+            inputs: `token_ids` (L,), or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,),
+                at least 1 each. If `index_names` has it, also `lengths` (B,), at least 1 each.
+            returned: (L, X).
         """
         raise NotImplementedError("an Embedding must define forward")

@@ -146,11 +146,16 @@ class Encoder(nn.Module):
         """Encode a forest.
 
         Args:
-            words: (L, X) vectors of the words, or (N, X) if every node has one.
+            words: vectors of the words.
             inputs: at least the fields in `input_names`, by name, int32 or int64. They may be on
                 the host even if `words` are not; `thinstack.core.schedule.moved` then moves what is
                 computed from them.
             track: whether `choices` and `free` are wanted.
+
+        Shapes:
+            words: (L, X), or (N, X) if every node has a word.
+            inputs: as in a `Forest`.
+            returned: as in an `Encoding`.
 
         Raises ValueError for inputs that do not go together.
         """

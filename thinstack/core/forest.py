@@ -135,8 +135,8 @@ def without_trees(forest: Forest) -> Forest:
 
 
 def _kinds(tree: Tree, relations: Sequence[str]) -> IntArray:
-    known: dict[str | None, int] = {name: kind for kind, name in enumerate(relations, start=2)}
-    kinds = np.array([known.get(label, 1) for label in tree.labels], np.int64)
+    kind_of: dict[str | None, int] = {name: kind for kind, name in enumerate(relations, start=2)}
+    kinds = np.array([kind_of.get(label, 1) for label in tree.labels], np.int64)
     return np.where(tree.parents < 0, 1, kinds)
 
 

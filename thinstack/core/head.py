@@ -43,21 +43,29 @@ class TaskHead(nn.Module):
         self.reads: str = reads
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Unnormalised scores (n, C) of rows (n, width)."""
+        """Unnormalised scores.
+
+        Shapes:
+            rows: (n, width), see `Reads`.
+            returned: (n, C).
+        """
         raise NotImplementedError("a TaskHead must define forward")
 
     def scores(self, rows: Tensor) -> Tensor:
-        """The scores (n, C) of rows (n, width) that a user sees, such as probabilities."""
+        """The scores that a user sees, such as probabilities, in the shapes of `forward`."""
         raise NotImplementedError("a TaskHead must define scores")
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The sum of the losses of unnormalised scores (n, C) against labels int64 (n,), where -1
-        means no label.
+        """The sum of the losses of unnormalised scores against labels, of which -1 means no label.
 
-        A head may document other labels, such as ratings. A head that reads candidates takes the
-        scores of trees (B,). With `soft_labels`, labels may also be float (n, C), the weight of
-        each class in each row. The loss is then the sum over rows and classes of the weight times
-        the loss of that class. A row of zeros has no label.
+        A head may document other labels, such as ratings. With `soft_labels`, labels may also be
+        the weight of each class in each row. The loss is then the sum over rows and classes of the
+        weight times the loss of that class. A row of zeros has no label.
+
+        Shapes:
+            logits: (n, C); for a head that reads candidates the scores of trees, (B,).
+            labels: int64 (n,), or float (n, C) as weights.
+            returned: ().
         """
         raise NotImplementedError("a TaskHead must define loss")
 

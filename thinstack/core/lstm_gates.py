@@ -1,8 +1,8 @@
 """The gates of an LSTM over any number of children.
 
-In training they are one node of autograd's graph, with the product before them if it is one for
-all depths. Without gradients they work in place. For float32 on a CPU, tanh is computed by the
-sigmoid: on our AMD processor `tanh` took 7 to 10 times as long.
+In training they are one node of autograd's graph. Without gradients they work in place. For
+float32 on a CPU, tanh is computed by the sigmoid: on our AMD processor `tanh` took 7 to 10 times as
+long.
 
 A model that is traced, exported or scripted has plain operations.
 `torch.backends.mkldnn.enabled = False` turns all of this off.
@@ -14,9 +14,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from thinstack.core.fast import affine
-from thinstack.core.products import computed_dtype, is_eager, is_eager_float32, product
-from thinstack.core.shared_weights import Factors, keep_factors, shared
+from thinstack.core.fast import affine, is_eager, is_eager_float32
 
 _SMALL = 2048  # entries below which the extra calls of `_tanh_` cost more than they save
 # Whoever imports this first may have set another device.
@@ -46,7 +44,7 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
         cells: (n, N, H) memory cells c_k of the children.
     """
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-        return _lstm_gates(gates, cells)
+        return _eager_gates(gates, cells)
     return _plain_gates(gates, cells)
 
 
@@ -60,10 +58,8 @@ def lstm_of_product(
     A graph has one product for the gates that a sigmoid squashes and one for the other, for
     onnxruntime squashes what a product gives in the same step.
     """
-    if not torch.jit.is_scripting() and not torch.compiler.is_compiling():  # type: ignore[attr-defined]
-        return _lstm_of_product(bias, rows, weight, cells)
     bias = repeat_forget(bias, cells.shape[2], cells.shape[1])
-    if torch.jit.is_scripting():  # type: ignore[attr-defined]
+    if torch.jit.is_scripting() or not torch.compiler.is_compiling():  # type: ignore[attr-defined]
         return lstm_gates(affine(bias, rows, weight), cells)
     split = weight.shape[1] - cells.shape[2]
     squashed = torch.addmm(bias[:split], rows, weight[:, :split]).sigmoid()
@@ -99,28 +95,13 @@ def _tanh_(values: Tensor) -> Tensor:
     return torch.add(_MINUS_ONE, values.mul_(2).sigmoid_(), alpha=2, out=values)
 
 
-def _lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
+def _eager_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     if not is_eager():
         return _plain_gates(gates, cells)
-    if torch.is_grad_enabled():
-        hidden, cell = _LstmGates.apply(gates, cells)  # type: ignore[no-untyped-call]
-        return hidden, cell
-    hidden, cell, _ = _squash(gates, cells)
-    return hidden, cell
-
-
-def _lstm_of_product(
-    bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
-) -> tuple[Tensor, Tensor]:
-    if torch.is_grad_enabled() and is_eager():
-        dtype = computed_dtype(rows)
-        if (use := shared(weight, dtype)) is not None:
-            inputs = bias.to(dtype), rows.to(dtype), use.weight, cells
-            hidden, cell = _LstmOfProduct.apply(*inputs, use.factors)  # type: ignore[no-untyped-call]
-            return hidden, cell
-    return lstm_gates(
-        affine(repeat_forget(bias, cells.shape[2], cells.shape[1]), rows, weight), cells
-    )
+    if not torch.is_grad_enabled():
+        return _squash(gates, cells)[:2]
+    state: tuple[Tensor, Tensor] = _LstmGates.apply(gates, cells)  # type: ignore[no-untyped-call]
+    return state
 
 
 def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -137,7 +118,12 @@ def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class _LstmGates(torch.autograd.Function):
-    """`lstm_gates`, which saves each gate once where autograd would keep every intermediate."""
+    """`lstm_gates`, which saves each gate once where autograd would keep every intermediate. With
+    dh and dc' of the state,
+
+        dc = dc' + dh o (1 - tanh(c)^2), do = dh tanh(c), di = dc g, dg = dc i, df_k = dc c_k
+
+    and dc_k = dc f_k; before squashing, times s (1 - s) for a sigmoid s and 1 - g^2 for g."""
 
     @staticmethod
     def forward(ctx: Any, gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
@@ -148,68 +134,20 @@ class _LstmGates(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_hidden: Tensor, grad_last: Tensor) -> tuple[Tensor, Tensor]:
-        return _gradients(grad_hidden, grad_last, *ctx.saved_tensors)
-
-
-def _gradients(
-    grad_hidden: Tensor, grad_last: Tensor, gates: Tensor, cells: Tensor, tanh: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The gradients of the gates before squashing and of the children's cells. With dh and dc' of
-    the state,
-
-        dc = dc' + dh o (1 - tanh(c)^2), do = dh tanh(c), di = dc g, dg = dc i, df_k = dc c_k
-
-    and dc_k = dc f_k; before squashing, times s (1 - s) for a sigmoid s and 1 - g^2 for g."""
-    aten, width, split = torch.ops.aten, cells.shape[2], gates.shape[1] - cells.shape[2]
-    grad_gates, grad_cells = torch.empty_like(gates), torch.empty_like(cells)
-    squashed, update = gates.split_with_sizes([split, width], 1)
-    grads = grad_gates.split_with_sizes([split, width], 1)
-    enter, *keep, leave = squashed.chunk(split // width, 1)
-    grad_enter, *grad_keep, grad_leave = grads[0].chunk(split // width, 1)
-    grad_cell = aten.tanh_backward(grad_hidden * leave, tanh).add_(grad_last)
-    torch.mul(grad_cell, update, out=grad_enter)
-    torch.mul(grad_hidden, tanh, out=grad_leave)
-    for k, child in enumerate(cells.unbind(1)):
-        torch.mul(grad_cell, child, out=grad_keep[k])
-        torch.mul(grad_cell, keep[k], out=grad_cells[:, k])
-    aten.sigmoid_backward.grad_input(grads[0], squashed, grad_input=grads[0])
-    torch.mul(grad_cell, enter, out=grads[1])
-    aten.tanh_backward.grad_input(grads[1], update, grad_input=grads[1])
-    return grad_gates, grad_cells
-
-
-class _LstmOfProduct(torch.autograd.Function):
-    """`lstm_of_product`, whose weight is multiplied with other rows too: its rows and the gradients
-    of the gates are kept."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor, factors: Factors
-    ) -> tuple[Tensor, Tensor]:
-        gates = product(rows, weight, repeat_forget(bias, cells.shape[2], cells.shape[1]))
-        hidden, cell, tanh = _squash(gates, cells)
-        ctx.save_for_backward(rows, weight, gates, cells, tanh)
-        ctx.factors = factors
-        return hidden, cell
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad_hidden: Tensor, grad_last: Tensor) -> tuple[Tensor | None, ...]:
-        rows, weight, *state = ctx.saved_tensors
-        grad_gates, grad_cells = _gradients(grad_hidden, grad_last, *state)
-        keep_factors(ctx.factors, rows, grad_gates)
-        for_bias, for_rows, *_ = ctx.needs_input_grad
-        cells = grad_cells.shape
-        return (
-            _sum_forget(grad_gates.sum(0), cells[2], cells[1]) if for_bias else None,
-            product(grad_gates, weight.t()) if for_rows else None,
-            None,
-            grad_cells,
-            None,
-        )
-
-
-def _sum_forget(grads: Tensor, width: int, times: int) -> Tensor:
-    """The gradient (4 H,) of what `repeat_forget` repeated, from that of its result."""
-    i, forget, others = torch.split(grads, [width, times * width, 2 * width])
-    return torch.cat([i, forget.view(times, width).sum(0), others])
+        gates, cells, tanh = ctx.saved_tensors
+        aten, width, split = torch.ops.aten, cells.shape[2], gates.shape[1] - cells.shape[2]
+        grad_gates, grad_cells = torch.empty_like(gates), torch.empty_like(cells)
+        squashed, update = gates.split_with_sizes([split, width], 1)
+        grads = grad_gates.split_with_sizes([split, width], 1)
+        enter, *keep, leave = squashed.chunk(split // width, 1)
+        grad_enter, *grad_keep, grad_leave = grads[0].chunk(split // width, 1)
+        grad_cell = aten.tanh_backward(grad_hidden * leave, tanh).add_(grad_last)
+        torch.mul(grad_cell, update, out=grad_enter)
+        torch.mul(grad_hidden, tanh, out=grad_leave)
+        for k, child in enumerate(cells.unbind(1)):
+            torch.mul(grad_cell, child, out=grad_keep[k])
+            torch.mul(grad_cell, keep[k], out=grad_cells[:, k])
+        aten.sigmoid_backward.grad_input(grads[0], squashed, grad_input=grads[0])
+        torch.mul(grad_cell, enter, out=grads[1])
+        aten.tanh_backward.grad_input(grads[1], update, grad_input=grads[1])
+        return grad_gates, grad_cells

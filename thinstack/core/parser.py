@@ -32,11 +32,16 @@ class Parser(nn.Module):
         self.input_size = int(input_size)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """The distance (L,) of the gap after each word. After a last word it is not read.
+        """The distance of the gap after each word. After a last word it is not read.
 
         Args:
-            words: (L, X) vectors of the words, sentence after sentence.
-            lengths: (B,) int64, the number >= 1 of words in each sentence; on the host, or on the
-                device of `words`.
+            words: vectors of the words, sentence after sentence.
+            lengths: int64, the number >= 1 of words in each sentence; on the host, or on the device
+                of `words`.
+
+        Shapes:
+            words: (L, X).
+            lengths: (B,).
+            returned: (L,).
         """
         raise NotImplementedError("a Parser must define forward")

@@ -207,9 +207,9 @@ def moved(plan: Plan, like: Tensor) -> Plan:
         return plan
     there = [name for name in plan._fields if not name.endswith("counts")]
     tensors = [getattr(plan, name) for name in there]
-    flat = torch.cat([each.flatten() for each in tensors]).to(like.device, non_blocking=True)
-    parts = torch.split(flat, [each.numel() for each in tensors])
-    shaped = (part.view(each.shape) for part, each in zip(parts, tensors, strict=True))
+    flat = torch.cat([tensor.flatten() for tensor in tensors]).to(like.device, non_blocking=True)
+    parts = torch.split(flat, [tensor.numel() for tensor in tensors])
+    shaped = (part.view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True))
     return plan._replace(**dict(zip(there, shaped, strict=True)))
 
 

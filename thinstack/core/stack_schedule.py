@@ -151,12 +151,12 @@ def check_sentences(
     """
     none = inputs["lengths"] if "lengths" in inputs else words.flatten()
     transitions = inputs["transitions"] if "transitions" in inputs else none[:0].long()
-    given = transitions.shape[0] > 0 or words.shape[0] == 0
-    if not given and not parses:
+    has_trees = transitions.shape[0] > 0 or words.shape[0] == 0
+    if not has_trees and not parses:
         raise ValueError("a model without a parser needs transitions")
-    if not given and "lengths" not in inputs:
+    if not has_trees and "lengths" not in inputs:
         raise ValueError("expected lengths, for the model to parse, or transitions; found neither")
-    if given:
+    if has_trees:
         check_transitions(transitions)
     lengths = inputs["lengths"] if "lengths" in inputs else sentence_lengths(transitions)
     if bool((lengths < 1).any()):
@@ -167,12 +167,12 @@ def check_sentences(
             f"{words.shape[0]}"
         )
     trees = text_lengths(lengths, breaks_behind(lengths, inputs)) if joins else lengths.long()
-    if given and not torch.equal(sentence_lengths(transitions), trees):
+    if has_trees and not torch.equal(sentence_lengths(transitions), trees):
         raise ValueError(
             "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions, and "
             "so has a text of n words if breaks join its sentences"
         )
-    return transitions, lengths, given
+    return transitions, lengths, has_trees
 
 
 def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:

@@ -71,7 +71,7 @@ def over(top: NDArray[np.integer], trees: Sequence[NDArray[np.integer]]) -> Tran
     above = np.split(top, words)
     below = zip(trees, above[1:], strict=True)
     return np.concatenate(
-        [each for tree, after in below for each in (tree, after[1:])], dtype=np.int8
+        [steps for tree, after in below for steps in (tree, after[1:])], dtype=np.int8
     )
 
 
@@ -108,8 +108,8 @@ def sentence_trees(transitions: NDArray[np.integer], lengths: IntArray) -> NDArr
     """The trees over sentences of these lengths (S,), one after the other, from texts that are
     trees over them: the transitions (N,) without those that join sentences."""
     joining = joining_nodes(spans_of(transitions), lengths)
-    found: NDArray[np.integer] = np.delete(transitions, joining)
-    return found
+    steps: NDArray[np.integer] = np.delete(transitions, joining)
+    return steps
 
 
 def _sentences(lengths: IntArray) -> IntArray:
@@ -160,13 +160,13 @@ def first_fault(
     anywhere, and count as one. A tree of the right size is whole if it has only 0 and 1, its stack
     never falls below one node, and one node is left.
     """
-    known, sizes = sizes is not None, np.array([len(transitions)]) if sizes is None else sizes
+    sized, sizes = sizes is not None, np.array([len(transitions)]) if sizes is None else sizes
     steps, ends = transitions.astype(np.int64), np.cumsum(sizes)
     height = np.cumsum(1 - 2 * steps)
     if len(sizes) > 1:
         height -= np.repeat(np.arange(len(sizes)), sizes)
     bad = (steps >> 1 != 0) | (height < 1)  # neither SHIFT nor REDUCE has a second bit
-    if known:
+    if sized:
         bad[ends - 1] |= height[ends - 1] != 1
     if not bad.any():
         return None

@@ -256,11 +256,11 @@ def _with_those_below(
     parents: IntArray, values: IntArray, join: Callable[[int, int], int]
 ) -> IntArray:
     """Each node's value joined with those of all nodes below it, (N,)."""
-    found, above = values.tolist(), parents.tolist()
+    joined, above = values.tolist(), parents.tolist()
     for node in np.argsort(-depths(parents), kind="stable").tolist():
         if above[node] >= 0:
-            found[above[node]] = join(found[above[node]], found[node])
-    return np.array(found, np.int64)
+            joined[above[node]] = join(joined[above[node]], joined[node])
+    return np.array(joined, np.int64)
 
 
 def _check_parents(parents: IntArray) -> None:

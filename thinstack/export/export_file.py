@@ -76,14 +76,14 @@ def export_file(
     report_file = None if report is None else check_output(report, "--report", used)
     model = load_model(bundle)
     treebank = _treebank(model, bundle, trees) if trees is not None else []
-    content, found = _exported(model, bundle, format, options)
-    data: dict[str, Any] = dataclasses.asdict(found)
+    content, verification = _exported(model, bundle, format, options)
+    data: dict[str, Any] = dataclasses.asdict(verification)
     if trees is not None:
         data["cost"] = _cost(model, bundle, options["quantize"], treebank)
     file.write(content)
     if report_file is not None:
         report_file.write(f"{json.dumps(data, indent=1)}\n")
-    _print(path, len(content), found, console)
+    _print(path, len(content), verification, console)
     if trees is not None:
         _print_cost(data["cost"], trees, bundle.config.labels, console)
 
@@ -112,15 +112,15 @@ def _cost(
     model: Model, bundle: Bundle, quantize: Quantize, treebank: Sequence[Labelled]
 ) -> dict[str, dict[str, Any]]:
     """Bytes and accuracies over gold trees, of the model in float32 and as it is exported."""
-    found: dict[str, dict[str, Any]] = {}
+    costs: dict[str, dict[str, Any]] = {}
     digest = bundle.vocabulary().digest()
     for storage in dict.fromkeys(("none", quantize)):
         exported = export_onnx(model, bundle.config, quantize=storage, vocabulary_digest=digest)
         files = {VOCABULARY_FILE: bundle.read(VOCABULARY_FILE), ONNX_FILE: exported}
         predictor = Predictor(seal(files, config=bundle.config), isolated=False)
         figures = evaluate_predictor(predictor, treebank, source="gold")
-        found["float32" if storage == "none" else storage] = {"bytes": len(exported), **figures}
-    return found
+        costs["float32" if storage == "none" else storage] = {"bytes": len(exported), **figures}
+    return costs
 
 
 def _print(

@@ -89,7 +89,7 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
     tables += [w for w in embedding.parameters(recurse=False) if embedding.lookup == "context"]
     with torch.no_grad():
         for name, tensor in (*rounded.named_parameters(), *rounded.named_buffers()):
-            if quantize in ("int8-tables", "int8") and any(tensor is each for each in tables):
+            if quantize in ("int8-tables", "int8") and any(tensor is table for table in tables):
                 levels, scale = quantize_rows(tensor.numpy())
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize == "int8" and name in factors:

@@ -6,9 +6,7 @@ from typing import Any
 import torch
 
 from thinstack.core.cell import Cell, described, misfit
-from thinstack.core.class_sets import set_matrix
-from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
-from thinstack.core.config.model_config import TRANSITIONS
+from thinstack.core.config import TRANSITIONS, CellConfig, EmbeddingConfig, ModelConfig, TreeKind
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Structure
 from thinstack.core.forest import WORD_FIELDS
@@ -16,6 +14,7 @@ from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
+from thinstack.core.scale import set_matrix
 from thinstack.errors import ConfigError, PluginError, UnknownNameError
 from thinstack.plugins.manager import manager
 
@@ -71,10 +70,10 @@ def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Enco
         cell=partial(_create, config.cell, kinds=kinds),
     )
     expected = (structure, words_at_leaves, config.parses and config.parser is None)
-    if (found := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
+    if (actual := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
         raise ConfigError(
             f"model.encoder: {name} does not read trees = {config.trees!r}: expected structure, "
-            f"words_at_leaves and parses {expected}, found {found}"
+            f"words_at_leaves and parses {expected}, found {actual}"
         )
     return encoder
 
@@ -117,9 +116,9 @@ def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
     embedding: Embedding = spec.create(config.options, dropout=config.dropout, **sizes)
     names = [*WORD_FIELDS[vocabulary], *(["lengths"] if "lengths" in embedding.index_names else [])]
     expected = {"index_names": names, **sizes}
-    found = {name: getattr(embedding, name) for name in expected}
-    if found != expected:
-        raise PluginError(f"embedding {spec.name!r} must have {expected}, found {found}")
+    actual = {name: getattr(embedding, name) for name in expected}
+    if actual != expected:
+        raise PluginError(f"embedding {spec.name!r} must have {expected}, found {actual}")
     return embedding
 
 

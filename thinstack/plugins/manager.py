@@ -158,8 +158,8 @@ class PluginManager:
                     raise PluginError(str(self._record(spec, source)))
                 return spec
         sources = [source for source in self._sources if kind in source.kinds]
-        failures = [each for source in sources for each in source.failures]
-        if KINDS[kind].needs_torch and any(each.status == "unavailable" for each in failures):
+        failures = [record for source in sources for record in source.failures]
+        if KINDS[kind].needs_torch and any(record.status == "unavailable" for record in failures):
             raise MissingExtraError("torch", "train")
         raise UnknownNameError(kind, name, {spec.name for spec, _ in provided}, map(str, failures))
 
@@ -188,8 +188,8 @@ class PluginManager:
                     with nullcontext() if source.builtin else warnings.catch_warnings():
                         self._collect(source)
                     failures += source.failures
-            each = ((spec, source) for source in self._sources for spec in source.specs)
-            self._found[kind] = [(spec, source) for spec, source in each if spec.kind == kind]
+            pairs = ((spec, source) for source in self._sources for spec in source.specs)
+            self._found[kind] = [(spec, source) for spec, source in pairs if spec.kind == kind]
             failures += [self._record(*provided) for provided in self._found[kind]]
             for record in failures:
                 if record.status == "failed":
@@ -240,7 +240,7 @@ class PluginManager:
     def _fault(self, spec: AnySpec, source: Source) -> str | None:
         """Why a plugin cannot be used, if so. A built-in plugin keeps its name; any other name of
         two plugins is nobody's."""
-        rivals = [other for each, other in self._provided(spec.kind) if each.name == spec.name]
+        rivals = [other for rival, other in self._provided(spec.kind) if rival.name == spec.name]
         if source.builtin or len(rivals) == 1:
             return spec.fault
         providers = " and by ".join(map(str, rivals))
@@ -273,7 +273,7 @@ def _class_of(module: str) -> object:
     """The plugin that a built-in module defines, else the module itself, for its hooks."""
     loaded = import_module(module)
     public = [getattr(loaded, name) for name in getattr(loaded, "__all__", ())]
-    return next((each for each in public if hasattr(each, "plugin_kind")), loaded)
+    return next((value for value in public if hasattr(value, "plugin_kind")), loaded)
 
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:

@@ -34,8 +34,8 @@ def named(kind: str) -> BeforeValidator:
         if not isinstance(table, Mapping):
             return table
         if not isinstance(name := table.get("name"), str):
-            known = ", ".join(spec.name for spec in manager().specs(kind))
-            raise ValueError(f"name: expected the name of a {kind} ({known})")
+            names = ", ".join(spec.name for spec in manager().specs(kind))
+            raise ValueError(f"name: expected the name of a {kind} ({names})")
         try:
             model: type[Named] = manager().find(kind, name).plugin
         except UnknownNameError as error:

@@ -75,7 +75,7 @@ class Spec:
         self._build: Callable[..., Any] = build if inspect.ismethod(build) else plugin
         constructor = inspect.signature(plugin).parameters
         self._arguments = {**constructor, **inspect.signature(self._build).parameters}
-        self._open = any(each.kind is OPEN for each in constructor.values())
+        self._open = any(argument.kind is OPEN for argument in constructor.values())
         is_model = issubclass(plugin, BaseModel)
         self.options: type[BaseModel] = plugin if is_model else self._signature()
 
@@ -87,9 +87,9 @@ class Spec:
             if self._build is not self.plugin:
                 types |= get_type_hints(self._build, include_extras=True)
             fields: dict[str, Any] = {
-                name: (types.get(name, Any), ... if each.default is each.empty else each.default)
-                for name, each in self._arguments.items()
-                if name not in KINDS[self.kind].sizes and each.kind is NAMED
+                name: (types.get(name, Any), ... if one.default is one.empty else one.default)
+                for name, one in self._arguments.items()
+                if name not in KINDS[self.kind].sizes and one.kind is NAMED
             }
             closed = ConfigDict(extra="forbid", protected_namespaces=())
             return create_model("Options", __config__=closed, **fields)
@@ -103,9 +103,9 @@ class Spec:
         try:
             return self.options.model_validate(dict(options))
         except ValidationError as error:
-            known = ", ".join(self.options.model_fields) or "none"
+            names = ", ".join(self.options.model_fields) or "none"
             raise ConfigError(
-                f"options of {self.kind} {self.name!r}: {problems(error)}; known options: {known}"
+                f"options of {self.kind} {self.name!r}: {problems(error)}; known options: {names}"
             ) from None
 
     def create(self, options: Mapping[str, Any], **sizes: Any) -> Any:
@@ -168,7 +168,7 @@ class BundleSpec:
             with (self.folder / CARD).open("rb") as file:
                 card = file.read(_READ)
         paragraphs = FRONT_MATTER.sub("", card.decode("utf-8", "replace")).split("\n\n")
-        first = next((each for each in paragraphs if each and not each.startswith("#")), "")
+        first = next((part for part in paragraphs if part and not part.startswith("#")), "")
         shortened = textwrap.shorten(first, _SHOWN, placeholder=" ...")
         return ": ".join(filter(None, (f"{size / 1e6:.1f} MB", shortened)))
 

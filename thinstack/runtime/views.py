@@ -8,9 +8,8 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.class_sets import ClassSets, set_matrix
 from thinstack.core.scale import FIVE as FIVE
-from thinstack.core.scale import NO_TERM, Scale
+from thinstack.core.scale import NO_TERM, ClassSets, Scale, set_matrix
 from thinstack.errors import InputError, shown
 from thinstack.runtime.scored import Scored
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.hub import is_address
-from thinstack.core.class_sets import ClassSets
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning
+from thinstack.core.scale import ClassSets
 from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import named_separator

@@ -7,9 +7,8 @@ from typing import Final, Self
 
 from pydantic import Field, model_validator
 
-from thinstack.core.class_sets import sentiment_sets
 from thinstack.core.config.base import Strict
-from thinstack.core.scale import FIVE
+from thinstack.core.scale import FIVE, sentiment_sets
 from thinstack.errors import ConfigError, shown
 
 MOST_LISTED: Final = 8

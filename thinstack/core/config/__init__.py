@@ -1,35 +1,234 @@
-"""The configuration of models, as pydantic models that round-trip through JSON and TOML."""
+"""The configuration of a model: leaf embedding, composition cell, encoder, task head, and the form
+of its sentences. It is made of pydantic models, which round-trip through JSON and TOML."""
 
-from thinstack.core.config.base import Strict
-from thinstack.core.config.encoder_config import CellConfig, EncoderConfig, TrackerConfig
-from thinstack.core.config.model_config import (
-    SCHEMA_VERSION,
-    Aggregation,
-    Device,
-    EmbeddingConfig,
-    EvaluationSource,
-    HeadConfig,
-    MadeTree,
-    ModelConfig,
-    ParserConfig,
-    TreeKind,
-    TreeSource,
-)
+import json
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, Self
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "Aggregation",
-    "CellConfig",
-    "Device",
-    "EmbeddingConfig",
-    "EncoderConfig",
-    "EvaluationSource",
-    "HeadConfig",
-    "MadeTree",
-    "ModelConfig",
-    "ParserConfig",
-    "Strict",
-    "TrackerConfig",
-    "TreeKind",
-    "TreeSource",
-]
+from pydantic import Field, model_validator
+
+from thinstack.core.config.base import Rate
+from thinstack.core.config.base import Strict as Strict
+from thinstack.core.config.encoder_config import CellConfig as CellConfig
+from thinstack.core.config.encoder_config import EncoderConfig as EncoderConfig
+from thinstack.core.config.encoder_config import TrackerConfig as TrackerConfig
+from thinstack.core.scale import check_sets
+
+SCHEMA_VERSION: Final = 1
+
+TRANSITIONS: Final = "transitions.v1"
+Device = Literal["cpu", "cuda", "webgpu", "auto"]
+"""Where a model runs; `auto` is CUDA where it works, else WebGPU on a GPU, else the CPU."""
+
+TreeSource = Literal["auto", "self", "balanced", "left", "right"]
+"""Where the tree of raw words comes from; `auto` is what the model was trained to get
+(`ModelConfig.tree_source`), `self` the parse of a model that has a parser."""
+
+MadeTree = Literal["balanced", "left", "right", "self"]
+"""How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that
+the model brings along; `self` is the parse of the model itself."""
+
+EvaluationSource = Literal["gold", "auto", "self", "balanced", "left", "right"]
+"""Whose trees an evaluation takes: the treebank's own (`gold`), or those of a `TreeSource`."""
+
+TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
+"""Trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a
+word at every node), or plain sentences, read word by word as a chain."""
+
+
+Aggregation = Literal["tree", "mean"]
+"""How a text of several sentences is read. "tree" composes the trees of its sentences to one, as
+phrases are composed; "mean" is the mean of what they say alone, weighted by words."""
+
+
+class EmbeddingConfig(Strict):
+    """The leaf embedding: how words become vectors."""
+
+    kind: Literal["words", "wordpieces"] = Field(
+        description="The vocabulary: whole words, or word pieces, which spell any word."
+    )
+    size: int = Field(gt=0, description="Width of a word's vector.")
+    dropout: Rate = Field(
+        default=0.0, description="Share of the entries of words' vectors dropped in training."
+    )
+    name: str | None = Field(
+        default=None,
+        description="A registered embedding. By default `words.v1`, a table of word vectors, or "
+        "`wordpieces.v1`, which gives a word the mean of its pieces' vectors.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of the registered embedding."
+    )
+
+    @property
+    def registered(self) -> str:
+        """The registered name of the embedding."""
+        return self.name or f"{self.kind}.v1"
+
+
+class HeadConfig(Strict):
+    """A task head, which predicts scores from the states of nodes."""
+
+    name: str = Field(
+        description="A registered task head. Phrases and whole sentences need one that reads nodes "
+        "or roots, pairs of sentences one that reads pairs."
+    )
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the head.")
+
+
+class ParserConfig(Strict):
+    """A parser before the encoder, which makes trees from words."""
+
+    name: str = Field(
+        description="A registered parser, or `transitions.v1`: SPINN's tracking LSTM with its "
+        "transition classifier, which is kept as `model.encoder.tracker`."
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Options of the parser; those of `transitions.v1` are the fields of "
+        "`model.encoder.tracker`.",
+    )
+
+
+class ModelConfig(Strict):
+    """A model: a leaf embedding, an encoder of one composition cell, and a task head."""
+
+    schema_version: Literal[1] = Field(
+        default=1, description="Version of these fields; leave it out."
+    )
+    labels: tuple[str, ...] = Field(
+        min_length=2,
+        description="The classes, in order. For ratings of pairs, one label for each whole number "
+        "from 1 up; for scores of a table, the whole numbers that they go over.",
+    )
+    class_sets: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Labels of your own, each with the classes of `labels` that it stands for. "
+        "They are shown and learnt in place of `labels`; a class in no set is left out.",
+    )
+    class_weights: tuple[Annotated[float, Field(gt=0)], ...] = Field(
+        default=(),
+        description="How much each label of `class_sets` weighs: its score is proportional to its "
+        "weight times the sum of its classes. By default they weigh the same.",
+    )
+    embedding: EmbeddingConfig = Field(description="How words become vectors.")
+    cell: CellConfig = Field(description="What composes the parts of a phrase.")
+    head: HeadConfig = Field(description="What is predicted.")
+    encoder: EncoderConfig = Field(
+        default=EncoderConfig(), description="Layers and directions; by default one layer, upwards."
+    )
+    parser: ParserConfig | None = Field(
+        default=None,
+        description="What makes trees of the model's own. Without it, a model needs trees from "
+        "its data or from `tree_source`.",
+    )
+    aggregation: Aggregation = Field(
+        default="mean",
+        description="What a text of several sentences is: the mean of their scores, or one tree "
+        "over their trees, which lessons of texts teach. The latter needs a `parser` that is not "
+        "`transitions.v1`.",
+    )
+    trees: TreeKind = Field(
+        default="binary",
+        description='What sentences come as. "binary" and "constituency" trees have their words at '
+        'the leaves, "dependency" trees at every node; "sequence" reads word by word.',
+    )
+    relations: tuple[str, ...] = Field(
+        default=(),
+        description="For dependency trees: the relations that the cell tells apart. All others "
+        "count as one.",
+    )
+    tree_source: MadeTree = Field(
+        default="balanced",
+        description='What makes the trees of raw words; "self" by default if the model parses.',
+    )
+
+    @property
+    def parses(self) -> bool:
+        """Whether the model makes trees by itself."""
+        tracker = self.encoder.tracker
+        return self.parser is not None or (tracker is not None and tracker.parses)
+
+    @property
+    def shown_labels(self) -> tuple[str, ...]:
+        """The labels that users see: those of `class_sets`, or else the classes themselves."""
+        return tuple(self.class_sets) or self.labels
+
+    def to_json(self) -> str:
+        """The content of a bundle's `config.json`: all fields, and `hub_labels`."""
+        data = self.model_dump(mode="json") | hub_labels(self.labels)
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_hub_labels(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        labels = data.get("labels")
+        if isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels):
+            for name, expected in hub_labels(labels).items():
+                if name in data and data[name] != expected:
+                    raise ValueError(
+                        f"{name} must number the labels in their order, or be left out; found "
+                        f"{data[name]!r:.80}"
+                    )
+        return {name: value for name, value in data.items() if name not in ("id2label", "label2id")}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _transitions_are_the_tracker(cls, data: Any) -> Any:
+        parser = data.get("parser") if isinstance(data, dict) else None
+        if not isinstance(parser, dict | ParserConfig) or dict(parser).get("name") != TRANSITIONS:
+            return data
+        encoder = dict(data.get("encoder") or {})
+        if encoder.get("tracker") is not None:
+            raise ValueError(f"{TRANSITIONS} is the encoder.tracker: give one of them")
+        tracker = {**dict(parser).get("options", {}), "parses": True}
+        return {**data, "parser": None, "encoder": {**encoder, "tracker": tracker}}
+
+    @model_validator(mode="after")
+    def _trees_fit(self) -> Self:
+        if self.parses and "tree_source" not in self.model_fields_set:
+            object.__setattr__(self, "tree_source", "self")  # it is not frozen before it is made
+        if self.encoder.tracker is not None and self.trees != "binary":
+            raise ValueError(f"a tracker reads binary trees, found trees = {self.trees!r}")
+        if self.tree_source == "self" and not self.parses:
+            raise ValueError("tree_source 'self' needs a parser")
+        if self.parser is not None and self.trees != "binary":
+            raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
+        if self.parser is not None and self.encoder.tracker is not None:
+            raise ValueError("a parser goes without an encoder.tracker")
+        if self.aggregation == "tree" and self.parser is None:
+            raise ValueError("aggregation 'tree' needs a parser of gaps, such as distances.v1")
+        return self
+
+    @model_validator(mode="after")
+    def _sets_fit(self) -> Self:
+        check_sets(self.labels, self.class_sets)
+        if self.class_weights and len(self.class_weights) != len(self.class_sets):
+            sets, weights = len(self.class_sets), len(self.class_weights)
+            raise ValueError(f"class_weights: expected {sets}, one a set, found {weights}")
+        return self
+
+    @model_validator(mode="after")
+    def _distinct_names(self) -> Self:
+        shown = tuple(self.class_sets)
+        named = (("labels", self.labels), ("relations", self.relations), ("class_sets", shown))
+        for name, values in named:
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} must differ, got {list(values)}")
+            if odd := [value for value in values if re.search("[\ud800-\udfff]", value)]:
+                raise ValueError(f"{name} must be Unicode text, found {odd[0]!r:.80}")
+        if self.relations and self.trees != "dependency":
+            raise ValueError(f"relations belong to dependency trees, found trees = {self.trees!r}")
+        return self
+
+
+def hub_labels(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """`id2label` and `label2id`, ready for JSON: the classes by number and back, as configurations
+    on the Hugging Face hub have them. They repeat `labels`, and are not settings."""
+    return {
+        "id2label": {str(place): label for place, label in enumerate(labels)},
+        "label2id": {label: place for place, label in enumerate(labels)},
+    }

@@ -183,6 +183,6 @@ def tree_scores(scores: Tensor, constituents: Tensor, encoding: Encoding) -> Ten
     """The score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's
     own label (N,). The root is the last node of its tree."""
     labels = constituents.to(scores.device, non_blocking=True).long()
-    own = scores.gather(1, labels.index_select(0, encoding.inner).unsqueeze(1))
+    of_label = scores.gather(1, labels.index_select(0, encoding.inner).unsqueeze(1))
     tree = tree_numbers(encoding.places, encoding.root_nodes).index_select(0, encoding.inner)
-    return scores.new_zeros([encoding.root_nodes.shape[0], 1]).index_add(0, tree, own)
+    return scores.new_zeros([encoding.root_nodes.shape[0], 1]).index_add(0, tree, of_label)

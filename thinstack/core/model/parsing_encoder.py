@@ -40,12 +40,12 @@ class ParsingEncoder(Encoder):
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
         """Encode a forest, as in every `Encoder`. Raises ValueError as `check_sentences` does."""
-        transitions, lengths, given = check_sentences(words, inputs, True, self.joins)
+        transitions, lengths, has_trees = check_sentences(words, inputs, True, self.joins)
         choices = words.new_zeros([words.shape[0], 0])
-        if track or not given:
+        if track or not has_trees:
             distances = self.parser(words, lengths.long())
             choices = distances.unsqueeze(1)
-            if not given:
+            if not has_trees:
                 transitions = self._trees(distances, lengths, inputs)
         encoding: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
         return Encoding(
@@ -64,8 +64,8 @@ class ParsingEncoder(Encoder):
     def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
         """The transitions (N,), as in every `Encoder`; nothing is composed. Raises ValueError as
         `check_sentences` does."""
-        transitions, lengths, given = check_sentences(words, inputs, True, self.joins)
-        if not given:
+        transitions, lengths, has_trees = check_sentences(words, inputs, True, self.joins)
+        if not has_trees:
             transitions = self._trees(self.parser(words, lengths.long()), lengths, inputs)
         return transitions.long()
 

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
-from thinstack.core.config.separator import separator_of
+from pydantic import BeforeValidator
+
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.table_kinds import named_separator
 from thinstack.data.tables.table_rows import listed
@@ -26,6 +27,25 @@ ONE_COLUMN: Final = "\0"
 """The separator of a table of one column, which no text holds."""
 
 _EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
+
+
+_NAMES: Final = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+def separator_of(text: object) -> object:
+    """The character that separates cells: `text` itself, or the one that it names, as "tab" and the
+    two characters of an escaped tab do. Raises ValueError for what is not one character."""
+    character = _NAMES.get(text, text) if isinstance(text, str) else text
+    if isinstance(character, str) and (len(character) != 1 or character in '"\r\n\0'):
+        raise ValueError(
+            f"expected one character, such as ; or | or tab, found {character!r:.40}; name the "
+            "character that stands between two cells"
+        )
+    return character
+
+
+Separator = Annotated[str, BeforeValidator(separator_of)]
+"""The separator of the cells of a table, as people write it."""
 
 
 class Dialect(NamedTuple):

@@ -25,21 +25,21 @@ def left_out(exported: bytes, beside: bytes) -> bytes:
     """A file without the weights that the file `beside` holds. It makes each of them of the other
     file's, once, when a runtime loads the two together (`thinstack.bundle.gpu_file.joined`)."""
     model, held = onnx.load_model_from_string(exported), initializers(beside)
-    kept, nodes = list[onnx.TensorProto](), list[onnx.NodeProto]()
+    stored, nodes = list[onnx.TensorProto](), list[onnx.NodeProto]()
     for weight in model.graph.initializer:
-        own, array = OWN + weight.name, numpy_helper.to_array(weight)
+        new_name, array = OWN + weight.name, numpy_helper.to_array(weight)
         source = next(_sources(array, held), None) if array.nbytes >= SMALL else None
         if source is None:
-            kept.append(numpy_helper.from_array(array, own))
+            stored.append(numpy_helper.from_array(array, new_name))
         else:
-            nodes += _made(own, *source, held)
+            nodes += _made(new_name, *source, held)
     names = {weight.name: OWN + weight.name for weight in model.graph.initializer}
     for node in walk(model.graph.node):
         for place, name in enumerate(node.input):
             node.input[place] = names.get(name, name)
     set_nodes(model.graph, [*nodes, *model.graph.node])
     del model.graph.initializer[:]
-    model.graph.initializer.extend(kept)
+    model.graph.initializer.extend(stored)
     model.metadata_props.add(key=BESIDE, value=digest(beside))
     content: bytes = model.SerializeToString(deterministic=True)
     return content
@@ -47,16 +47,16 @@ def left_out(exported: bytes, beside: bytes) -> bytes:
 
 def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Array | None]]:
     """The names of weights that give an array, with the factors of its rows where it takes some."""
-    for name, found in held.items():
-        if found.shape != array.shape:
+    for name, candidate in held.items():
+        if candidate.shape != array.shape:
             continue
         scale = held.get(name.removesuffix(LEVELS) + SCALE) if name.endswith(LEVELS) else None
-        full = found.astype(np.float32) * (1 if scale is None else scale)
+        full = candidate.astype(np.float32) * (1 if scale is None else scale)
         if np.array_equal(full, array):
             yield name, None
         elif scale is not None and array.ndim == 2 and full.any():
             column = np.argmax(np.abs(full), 1, keepdims=True)
-            wanted, held_there = (np.take_along_axis(each, column, 1) for each in (array, full))
+            wanted, held_there = (np.take_along_axis(values, column, 1) for values in (array, full))
             factors = np.ones_like(held_there)
             np.divide(wanted, held_there, where=held_there != 0, out=factors)
             if np.array_equal(full * factors, array):
@@ -64,7 +64,7 @@ def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Arr
 
 
 def _made(
-    own: str, name: str, factors: Array | None, held: Mapping[str, Array]
+    name_here: str, name: str, factors: Array | None, held: Mapping[str, Array]
 ) -> list[onnx.NodeProto]:
     """Nodes that make a weight of the one of the other file."""
     scale = name.removesuffix(LEVELS) + SCALE
@@ -75,12 +75,14 @@ def _made(
     if factors is not None:
         constant = numpy_helper.from_array(factors)
         nodes.append(
-            helper.make_node("Constant", [], [f"{own}.factors"], f"{own}.factors", value=constant)
+            helper.make_node(
+                "Constant", [], [f"{name_here}.factors"], f"{name_here}.factors", value=constant
+            )
         )
-        steps.append(("Mul", [f"{own}.factors"], {}))
+        steps.append(("Mul", [f"{name_here}.factors"], {}))
     at = name
     for k, (kind, others, attributes) in enumerate(steps, 1):
-        made = own if k == len(steps) else f"{own}.{k}"
-        nodes.append(helper.make_node(kind, [at, *others], [made], name=made, **attributes))
-        at = made
+        output = name_here if k == len(steps) else f"{name_here}.{k}"
+        nodes.append(helper.make_node(kind, [at, *others], [output], name=output, **attributes))
+        at = output
     return nodes

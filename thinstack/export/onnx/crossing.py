@@ -36,10 +36,10 @@ class Places:
 
     def _learn(self, graph: onnx.GraphProto) -> None:
         for value in (*graph.value_info, *graph.input, *graph.output):
-            told = value.type.tensor_type
-            self.types[value.name] = told.elem_type
-            if told.HasField("shape"):
-                self.ranks[value.name] = len(told.shape.dim)
+            tensor_type = value.type.tensor_type
+            self.types[value.name] = tensor_type.elem_type
+            if tensor_type.HasField("shape"):
+                self.ranks[value.name] = len(tensor_type.shape.dim)
         for weight in graph.initializer:
             self.constants[weight.name] = numpy_helper.to_array(weight)
         for node in graph.node:
@@ -106,8 +106,8 @@ def _there(places: Places, parts: list[str], nodes: list[onnx.NodeProto]) -> lis
     for group in groups:
         if len(group) == 1:
             return [*there, whole]
-        lengths = [places.node("Shape", each) for each in group]
-        sizes = places.node("Concat", *(each.name for each in lengths), axis=0)
+        lengths = [places.node("Shape", part) for part in group]
+        sizes = places.node("Concat", *(part.name for part in lengths), axis=0)
         cuts = [f"{sizes.name}_{k}" for k in range(len(group))]
         split = helper.make_node("Split", [whole, sizes.name], cuts, f"{sizes.name}_cut", axis=0)
         nodes += [*lengths, sizes, split]

@@ -78,5 +78,5 @@ def mean_by_word(pieces: Value, width: int, owner: Value, counts: Value) -> Valu
 def distinct(numbers: Value) -> tuple[Value, Value, Value]:
     """The different values (U,) in `numbers` (L,), the place where each occurs first (U,), and for
     each number its place among the different ones (L,)."""
-    found, places, rows, _ = numbers.graph.ops("Unique", numbers, outputs=4, sorted=1)
-    return found, places, rows.shaped_as(numbers)
+    values, places, rows, _ = numbers.graph.ops("Unique", numbers, outputs=4, sorted=1)
+    return values, places, rows.shaped_as(numbers)

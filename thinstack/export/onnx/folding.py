@@ -25,14 +25,14 @@ def fold_constants(g: Graph) -> None:
     """Replace nodes that read nothing but weights by weights, in a finished main graph and in the
     loops in it."""
     nodes, g.nodes[:] = list(g.nodes), []
-    folder, kept = _Folder(g), {output.name for output in g.outputs}
-    left = folder.folded(nodes, kept)
+    folder, outputs = _Folder(g), {output.name for output in g.outputs}
+    left = folder.folded(nodes, outputs)
     folder.cut(left)
     stored = {tensor.name for tensor in g.weights}
     # New weights of half precision are cast as well, and all of them before anything reads them.
     cut = {node.name for node in g.nodes}
     g.nodes += left
-    g.nodes[:] = nodes_read(kept, sorted(g.nodes, key=lambda node: _rank(node, stored, cut)))
+    g.nodes[:] = nodes_read(outputs, sorted(g.nodes, key=lambda node: _rank(node, stored, cut)))
 
 
 def _rank(node: onnx.NodeProto, stored: set[str], cut: set[str]) -> int:
@@ -50,7 +50,7 @@ class _Folder:
         self._reshaped: dict[str, str] = {}
         self._parts: dict[str, list[tuple[onnx.NodeProto, NDArray[np.generic]]]] = {}
 
-    def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
+    def folded(self, nodes: Iterable[onnx.NodeProto], outputs: set[str]) -> list[onnx.NodeProto]:
         """The nodes that are left. Nodes of subgraphs are replaced in place. Values in `kept` keep
         their names."""
         constants = []
@@ -61,7 +61,7 @@ class _Folder:
             values = None if graphs else self._values(node)
             self._known |= dict(zip(node.output, values or [], strict=False))
             self._reshape_once(node)
-            if values is None or node.op_type in KEPT or kept.intersection(node.output):
+            if values is None or node.op_type in KEPT or outputs.intersection(node.output):
                 constants.append(node)
                 continue
             for name, value in zip(node.output, values, strict=True):
@@ -90,8 +90,8 @@ class _Folder:
             apart = whole not in read and sum(sizes.values()) < self._known[whole].size
             for node, value in parts:
                 bounds = [self._known[name] for name in node.input[1:]]
-                found = Value(self._g, whole)
-                part = self._g.weight(value, node.name) if apart else found.op("Slice", *bounds)
+                matrix = Value(self._g, whole)
+                part = self._g.weight(value, node.name) if apart else matrix.op("Slice", *bounds)
                 names[node.output[0]] = part.name
         for node in every:
             node.input[:] = [names.get(name, name) for name in node.input]

@@ -70,7 +70,7 @@ class Graph:
     def ops(self, kind: str, *inputs: Operand, outputs: int, **attributes: Any) -> list[Value]:
         """The outputs of a node of this kind. The node is new unless this graph, or one around it,
         has an equal one."""
-        read = [each if isinstance(each, Value) else self.constant(each) for each in inputs]
+        read = [one if isinstance(one, Value) else self.constant(one) for one in inputs]
         names = [value.name for value in read]
         node = helper.make_node(kind, names, [""] * outputs, **attributes)
         key, graph = node.SerializeToString(deterministic=True), self
@@ -141,9 +141,9 @@ class Graph:
         name of its node where possible. Runtimes cannot leave out a node that only gives an output
         its name, and would run it at each step.
         """
-        made = any(value.name in node.output for node in self.nodes)
-        told = any(value.name == output.name for output in self.outputs)
-        if self is self.root or told or not made:
+        is_made_here = any(value.name in node.output for node in self.nodes)
+        is_declared = any(value.name == output.name for output in self.outputs)
+        if self is self.root or is_declared or not is_made_here:
             name = self.unique(name)
             node_name = self.unique(f"Identity_{name}")
             self.nodes.append(helper.make_node("Identity", [value.name], [name], name=node_name))
@@ -237,26 +237,26 @@ def names_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> set[s
 def nodes_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
     """The nodes that `outputs` are made of; the graphs in them lose their other nodes too.
     onnxruntime warns of constants that nothing reads."""
-    needed, kept = set(outputs), list[onnx.NodeProto]()
+    needed, read = set(outputs), list[onnx.NodeProto]()
     for node in reversed(nodes):
         if needed.intersection(node.output):
             for graph in subgraphs(node):
-                made = [value.name for value in graph.output]
-                set_nodes(graph, nodes_read(made, graph.node))
+                outputs_of_graph = [value.name for value in graph.output]
+                set_nodes(graph, nodes_read(outputs_of_graph, graph.node))
             needed |= _read_by(node)
-            kept.append(node)
-    return kept[::-1]
+            read.append(node)
+    return read[::-1]
 
 
 def _read_by(node: onnx.NodeProto) -> set[str]:
     """The names that a node and the graphs in it read, and those of what these graphs give."""
     inside = [*walk([node])]
-    given = (each.name for inner in inside for graph in subgraphs(inner) for each in graph.output)
-    return {*given}.union(*(inner.input for inner in inside))
+    ends = (value.name for inner in inside for graph in subgraphs(inner) for value in graph.output)
+    return {*ends}.union(*(inner.input for inner in inside))
 
 
 def set_nodes(graph: onnx.GraphProto, nodes: Iterable[onnx.NodeProto]) -> None:
     """Replace the nodes of a graph by copies of these, which may be its own."""
-    kept = onnx.GraphProto(node=nodes)
+    copies = onnx.GraphProto(node=nodes)
     del graph.node[:]
-    graph.node.extend(kept.node)
+    graph.node.extend(copies.node)

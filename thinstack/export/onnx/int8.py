@@ -33,7 +33,7 @@ PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
 
 
 def quantize_products(
-    g: Graph, known: dict[str, float], factors: dict[str, Array] | None = None
+    g: Graph, bounds: dict[str, float], factors: dict[str, Array] | None = None
 ) -> tuple[int, int]:
     """Rewrite the products of a finished graph, and of the loops in it, to 8 bits.
 
@@ -46,7 +46,7 @@ def quantize_products(
     Returns the number of products with a matrix of weights that are computed in 8 bits, and the
     number of all such products.
     """
-    rewriter = _Rewriter(g, known, factors or {})
+    rewriter = _Rewriter(g, bounds, factors or {})
     g.nodes[:] = rewriter.rewritten(g.nodes)
     return rewriter.done, rewriter.seen
 
@@ -54,8 +54,8 @@ def quantize_products(
 class _Rewriter:
     """Puts products in 8 bits in the place of those in float32; weights go to the root, once."""
 
-    def __init__(self, g: Graph, known: dict[str, float], factors: dict[str, Array]):
-        self._g, self._bounds, self._factors = g, Bounds(g.weights, known), factors
+    def __init__(self, g: Graph, bounds: dict[str, float], factors: dict[str, Array]):
+        self._g, self._bounds, self._factors = g, Bounds(g.weights, bounds), factors
         self._bounds.follow(g.nodes)
         self._weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._sources: dict[str, str] = {}
@@ -75,7 +75,7 @@ class _Rewriter:
 
     def _parts(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, NDArray[Any]]:
         """The parts of weights that are cut at the root, by name."""
-        found, values = {}, dict[str, NDArray[Any]]()
+        parts, values = {}, dict[str, NDArray[Any]]()
         for node in nodes:
             if node.op_type == "Constant":
                 values[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
@@ -84,22 +84,22 @@ class _Rewriter:
                 whole = self._weights[node.input[0]]
                 cut = {axis: slice(*pair) for axis, *pair in zip(axes, starts, ends, strict=True)}
                 rows = tuple(cut.get(axis, slice(None)) for axis in range(whole.ndim))
-                found[node.output[0]] = whole[rows]
-        return found
+                parts[node.output[0]] = whole[rows]
+        return parts
 
     def rewritten(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
         """The nodes after rewriting. Nodes of subgraphs are rewritten in place."""
-        found: list[onnx.NodeProto] = []
+        written: list[onnx.NodeProto] = []
         for node in nodes:
             for graph in subgraphs(node):
                 set_nodes(graph, self.rewritten(graph.node))
             matrix = self._matrix(node)
             if matrix is None or node.input[1] in self._plain:
-                found.append(node)
+                written.append(node)
                 continue
             self.done += 1
-            found.extend(self._integer_product(node, matrix))
-        return found
+            written.extend(self._integer_product(node, matrix))
+        return written
 
     def _matrix(self, node: onnx.NodeProto) -> NDArray[np.float32] | None:
         """The weight (K, W) of a product with one; None for any other node."""
@@ -204,12 +204,12 @@ class Bounds:
         known: bounds that do not follow from the operators.
     """
 
-    def __init__(self, weights: Iterable[onnx.TensorProto], known: dict[str, float]):
-        self._known = known
-        self._found = {tensor.name: _largest(tensor) for tensor in weights}
+    def __init__(self, weights: Iterable[onnx.TensorProto], stated: dict[str, float]):
+        self._stated = stated
+        self._bounds = {tensor.name: _largest(tensor) for tensor in weights}
 
     def __getitem__(self, name: str) -> float:
-        return self._found.get(name, inf)
+        return self._bounds.get(name, inf)
 
     def follow(self, nodes: Iterable[onnx.NodeProto]) -> None:
         """Find the bounds of what these nodes give, and of all values in the graphs in them. Names
@@ -222,7 +222,7 @@ class Bounds:
                 self._choice(node)
                 continue
             bound = self._of(node)
-            self._found |= {name: min(bound, self._known.get(name, inf)) for name in node.output}
+            self._bounds |= {name: min(bound, self._stated.get(name, inf)) for name in node.output}
 
     def _of(self, node: onnx.NodeProto) -> float:
         read = [self[name] for name in node.input]
@@ -245,30 +245,30 @@ class Bounds:
         branches = subgraphs(node)
         for graph in branches:
             self.follow(graph.node)
-        for name, *made in zip(node.output, *(graph.output for graph in branches), strict=True):
-            self._found[name] = max(self[value.name] for value in made)
+        for name, *results in zip(node.output, *(graph.output for graph in branches), strict=True):
+            self._bounds[name] = max(self[value.name] for value in results)
 
     def _loop(self, node: onnx.NodeProto) -> None:
         body = next(attribute.g for attribute in node.attribute if attribute.name == "body")
         carried = [value.name for value in body.input][2:]
-        found = [value.name for value in body.output][1:]
+        results = [value.name for value in body.output][1:]
         self._take(carried, node.input[2:])
         rounds, grown = 0, carried
         while grown:
             self.follow(body.node)
             larger = {
-                name: self[made]
-                for name, made in zip(carried, found, strict=False)
-                if self[made] > self[name]
+                name: self[result]
+                for name, result in zip(carried, results, strict=False)
+                if self[result] > self[name]
             }
             rounds, grown = rounds + 1, list(larger)
-            self._found |= larger if rounds < ROUNDS else dict.fromkeys(larger, inf)
-        self._take(node.output, found)
+            self._bounds |= larger if rounds < ROUNDS else dict.fromkeys(larger, inf)
+        self._take(node.output, results)
         self._take(node.output, carried)
 
     def _take(self, names: Iterable[str], others: Iterable[str]) -> None:
         """Give values the bounds of others."""
-        self._found |= {name: self[other] for name, other in zip(names, others, strict=False)}
+        self._bounds |= {name: self[other] for name, other in zip(names, others, strict=False)}
 
 
 def _largest(tensor: onnx.TensorProto) -> float:

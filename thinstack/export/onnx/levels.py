@@ -27,9 +27,10 @@ CUT_AT_ONCE: Final = 6
 STEP: Final = "step_"
 """What the names of their graphs begin with."""
 
-Step = Callable[[Graph, list[Value], list[Value]], tuple[list[Value], list[Value]]]
-"""What a step does in a graph: from the states before and its rows of the arrays to the states
-after it, and what is kept of them."""
+Taken = tuple[list[Value], list[Value]]
+"""The states after a step, and what is collected of them."""
+Step = Callable[[Graph, list[Value], list[Value]], Taken]
+"""What a step does in a graph, from the states before it and its rows of the arrays."""
 
 
 class Steps(NamedTuple):
@@ -40,9 +41,9 @@ class Steps(NamedTuple):
         step: what a step does.
         number: how many there are, a scalar.
         arrays: arrays of which each step reads some rows, with the numbers of these (D,).
-        widths, kept: widths of the states, and of what is kept.
-        down: whether the first step reads the last rows, and what is kept of it comes last.
-        states: whether the last states are wanted, and not all that was kept.
+        widths, collected: widths of the states, and of what is collected.
+        down: whether the first step reads the last rows, and what is collected of it comes last.
+        states: whether the last states are wanted, and not all that was collected.
     """
 
     name: str
@@ -50,32 +51,32 @@ class Steps(NamedTuple):
     number: Value
     arrays: list[tuple[Value, Value]]
     widths: list[int]
-    kept: list[int]
+    collected: list[int]
     down: bool = False
     states: bool = False
 
     def wanted(self) -> list[int]:
         """Widths of the results."""
-        return self.widths if self.states else self.kept
+        return self.widths if self.states else self.collected
 
-    def joined(self, graph: Graph, kept: Sequence[list[Value]]) -> list[Value]:
-        """All that was kept, from what was kept of each step."""
-        ordered = kept[::-1] if self.down else kept
+    def joined(self, graph: Graph, collected: Sequence[list[Value]]) -> list[Value]:
+        """All that was collected, from what was collected of each step."""
+        ordered = collected[::-1] if self.down else collected
         return [
-            Value.cat([each.within(graph) for each in parts])
+            Value.cat([part.within(graph) for part in parts])
             for parts in zip(*ordered, strict=True)
         ]
 
 
-def take_steps(g: Graph, steps: Steps, start: list[Value], kept: list[Value]) -> list[Value]:
-    """The last states, or all that was kept, from the first states and what is kept of them."""
+def take_steps(g: Graph, steps: Steps, start: list[Value], collected: list[Value]) -> list[Value]:
+    """The last states, or all that was collected, from the first states and what they give."""
     if g.root.device == "cpu":
-        return _looped(g, steps, 0, start, kept)
-    return _unrolled(g, steps, 0, start, [kept], [])
+        return _looped(g, steps, 0, start, collected)
+    return _unrolled(g, steps, 0, start, [collected], [])
 
 
 def _looped(
-    g: Graph, steps: Steps, first: int, start: list[Value], kept: list[Value]
+    g: Graph, steps: Steps, first: int, start: list[Value], collected: list[Value]
 ) -> list[Value]:
     """The steps from the number `first` on, as a loop."""
     body = g.body(steps.name)
@@ -85,7 +86,8 @@ def _looped(
     ]
     counts = list({count.name: count for _, count in steps.arrays}.values())
     before = [
-        body.input(f"outputs_{k}", FLOAT, ["done", width]) for k, width in enumerate(steps.kept)
+        body.input(f"outputs_{k}", FLOAT, ["done", width])
+        for k, width in enumerate(steps.collected)
     ]
     edges = [body.input(f"edge_{k}", INT64, [1]) for k in range(len(counts))]
     number = body.step + first if first else body.step
@@ -93,12 +95,14 @@ def _looped(
         number = steps.number - number - 1
     next_edges = [edges_of(count, last=not steps.down).index_select(0, number) for count in counts]
     ends = (next_edges, edges) if steps.down else (edges, next_edges)
-    of = {count.name: slice(*each) for count, *each in zip(counts, *ends, strict=True)}
-    state, found = steps.step(body, previous, [array[of[n.name]] for array, n in steps.arrays])
+    rows_of = {n.name: slice(*pair) for n, *pair in zip(counts, *ends, strict=True)}
+    state, outputs = steps.step(
+        body, previous, [array[rows_of[n.name]] for array, n in steps.arrays]
+    )
     for k, width in enumerate(steps.widths):
         body.output(state[k], f"state_{k}", FLOAT, [f"n_{k}", width])
-    for k, value in enumerate(steps.joined(body, [before, found])):
-        body.output(value, f"collected_{k}", FLOAT, ["done_next", steps.kept[k]])
+    for k, value in enumerate(steps.joined(body, [before, outputs])):
+        body.output(value, f"collected_{k}", FLOAT, ["done_next", steps.collected[k]])
     # Edges of arrays that nothing reads would be counted for nothing.
     read = body.read()
     wanted = [k for k, pair in enumerate(zip(*ends, strict=True)) if read & {e.name for e in pair}]
@@ -108,16 +112,16 @@ def _looped(
         body.output(next_edges[k], f"edge_{k}", INT64, [1])
     begin = [_first_edge(g, steps, first, counts[k]) for k in wanted]
     left = steps.number - first if first else steps.number
-    results = g.loop(body, left, [*start, *kept, *begin])
+    results = g.loop(body, left, [*start, *collected, *begin])
     states = len(start)
-    return results[:states] if steps.states else results[states : states + len(kept)]
+    return results[:states] if steps.states else results[states : states + len(collected)]
 
 
 def edges_of(counts: Value, *, last: bool) -> Value:
     """Where the rows of each step begin (D, 1), or where they end, in an array of which `counts`
     (D,) says how many rows belong to each step."""
-    found: Value = counts.cumsum(0) if last else counts.sums_before()
-    return found.unsqueeze(1)
+    edges: Value = counts.cumsum(0) if last else counts.sums_before()
+    return edges.unsqueeze(1)
 
 
 def _first_edge(g: Graph, steps: Steps, first: int, counts: Value) -> Value:
@@ -125,8 +129,8 @@ def _first_edge(g: Graph, steps: Steps, first: int, counts: Value) -> Value:
     if not first:
         return counts.op("ReduceSum", keepdims=1) if steps.down else g.constant([0])
     # Only this graph has so many steps.
-    found = edges_of(counts, last=steps.down).within(g)
-    return found.select(0, steps.number - first - 1 if steps.down else first)
+    edges = edges_of(counts, last=steps.down).within(g)
+    return edges.select(0, steps.number - first - 1 if steps.down else first)
 
 
 def _unrolled(
@@ -134,31 +138,31 @@ def _unrolled(
     steps: Steps,
     done: int,
     start: list[Value],
-    kept: list[list[Value]],
+    collected: list[list[Value]],
     rows: list[list[Value]],
 ) -> list[Value]:
     """The steps from the number `done` on, each in a branch of the step before.
 
     Args:
-        kept: what is kept of each step so far; one node joins it after the last.
+        collected: what is collected of each step so far; one node joins it after the last.
         rows: for each array its rows for the next steps, then the rows that are left.
     """
     more, over = Graph(f"{STEP}{done}", outer=g), Graph(f"after_step_{done}", outer=g)
-    _give(over, steps, start if steps.states else steps.joined(over, kept))
+    _give(over, steps, start if steps.states else steps.joined(over, collected))
     inside = [value.within(more) for value in start]
     if done == MOST_UNROLLED:
-        _give(more, steps, _looped(more, steps, done, inside, steps.joined(more, kept)))
+        _give(more, steps, _looped(more, steps, done, inside, steps.joined(more, collected)))
     else:
         if done % CUT_AT_ONCE == 0:
-            left = [each[0] for each in rows] or [_read(*each, steps) for each in steps.arrays]
+            left = [parts[0] for parts in rows] or [_read(*array, steps) for array in steps.arrays]
             rows = [
                 _cut(more, array, count, done, down=steps.down)
                 for array, (_, count) in zip(left, steps.arrays, strict=True)
             ]
-        own = [each[0].within(more) for each in rows]
-        state, found = steps.step(more, inside, own)
-        others = [each[1:] for each in rows]
-        _give(more, steps, _unrolled(more, steps, done + 1, state, [*kept, found], others))
+        state, outputs = steps.step(more, inside, [parts[0].within(more) for parts in rows])
+        others = [parts[1:] for parts in rows]
+        results = _unrolled(more, steps, done + 1, state, [*collected, outputs], others)
+        _give(more, steps, results)
     return g.choose(steps.number.within(g) > done, more, over)
 
 

@@ -7,7 +7,7 @@ head's scores, or an embedding that does more than look words up.
 """
 
 import json
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 import onnx
 from onnx import helper
@@ -50,8 +50,6 @@ class Options(TypedDict, total=False):
     outputs: Outputs
     device: Device
 
-
-OWN = "; give the configuration that the model was built from"
 
 DEFAULTS: Options = {"quantize": "none", "index_type": "int32", "outputs": "nodes", "device": "cpu"}
 
@@ -114,7 +112,7 @@ def export_stages(
     if model.embedding.max_pieces:
         metadata["max_pieces"] = str(model.embedding.max_pieces)
     if for_gpu:
-        return [_placed(g.model(metadata))]
+        return [_placed(g.model(metadata), metadata)]
     if quantize != "int8":
         return [g.model(metadata)]
     plain = g.model(metadata | {"quantization": "int8-tables"})
@@ -122,17 +120,13 @@ def export_stages(
     return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
 
 
-def _placed(content: bytes) -> bytes:
+def _placed(content: bytes, metadata: dict[str, str]) -> bytes:
     """A file for a GPU, with its nodes placed."""
     placed = onnx.load_model_from_string(content)
-    helper.set_model_props(placed, _metadata(placed) | {HOST_NODES: "\n".join(place(placed))})
+    helper.set_model_props(placed, metadata | {HOST_NODES: "\n".join(place(placed))})
     onnx.checker.check_model(placed, full_check=True)
     serialized: bytes = placed.SerializeToString(deterministic=True)
     return serialized
-
-
-def _metadata(model: onnx.ModelProto) -> dict[str, str]:
-    return {entry.key: entry.value for entry in model.metadata_props}
 
 
 def _bounds(stored: Model, words: Words) -> dict[str, float]:
@@ -159,26 +153,22 @@ def metadata_of(config: ModelConfig) -> dict[str, str]:
 
 
 def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
-    found = "words" if "token_ids" in model.embedding.index_names else "wordpieces"
-    if found != config.embedding.kind:
+    stated = {
+        "embedding": config.embedding.kind,
+        "classes": len(config.labels),
+        "trees": STRUCTURES[config.trees],
+        "parses": config.parses,
+    }
+    built = {
+        "embedding": "words" if "token_ids" in model.embedding.index_names else "wordpieces",
+        "classes": model.head.classes,
+        "trees": model.encoder.structure,
+        "parses": model.parses,
+    }
+    if stated != built:
         raise ExportError(
-            f"the configuration says embedding {config.embedding.kind!r}, the model reads {found}"
-            f"{OWN}"
-        )
-    if model.head.classes != len(config.labels):
-        raise ExportError(
-            f"the configuration has {len(config.labels)} labels, the model {model.head.classes} "
-            f"classes{OWN}"
-        )
-    if model.encoder.structure != STRUCTURES[config.trees]:
-        raise ExportError(
-            f"the configuration says trees {config.trees!r}, the model takes its trees as "
-            f"{model.encoder.structure}{OWN}"
-        )
-    if model.parses != config.parses:
-        own = "makes trees of its own" if model.parses else "makes no trees"
-        raise ExportError(
-            f"the configuration says parses = {json.dumps(config.parses)}, the model {own}{OWN}"
+            f"the configuration says {stated}, the model has {built}; give the configuration that "
+            "the model was built from"
         )
     if outputs != "nodes" and "root_scores" not in model.output_names:
         raise ExportError(
@@ -242,7 +232,7 @@ def _score(
         g.output(parse, "parse", dtype, ["N"])
 
 
-def _there(value: Value | None) -> Any:
+def _there(value: Value | None) -> Value:
     """What an encoder's export must have given."""
     if value is None:
         raise ExportError(
@@ -279,9 +269,10 @@ def _output_candidates(g: Graph, model: Model, encoding: Encoding, labels: Value
     (scores,) = inline(g, head, [rows])
     across = inner.unsqueeze(1).op("Expand", scores.op("Shape"))
     nodes = g.zeros(places.size(0), classes).scatter(0, across, scores)
-    own = scores.op("GatherElements", labels.long().index_select(0, inner).unsqueeze(1), axis=1)
-    roots: Any = encoding.root_nodes
-    tree: Any = tree_numbers(places, roots).index_select(0, inner)
-    totals = g.zeros(roots.size(0), 1).scatter_add(0, tree.unsqueeze(1), own)
+    of_label = labels.long().index_select(0, inner).unsqueeze(1)
+    label_scores = scores.op("GatherElements", of_label, axis=1)
+    roots = encoding.root_nodes
+    tree = cast(Any, tree_numbers)(places, roots).index_select(0, inner)
+    totals = g.zeros(roots.size(0), 1).scatter_add(0, tree.unsqueeze(1), label_scores)
     g.output(nodes, "node_scores", FLOAT, ["N", classes])
     g.output(totals, "tree_scores", FLOAT, ["B", 1])

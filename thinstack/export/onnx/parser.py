@@ -6,15 +6,8 @@ from typing import Any, Final, cast
 import numpy as np
 import onnx
 
-from thinstack.core.distance_trees import (
-    BinaryTrees,
-    descend,
-    gap_keys,
-    most_words,
-    trees_of_nearest,
-    two_sided,
-    widen,
-)
+from thinstack.core import distance_trees
+from thinstack.core.distance_trees import BinaryTrees
 from thinstack.core.head import TaskHead
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.parser import Parser
@@ -23,8 +16,16 @@ from thinstack.export.onnx import encoder as encoders
 from thinstack.export.onnx.encoder import Encoding, Words, writer_of
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_parser, inline
-from thinstack.export.onnx.plan import depths_of, last_words
+from thinstack.export.onnx.plan import Trees, depths_of, last_words
 from thinstack.export.onnx.value import Value
+
+# Functions of tensors, which take values as well.
+gap_keys: Final[Any] = distance_trees.gap_keys
+two_sided: Final[Any] = distance_trees.two_sided
+widen: Final[Any] = distance_trees.widen
+most_words: Final[Any] = distance_trees.most_words
+descend: Final[Any] = distance_trees.descend
+trees_of_nearest: Final[Any] = distance_trees.trees_of_nearest
 
 WIDTHS: Final = (1, 2, 4, 8, 16)
 """Windows of keys that stand in the graph. Up to twice as many words as the last need no others."""
@@ -45,28 +46,28 @@ def encode(
     `thinstack.export.onnx.encoder.encode`."""
     steps, vectors = inputs["transitions"], words.vectors
     # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
-    own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
-    lengths: Any = inputs["lengths"].within(own).long()
-    breaks: Any = inputs["breaks"].within(own).long() if encoder.joins else lengths.zeros_like()
+    parsed, stated = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
+    lengths = inputs["lengths"].within(parsed).long()
+    breaks = inputs["breaks"].within(parsed).long() if encoder.joins else lengths.zeros_like()
     condition = is_unparsed(steps, vectors)
     if g.device == "cpu":
-        scored = distances(own, encoder.parser, vectors.within(own), lengths)
+        scored = distances(parsed, encoder.parser, vectors.within(parsed), lengths)
     else:
         scored = _distances_on_gpu(g, encoder.parser, vectors, inputs["lengths"], condition)
-        scored = scored.within(own).as_vector()
+        scored = scored.within(parsed).as_vector()
     scored = scored.shaped_as(Value.arange(vectors.size(0)))
-    _give(own, trees_of_distances(own, scored, lengths, breaks))
-    told: Any = steps.within(given).long()
+    _output_trees(parsed, trees_of_distances(parsed, scored, lengths, breaks))
+    transitions = steps.within(stated).long()
     # The branch asks for the size, so that what is made of it belongs to the branch.
-    told.like = told.as_vector(steps.size(0).within(given))
-    parents, _ = parents_of_transitions(told)
-    _give(given, (told, depths_of(parents), last_words(told)))
-    chosen = [value.as_vector() for value in g.choose(condition, own, given)]
+    transitions.like = transitions.as_vector(steps.size(0).within(stated))
+    parents, _ = cast(Any, parents_of_transitions)(transitions)
+    _output_trees(stated, (transitions, depths_of(parents), last_words(transitions)))
+    chosen = [value.as_vector() for value in g.choose(condition, parsed, stated)]
     for value in chosen[1:]:
         value.shaped_as(chosen[0])
     trees = dict(zip(BinaryTrees._fields, chosen, strict=True))
-    found = encoders.encode(g, encoder.encoder, words, trees, head=head, roots_only=roots_only)
-    return found._replace(transitions=trees["transitions"])
+    encoding = encoders.encode(g, encoder.encoder, words, trees, head=head, roots_only=roots_only)
+    return encoding._replace(transitions=trees["transitions"])
 
 
 def _distances_on_gpu(
@@ -74,11 +75,11 @@ def _distances_on_gpu(
 ) -> Value:
     """The distances (L,), or none (0,) if nothing is to be parsed. They are a branch of their own:
     the trees are made on the host."""
-    own, none = Graph("own_distances", outer=g), Graph("no_distances", outer=g)
-    scored = distances(own, parser, vectors.within(own), lengths.within(own).long())
-    own.output(scored, "distances", FLOAT, ["L"])
+    parsed, none = Graph("own_distances", outer=g), Graph("no_distances", outer=g)
+    scored = distances(parsed, parser, vectors.within(parsed), lengths.within(parsed).long())
+    parsed.output(scored, "distances", FLOAT, ["L"])
     none.output(none.constant(np.zeros(0, np.float32)), "distances", FLOAT, ["none"])
-    return g.choose(condition, own, none)[0]
+    return g.choose(condition, parsed, none)[0]
 
 
 def is_unparsed(transitions: Value, words: Value) -> Value:
@@ -97,29 +98,28 @@ def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
     """
     if not parser.onnx:
         return inline(g, export_parser(parser), [words, lengths])[0]
-    written = writer_of(parser, "distances")
-    found: Value = written(g, parser, words, lengths)
-    return found
+    gaps: Value = writer_of(parser, "distances")(g, parser, words, lengths)
+    return gaps
 
 
-def _give(g: Graph, trees: Any) -> None:
+def _output_trees(g: Graph, trees: Trees) -> None:
     for value, name in zip(trees, BinaryTrees._fields, strict=True):
         g.output(value, name, INT64, ["N"])
 
 
-def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> BinaryTrees:
+def trees_of_distances(g: Graph, distances: Value, lengths: Value, breaks: Value) -> Trees:
     """The trees that cut every span at its greatest gap, from distances (L,), lengths (S,) and
     breaks (S,), see `thinstack.core.distance_trees`."""
-    keys: Any = gap_keys(distances, lengths, breaks)
-    line, bounds = (cast(Value, each) for each in two_sided(keys))
-    position: Any = Value.arange(line.size(0))
-    maxima = [cast(Any, line)]
+    keys = gap_keys(distances, lengths, breaks)
+    line, bounds = two_sided(keys)
+    position = Value.arange(line.size(0))
+    maxima = [line]
     for width in WIDTHS[:-1]:
-        maxima.append(cast(Any, widen(maxima[-1], position, width)))
-    nearest: Any = (position - 1).clamp(0)
+        maxima.append(widen(maxima[-1], position, width))
+    nearest: Value = (position - 1).clamp(0)
     few, many = Graph("few_words", outer=g), Graph("many_words", outer=g)
     few.output(nearest, "nearest", INT64, ["K"])
-    words: Any = most_words(keys.within(many), lengths.within(many), breaks.within(many))
+    words: Value = most_words(keys.within(many), lengths.within(many), breaks.within(many))
     longest = words.op("ReduceMax", keepdims=0)
     start = nearest.within(many), maxima[-1].within(many)
     far = _from_afar(many, *start, position.within(many), bounds.within(many), longest)
@@ -127,33 +127,34 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
     any_far = (keys.size(0) > 2 * WIDTHS[-1]).squeeze(0)
     (nearest,) = g.choose(any_far, many, few)
     for width, window in zip(WIDTHS[::-1], maxima[::-1], strict=True):
-        nearest = descend(nearest, cast(Any, bounds), window, width)
-    return trees_of_nearest(nearest.shaped_as(position), cast(Any, line), keys)
+        nearest = descend(nearest, bounds, window, width)
+    trees: Trees = trees_of_nearest(nearest.shaped_as(position), line, keys)
+    return trees
 
 
 def _from_afar(
-    g: Graph, nearest: Value, maxima: Value, position: Any, bounds: Any, longest: Any
+    g: Graph, nearest: Value, maxima: Value, position: Value, bounds: Value, longest: Value
 ) -> Value:
     """The candidates for the nearest keys that reach their bounds, moved by windows that are wider
     than the last of `WIDTHS`, from the `maxima` of that width."""
     body = g.body("widen_windows")
-    narrow: Any = body.input("maxima", INT64, ["K"])
-    width: Any = body.input("width", INT64, [])
-    wider: Any = widen(narrow, position, width)
+    narrow = body.input("maxima", INT64, ["K"])
+    width = body.input("width", INT64, [])
+    wider = widen(narrow, position, width)
     doubled = width * 2
     body.output(wider, "wider", INT64, ["K"])
     body.output(doubled, "doubled", INT64, [])
     body.output(wider, "window", INT64, ["K"])
     start = [maxima, g.constant(WIDTHS[-1])]
-    half: Any = (longest + 1) // 2
+    half = (longest + 1) // 2
     _, widest, windows = g.loop(body, 62, start, going=doubled < half)
 
     body = g.body("nearest_greater")
-    before: Any = body.input("nearest", INT64, ["K"])
+    before = body.input("nearest", INT64, ["K"])
     width = body.input("width", INT64, [])
-    count: Any = windows.size(0).squeeze(0)
-    window: Any = windows.index_select(0, count - 1 - body.step)
-    nearer: Any = descend(before, bounds, window, width)
+    count = windows.size(0).squeeze(0)
+    window = windows.index_select(0, count - 1 - body.step)
+    nearer = descend(before, bounds, window, width)
     body.output(nearer, "nearer", INT64, ["K"])
     body.output(width // 2, "halved", INT64, [])
     return g.loop(body, count, [nearest, widest])[0]

@@ -163,8 +163,8 @@ def export_module(
             of one name are equal.
     """
     module = copy.deepcopy(module).eval()
-    known = {size: _size(size) for named in sizes for size in named.values()}
-    free = [{place: known[size] for place, size in named.items()} for named in sizes]
+    size_of = {size: _size(size) for named in sizes for size in named.values()}
+    free = [{place: size_of[size] for place, size in named.items()} for named in sizes]
     part = Part(module, **{prefix: module})
     return export_part(f"{type(module).__name__}.forward", part, examples, free)
 
@@ -176,7 +176,7 @@ def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
     Only operators, names and attributes are copied. The exporter's stack traces and paths are left
     out. Weights go to the root.
     """
-    names = {value.name: given.name for value, given in zip(part.input, inputs, strict=True)}
+    names = {value.name: value_in.name for value, value_in in zip(part.input, inputs, strict=True)}
     for tensor in part.initializer:
         value = numpy_helper.to_array(tensor)
         is_weight = value.ndim > 0 and value.dtype.kind == "f"

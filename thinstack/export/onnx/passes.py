@@ -1,14 +1,12 @@
 """The two passes of a cell in an ONNX graph, as in `thinstack.core.depth_ordered`. The cell's own
 operations are put into the loops."""
 
-from typing import Any
-
 import numpy as np
 import onnx
 
 from thinstack.core.cell import Cell
 from thinstack.export.onnx.graph import Graph, set_nodes
-from thinstack.export.onnx.levels import Steps, take_steps
+from thinstack.export.onnx.levels import Steps, Taken, take_steps
 from thinstack.export.onnx.parts import Parts, inline
 from thinstack.export.onnx.plan import Plan, Pools
 from thinstack.export.onnx.value import Value
@@ -39,24 +37,24 @@ def depth_ordered(
         plan: the schedule.
         roots_only: whether only roots are read.
     """
-    widths, kept = cell.state_sizes, [] if roots_only else parts.widths
+    widths, collected = cell.state_sizes, [] if roots_only else parts.widths
     leaves = inline(g, parts.leaf, [leaf_inputs])
-    outputs = inline(g, parts.read, leaves) if kept else []
-    outputs = [_rows(each, leaf_rows) for each in outputs]
+    outputs = inline(g, parts.read, leaves) if collected else []
+    outputs = [_rows(output, leaf_rows) for output in outputs]
     read = plan.by_slot if cell.arity > 0 else plan.by_edge
     pools = _first_states(g, leaves, leaf_rows, read, widths)
 
-    def compose(body: Graph, previous: list[Value], rows: list[Value]) -> Any:
+    def compose(body: Graph, previous: list[Value], rows: list[Value]) -> Taken:
         inputs, kinds, places, owners, *below = rows
         pool = [part.put(places, state) for part, state in zip(below, previous, strict=True)]
         links = [owners, kinds]
         if cell.arity > 0:
             links = [body.constant([]), kinds]
             pool = [
-                each.view([-1, cell.arity, width]) for each, width in zip(pool, widths, strict=True)
+                part.view([-1, cell.arity, width]) for part, width in zip(pool, widths, strict=True)
             ]
         state = inline(body, parts.compose, [inputs, *links, *pool])
-        return state, inline(body, parts.read, state) if kept else []
+        return state, inline(body, parts.read, state) if collected else []
 
     inner, below = plan.inner_counts, read.counts
     arrays = [
@@ -66,10 +64,12 @@ def depth_ordered(
         (plan.owners, below),
         *((part, below) for part in pools),
     ]
-    steps = Steps("compose_one_depth", compose, plan.steps, arrays, widths, kept, states=not kept)
+    steps = Steps(
+        "compose_one_depth", compose, plan.steps, arrays, widths, collected, states=not collected
+    )
     start = [g.constant(np.zeros((0, width), np.float32)) for width in widths]
     results = take_steps(g, steps, start, outputs)
-    if kept:
+    if collected:
         return results
     before = plan.inner.size(0) - plan.before_counts[-1:]
     last = read.places[before:].unsqueeze(1)
@@ -104,7 +104,7 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
     roots = inline(g, parts.leaf, [by_step[last:]])
     outputs = inline(g, parts.read, roots)[0]
 
-    def descend(body: Graph, previous: list[Value], rows: list[Value]) -> Any:
+    def descend(body: Graph, previous: list[Value], rows: list[Value]) -> Taken:
         node_inputs, owners, slots = rows
         sides, above = slots + 1, [part.index_select(0, owners) for part in previous]
         if cell.arity > 0:
@@ -115,10 +115,10 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
         state = inline(body, parts.compose, [node_inputs, *links, *above])
         return state, inline(body, parts.read, state)[:1]
 
-    below, kept = plan.by_edge.counts, [cell.hidden_size]
+    below, collected = plan.by_edge.counts, [cell.hidden_size]
     arrays = [(by_step, below), (plan.above, below), (plan.slots, below)]
     steps = Steps(
-        "descend_one_depth", descend, plan.steps, arrays, cell.state_sizes, kept, down=True
+        "descend_one_depth", descend, plan.steps, arrays, cell.state_sizes, collected, down=True
     )
     (states,) = take_steps(g, steps, roots, [outputs])
     position = Value.arange(plan.rows.size(0))

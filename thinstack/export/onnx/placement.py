@@ -106,8 +106,8 @@ class _Placement:
         for node in graph.node:
             for inner in subgraphs(node):
                 if node.op_type == "If" and self.runs_on_host(node):
-                    made = (name for each in walk(inner.node) for name in each.output)
-                    self.places.on_host |= {*made}
+                    outputs = (name for child in walk(inner.node) for name in child.output)
+                    self.places.on_host |= {*outputs}
                 else:
                     self._keep_branches(inner)
 
@@ -128,52 +128,52 @@ class _Placement:
     def use_crossed(self, model: onnx.ModelProto) -> None:
         """Let steps use what has crossed before them, so that nothing crosses in a step."""
         steps = [graph for graph in _graphs(model.graph) if graph.name.startswith(STEP)]
-        found = self._whole_on_gpu(model.graph, steps)
+        movable = self._whole_on_gpu(model.graph, steps)
         for graph in reversed(steps):  # those inside first, as nodes are copied
-            nodes = [self._on_gpu(n) if n.name in found else [n] for n in graph.node]
+            nodes = [self._on_gpu(n) if n.name in movable else [n] for n in graph.node]
             set_nodes(graph, chain.from_iterable(nodes))
 
     def _whole_on_gpu(self, graph: onnx.GraphProto, steps: list[onnx.GraphProto]) -> set[str]:
         """The nodes of steps that make whole numbers for the GPU only, of what there is outside."""
         nodes = {node.name: node for step in steps for node in step.node}
-        own = {name for node in nodes.values() for name in node.output}
+        of_steps = {name for node in nodes.values() for name in node.output}
         readers: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
         for node in walk(graph.node):
             for place, name in enumerate(node.input):
                 readers.setdefault(name, []).append((node, place))
-        found = {
+        candidates = {
             name: node
             for name, node in nodes.items()
             if node.op_type in WHOLE and self.places.types[node.output[0]] in (INT64, BOOL)
             if node.output[0] not in self.places.on_gpu
         }
         while True:
-            made = {name for node in found.values() for name in node.output}
-            kept = {
+            results = {name for node in candidates.values() for name in node.output}
+            remaining = {
                 name: node
-                for name, node in found.items()
-                if self._has(node, own, made)
-                and all(self._is_for_gpu(readers.get(out, ()), made) for out in node.output)
+                for name, node in candidates.items()
+                if self._has(node, of_steps, results)
+                and all(self._is_for_gpu(readers.get(out, ()), results) for out in node.output)
             }
-            if len(kept) == len(found):
-                return {*found}
-            found = kept
+            if len(remaining) == len(candidates):
+                return {*candidates}
+            candidates = remaining
 
-    def _has(self, node: onnx.NodeProto, own: set[str], made: set[str]) -> bool:
+    def _has(self, node: onnx.NodeProto, of_steps: set[str], results: set[str]) -> bool:
         """Whether the GPU has, or can get, all that a node reads there."""
         left = ON_HOST.get(node.op_type, ())
         data = (name for place, name in enumerate(node.input) if place not in left and name)
         return all(
-            name in made
+            name in results
             or name in self.places.constants
-            or (name not in own and self.is_hosts(name))
+            or (name not in of_steps and self.is_hosts(name))
             for name in data
         )
 
-    def _is_for_gpu(self, readers: Sequence[tuple[onnx.NodeProto, int]], made: set[str]) -> bool:
+    def _is_for_gpu(self, readers: Sequence[tuple[onnx.NodeProto, int]], results: set[str]) -> bool:
         """Whether all that reads a value does so on the GPU."""
         for node, place in readers:
-            on_gpu = not self.runs_on_host(node) or node.output[0] in made
+            on_gpu = not self.runs_on_host(node) or node.output[0] in results
             if node.op_type in SIZES:
                 continue
             if not on_gpu or place in ON_HOST.get(node.op_type, ()):
@@ -203,18 +203,18 @@ class _Placement:
 
     def order(self, graph: onnx.GraphProto) -> None:
         """Order the nodes of a graph and of those in it, and let values cross."""
-        made = {name for node in graph.node for name in node.output}
-        here, ready = made | {value.name for value in graph.input}, set[str]()
+        produced = {name for node in graph.node for name in node.output}
+        here, ready = produced | {value.name for value in graph.input}, set[str]()
         waiting, ordered = list(graph.node), list[onnx.NodeProto]()
         while waiting:
-            can = [node for node in waiting if self._may_run(node, made - ready)]
+            can = [node for node in waiting if self._may_run(node, produced - ready)]
             wanted = {id(n): {v for *_, v in self.reads(n) if v in here} for n in can}
             free = [node for node in can if not wanted[id(node)]]
             first = [node for node in free if self.runs_on_host(node)] or free[:1]
             if not first:
-                readers = [found for node in waiting for found in self.reads(node)]
-                known = {v for *_, v in readers if v in here and v not in made - ready}
-                first, names = cross(self.places, sorted(known))
+                readers = [reading for node in waiting for reading in self.reads(node)]
+                crossing = {v for *_, v in readers if v in here and v not in produced - ready}
+                first, names = cross(self.places, sorted(crossing))
                 for reader, place, value in readers:
                     reader.input[place] = names.get(value, value)
             ordered += first
@@ -233,8 +233,8 @@ class _Placement:
     def _is_forced(self, node: onnx.NodeProto) -> bool:
         if node.output[0] in self.places.on_host:
             return True
-        told = node.op_type in SIZES and not self.is_hosts(node.input[0])
-        return self.runs_on_host(node) and not told and node.op_type != "Constant"
+        sized = node.op_type in SIZES and not self.is_hosts(node.input[0])
+        return self.runs_on_host(node) and not sized and node.op_type != "Constant"
 
 
 def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:

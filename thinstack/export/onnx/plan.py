@@ -3,20 +3,15 @@
 from typing import Any, NamedTuple, cast
 
 import onnx
-from torch import Tensor
 
-from thinstack.core.distance_trees import BinaryTrees
-from thinstack.core.schedule import (
-    jump,
-    or_itself,
-    parents_of_transitions,
-    schedule_depths,
-    sums_before,
-)
-from thinstack.export.onnx.graph import Graph
+from thinstack.core.schedule import jump, or_itself, parents_of_transitions, schedule_depths
 from thinstack.export.onnx.value import Value
 
 INT64, BOOL = onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+
+
+Trees = tuple[Value, Value, Value]
+"""The fields of `thinstack.core.distance_trees.BinaryTrees` as values."""
 
 
 class Pools(NamedTuple):
@@ -34,10 +29,10 @@ class Pools(NamedTuple):
         counts: (D,) rows of each step's pool.
     """
 
-    leaves: Any
+    leaves: Value
     absent: bool
-    places: Any
-    counts: Any
+    places: Value
+    counts: Value
 
 
 class Plan(NamedTuple):
@@ -68,41 +63,40 @@ class Plan(NamedTuple):
         slots: (N - B,) which child of its parent a node is, from 0, in that order.
     """
 
-    leaves: Any
-    leaf_words: Any
-    inner: Any
-    children: Any
-    child_kinds: Any
-    roots: Any
-    stacked: Any
-    steps: Any
-    inner_counts: Any
-    before_counts: Any
+    leaves: Value
+    leaf_words: Value | None
+    inner: Value
+    children: Value
+    child_kinds: Value
+    roots: Value
+    stacked: Value
+    steps: Value
+    inner_counts: Value
+    before_counts: Value
     by_slot: Pools
     by_edge: Pools
-    kinds: Any
-    owners: Any
-    rows: Any
-    above: Any
-    slots: Any
+    kinds: Value
+    owners: Value
+    rows: Value
+    above: Value
+    slots: Value
 
 
-def plan_transitions(transitions: Any, words: Any = None) -> Plan:
+def plan_transitions(transitions: Value, words: Value | None = None) -> Plan:
     """The plan of binary trees, from valid transitions (N,) and the number (1,) of words if it is
     known."""
-    parents, _ = parents_of_transitions(transitions)
-    trees = BinaryTrees(transitions, cast(Any, depths_of(parents)), last_words(transitions))
-    return plan_binary(trees, words)
+    parents, _ = cast(Any, parents_of_transitions)(transitions)
+    return plan_binary((transitions, depths_of(parents), last_words(transitions)), words)
 
 
-def last_words(transitions: Any) -> Any:
+def last_words(transitions: Value) -> Value:
     """The number (N,) of the last word below each node, from valid transitions (N,)."""
-    return (1 - transitions).cumsum(0) - 1
+    last: Value = (1 - transitions).cumsum(0) - 1
+    return last
 
 
-def plan_binary(trees: Any, words: Any = None) -> Plan:
-    """The plan of `BinaryTrees`, whose fields are values, and the number (1,) of words if it is
-    known.
+def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
+    """The plan of binary trees, and the number (1,) of words if it is known.
 
     Nodes of one depth, by position, are the children of the inner nodes above them, in pairs. So
     one order by depth and position tells the pools, and nobody asks for parents.
@@ -125,7 +119,7 @@ def plan_binary(trees: Any, words: Any = None) -> Plan:
 
     edges = inner.size(0) * 2
     edge = Value.arange(edges)
-    rank = Value.arange(inner.size(0)) - sums_before(counts).index_select(0, step_of_inner)
+    rank = Value.arange(inner.size(0)) - counts.sums_before().index_select(0, step_of_inner)
     inner_counts = counts[1:]
     pools = Pools(last.index_select(0, order), False, places, inner_counts * 2)
     return Plan(
@@ -149,31 +143,31 @@ def plan_binary(trees: Any, words: Any = None) -> Plan:
     )
 
 
-def plan_parents(parents: Any, slots: Any, kinds: Any, arity: int) -> Plan:
+def plan_parents(parents: Value, slots: Value, kinds: Value, arity: int) -> Plan:
     """The plan of any forest of N nodes, from the arguments of `schedule.schedule_parents`."""
-    depths: Any = depths_of(parents)
+    depths = depths_of(parents)
     deepest = _deepest(depths)
-    plan: Any = schedule_depths(parents, slots, kinds, depths, deepest, arity)
+    plan = cast(Any, schedule_depths)(parents, slots, kinds, depths, deepest, arity)
     inner_counts, counts = plan.inner_counts[1:], plan.leaf_counts + plan.inner_counts
     leaf = (plan.stacked < plan.leaves.size(0)).long() * (plan.stacked + 1)
     position = Value.arange(parents.size(0))
     by_depth = position.index_copy(0, plan.stacked, position).take(plan.rows)
     edges = by_depth[: by_depth.size(0) - plan.roots.size(0)]
 
-    def pools(children: Any, started: Any, counts: Any, absent: bool) -> Pools:
+    def pools(children: Value, started: Value, counts: Value, absent: bool) -> Pools:
         """Of children as 1 + position, from where the pool starts that has each inner node."""
         pooled = Value.cat([children, plan.roots + 1])
-        found = parents.new_zeros([parents.size(0) + 1])
-        found = found.index_copy(0, pooled, Value.arange(pooled.size(0))).take(plan.inner + 1)
+        none = parents.new_zeros([parents.size(0) + 1])
+        pool_rows = none.index_copy(0, pooled, Value.arange(pooled.size(0))).take(plan.inner + 1)
         is_root = parents.index_select(0, plan.inner) < 0
-        places = found - is_root.where(children.size(0), started)
+        places = pool_rows - is_root.where(children.size(0), started)
         table = Value.cat([parents.new_zeros([1]), leaf])
         rows = (table if absent else (table - 1).maximum(0)).take(pooled)
         return Pools(rows, absent, places, counts)
 
     step = (deepest - depths).index_select(0, plan.inner)
     composed = plan.inner_counts.cumsum(0).index_select(0, step) * arity
-    deeper = sums_before(counts).index_select(0, step)
+    deeper = counts.sums_before().index_select(0, step)
     return Plan(
         leaves=plan.leaves,
         leaf_words=plan.leaf_words,
@@ -195,19 +189,19 @@ def plan_parents(parents: Any, slots: Any, kinds: Any, arity: int) -> Plan:
     )
 
 
-def depths_of(parents: Any) -> Any:
+def depths_of(parents: Value) -> Value:
     """The distance (N,) of each node from its root."""
-    g: Graph = parents.graph
+    g = parents.graph
     body = g.body("double_the_jump")
     depth, above = (body.input(name, INT64, ["N"]) for name in ("depth", "above"))
-    added, further = cast(tuple[Value, Value], jump(cast(Tensor, depth), cast(Tensor, above)))
+    added, further = cast(Any, jump)(depth, above)
     body.output(depth + added, "depth_next", INT64, ["N"])
     body.output(further, "above_next", INT64, ["N"])
-    start = [(parents >= 0).long(), cast(Value, or_itself(parents))]
+    start = [(parents >= 0).long(), cast(Any, or_itself)(parents)]
     return g.loop(body, 63, start, going=added.sum().op("Cast", to=BOOL))[0].shaped_as(parents)
 
 
-def _deepest(depths: Any) -> Any:
+def _deepest(depths: Value) -> Value:
     """The greatest of some depths."""
     # Without the zero the greatest depth of an empty forest would be the least int64.
     deepest = Value.cat([depths, depths.graph.constant([0])]).op("ReduceMax", keepdims=1)

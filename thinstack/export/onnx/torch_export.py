@@ -74,23 +74,23 @@ def export_part(
 def export_together(asked: Sequence[Asked]) -> list[onnx.GraphProto]:
     """The graphs of several parts, by one export, which takes less time than one of each. Where
     that fails, each is exported by itself, so that the error names it."""
-    counts = [len(each.example) for each in asked]
+    counts = [len(one.example) for one in asked]
     ends = [*accumulate(counts)]
 
     def call(*inputs: Tensor) -> Any:
-        given = zip([0, *ends], ends, asked, strict=False)
-        return tuple(chain.from_iterable(one.part(*inputs[start:end]) for start, end, one in given))
+        cuts = zip([0, *ends], ends, asked, strict=False)
+        return tuple(chain.from_iterable(one.part(*inputs[start:end]) for start, end, one in cuts))
 
-    modules = {key: part for each in asked for key, part in each.part.named_children()}
-    example = [*chain.from_iterable(each.example for each in asked)]
-    sizes = [*chain.from_iterable(each.sizes for each in asked)]
+    modules = {key: part for one in asked for key, part in one.part.named_children()}
+    example = [*chain.from_iterable(one.example for one in asked)]
+    sizes = [*chain.from_iterable(one.sizes for one in asked)]
     try:
-        names = ", ".join(each.name for each in asked)
+        names = ", ".join(one.name for one in asked)
         whole = export_part(names, Part(call, **modules), example, sizes)
     except ExportError:
-        return [export_part(*each) for each in asked]
+        return [export_part(*one) for one in asked]
     with torch.no_grad():
-        lengths = [len(each.part(*each.example)) for each in asked]
+        lengths = [len(one.part(*one.example)) for one in asked]
     inputs, outputs = iter(whole.input), iter(whole.output)
     pairs = [
         ([*islice(inputs, count)], [*islice(outputs, length)])
@@ -132,8 +132,8 @@ def _reason(error: BaseException) -> str:
         chain.append(chain[-1].__cause__)
     whole = "\n".join(str(link) for link in chain)
     if "Constraints violated" in whole or "Expected op to be '=='" in whole:
-        found = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
-        details = "; ".join(dict.fromkeys(found))
+        reasons = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
+        details = "; ".join(dict.fromkeys(reasons))
         return (
             "it does otherwise for other numbers of rows, by an `if` or a loop over them; let it "
             f"treat all numbers alike ({details})"

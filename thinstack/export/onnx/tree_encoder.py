@@ -80,24 +80,25 @@ def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
     """The schedule of the forest that the inputs describe."""
     leaves = words.size(0) if encoder.words_at_leaves else None
     if "depths" in inputs:  # of a parser
-        trees: Any = BinaryTrees(*(cast(Any, inputs[name]) for name in BinaryTrees._fields))
-        return plan_binary(trees, leaves)
-    given: dict[str, Any] = {name: inputs[name].long() for name in encoder.input_names}
+        transitions, depths, last = (inputs[name] for name in BinaryTrees._fields)
+        return plan_binary((transitions, depths, last), leaves)
+    indices = {name: inputs[name].long() for name in encoder.input_names}
     if encoder.structure == "transitions":
-        return plan_transitions(given["transitions"], leaves)
+        return plan_transitions(indices["transitions"], leaves)
     if encoder.structure == "lengths":
-        return chains(given["lengths"], words)
-    parents = given["parents"]
-    slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
+        return chains(indices["lengths"], words)
+    parents = indices["parents"]
+    slots = indices.get("slots", parents.zeros_like())
+    kinds = indices.get("kinds", parents.ones_like())
     return plan_parents(parents, slots, kinds, encoder.arity)
 
 
-def chains(lengths: Any, words: Value) -> Plan:
+def chains(lengths: Value, words: Value) -> Plan:
     """The schedule of sentences as chains, from `lengths` (B,) and `words` (L, ...). If lengths add
     up to more than L, the graph fails when it runs, and does not take as much memory as they
     say."""
-    told: Any = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
-    parents: Any = parents_of_lengths(lengths, told)
+    nodes = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
+    parents: Value = cast(Any, parents_of_lengths)(lengths, nodes)
     return plan_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
 
 

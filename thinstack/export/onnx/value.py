@@ -160,8 +160,8 @@ class Value:
         return order.shaped_as(self)
 
     def size(self, dim: int) -> "Value":
-        known = self.like.length if dim == 0 else None
-        size = known or self.like.op("Shape", start=dim, end=dim + 1)
+        length = self.like.length if dim == 0 else None
+        size = length or self.like.op("Shape", start=dim, end=dim + 1)
         size.is_number = True
         return size
 
@@ -205,8 +205,8 @@ class Value:
         first, last = ends if len(ends) == 2 else (0, ends[0])
         start, end = (x.squeeze(0) if isinstance(x, Value) else x for x in (first, last))
         numbers = innermost(start, end).op("Range", start, end, 1)
-        known = last if isinstance(first, int) and first == 0 and isinstance(last, Value) else None
-        return numbers.as_vector(known)
+        length = last if isinstance(first, int) and first == 0 and isinstance(last, Value) else None
+        return numbers.as_vector(length)
 
     @staticmethod
     def cat(values: "Sequence[Value]", dim: int = 0) -> "Value":
@@ -226,9 +226,9 @@ def innermost(*operands: Operand) -> "Graph":
 
 def _vector(like: Value, sizes: Sizes) -> Value:
     """Sizes as one vector, in the innermost graph of theirs and `like`'s."""
-    graph, known = innermost(like, *sizes), [size for size in sizes if isinstance(size, int)]
-    if len(known) == len(sizes):
-        return graph.constant(np.array(known, np.int64))
+    graph, numbers = innermost(like, *sizes), [size for size in sizes if isinstance(size, int)]
+    if len(numbers) == len(sizes):
+        return graph.constant(np.array(numbers, np.int64))
     parts = [size if isinstance(size, Value) else graph.constant([size]) for size in sizes]
     return parts[0] if len(parts) == 1 else graph.op("Concat", *parts, axis=0)
 

@@ -11,9 +11,8 @@ from typing import Any, Unpack, cast, get_args
 import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpRun
+from onnx.reference.ops.op_dequantize_linear import DequantizeLinear_25
 from threadpoolctl import ThreadpoolController
 
 from thinstack._onnxruntime import import_onnxruntime
@@ -41,23 +40,10 @@ from thinstack.runtime.session import open_session
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 
 
-class DequantizeLinear(OpRun):
-    """What whole numbers stand for, with a scale for all or for each column. onnx's reference
-    evaluator has it from opset 19 on."""
+class DequantizeLinear(DequantizeLinear_25):
+    """What whole numbers stand for. onnx's reference evaluator has it only for later opsets."""
 
     op_domain = ""
-
-    def _run(
-        self,
-        x: NDArray[np.integer],
-        scale: NDArray[np.float32],
-        zero: NDArray[np.integer] | int = 0,
-        axis: int = 1,
-        **_: Any,  # attributes of later opsets
-    ) -> tuple[NDArray[np.float32]]:
-        if axis != x.ndim - 1:
-            raise ValueError(f"DequantizeLinear: expected a scale a column, found axis {axis}")
-        return ((x.astype(np.float32) - np.float32(zero)) * scale,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +159,8 @@ def verify_onnx(
     real = wanted[:1] if model.embedding.lookup == "context" else wanted
     run = file.runtimes["onnxruntime"][1]
     shipped = run if rough else partial(eager_scores, rounded)
-    given = (inputs for inputs in sampled(rounded) if not makes_trees(rounded, inputs))
-    cost = compare("the file", "", shipped, plain, given, np.inf, outputs=file.outputs)
+    over_trees = (inputs for inputs in sampled(rounded) if not makes_trees(rounded, inputs))
+    cost = compare("the file", "", shipped, plain, over_trees, np.inf, outputs=file.outputs)
     return VerificationReport(
         tolerance=tolerance,
         runtimes=tuple(
@@ -225,11 +211,11 @@ class _File:
         reference = ReferenceEvaluator(self.proto, new_ops=[DequantizeLinear])
         numpy_threads = ThreadpoolController()
 
-        def evaluated(*given: Any) -> Any:
+        def evaluated(*arguments: Any) -> Any:
             # Of a sigmoid, which is right. Products are so small that threads wait for each other.
             one = numpy_threads.limit(limits=1, user_api="blas")
             with np.errstate(over="ignore", invalid="ignore"), one:
-                return reference.run(*given)
+                return reference.run(*arguments)
 
         self.runtimes: dict[str, tuple[str, Run]] = {
             "onnxruntime": (import_onnxruntime().__version__, partial(scores, self.session.run)),
@@ -237,21 +223,18 @@ class _File:
         }
 
 
-def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
-    told = metadata_of(config)
-    expected = {key: told[key] for key in ("labels", "cell", "head", "trees")}
-    stored = {key: found.get(key) for key in expected}
+def _check_metadata(metadata: dict[str, str], config: ModelConfig) -> Quantize:
+    stated = metadata_of(config)
+    expected = {key: stated[key] for key in ("labels", "cell", "head", "trees")}
+    stored = {key: metadata.get(key) for key in expected}
     if stored != expected:
         raise ExportError(
             f"the ONNX file is of another model: expected {expected}, its metadata say {stored}; "
             "verify it with the model and configuration that it was exported from"
         )
-    quantize = found.get("quantization")
-    if quantize not in get_args(Quantize):
-        known = ", ".join(get_args(Quantize))
+    if (quantize := metadata.get("quantization")) not in get_args(Quantize):
         raise ExportError(
-            f"the ONNX file's metadata say quantization {quantize!r}; expected one of {known}: "
-            "export the model again"
+            f"the ONNX file's metadata say quantization {quantize!r}; export the model again"
         )
     return cast(Quantize, quantize)
 
@@ -259,14 +242,14 @@ def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
 def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
     """The outputs that the file gives. Raises ExportError unless they are the model's;
     `node_scores` may be missing."""
-    found = [value.name for value in proto.graph.output]
-    expected = [name for name in model.output_names if name != "node_scores" or name in found]
-    if found != expected:
+    names = [value.name for value in proto.graph.output]
+    expected = [name for name in model.output_names if name != "node_scores" or name in names]
+    if names != expected:
         raise ExportError(
-            f"the ONNX file gives {', '.join(found)} where the model gives "
+            f"the ONNX file gives {', '.join(names)} where the model gives "
             f"{', '.join(model.output_names)}; export the model again"
         )
-    return found
+    return names
 
 
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:

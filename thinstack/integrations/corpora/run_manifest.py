@@ -15,8 +15,8 @@ from thinstack._version import __version__
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.core.config import Aggregation, TreeSource
 from thinstack.core.config.base import Strict, problems
-from thinstack.core.config.separator import Separator
 from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.dialects import Separator
 from thinstack.errors import DataError, InputError, StoppedError, ThinstackError
 from thinstack.integrations.corpora.inputs import Corpus, digest
 from thinstack.integrations.corpora.part_files import PartFormat

@@ -82,17 +82,17 @@ class ChildSumLSTM(Cell):
             from_x = inputs @ self.w
             gates = gates + from_x
             f = f + from_x[:, width : 2 * width].index_select(0, owner)
-        kept = sum_by_owner(f.sigmoid() * c_k, owner, n)
-        return self._state(gates[:, :width], gates[:, 2 * width :], kept)
+        remembered = sum_by_owner(f.sigmoid() * c_k, owner, n)
+        return self._state(gates[:, :width], gates[:, 2 * width :], remembered)
 
     def _bias(self) -> Tensor:
         return self.b + self.b_u if self.double_bias else self.b
 
-    def _state(self, i: Tensor, ou: Tensor, kept: Tensor) -> list[Tensor]:
+    def _state(self, i: Tensor, ou: Tensor, remembered: Tensor) -> list[Tensor]:
         """From the gates i, o and u before squashing, and what the forget gates keep of the
         children's cells."""
         width = self.hidden_size
-        c = i.sigmoid() * ou[:, -width:].tanh() + kept  # (7)
+        c = i.sigmoid() * ou[:, -width:].tanh() + remembered  # (7)
         if not self.output_gate:
             return [c.tanh(), c]
         return [ou[:, :width].sigmoid() * c.tanh(), c]  # (8)

@@ -69,8 +69,8 @@ class TreeRanker(TaskHead):
         """
         # No sentence has less than one tree, so B places do for all sentences. One more takes what
         # is left out: what is chosen by a mask would have the host wait for its size.
-        known, places = (candidates >= 0).all(1), scores.shape[0]
-        sentence = candidates[:, 0].masked_fill(~known, places)
+        is_candidate, places = (candidates >= 0).all(1), scores.shape[0]
+        sentence = candidates[:, 0].masked_fill(~is_candidate, places)
         wrong = candidates[:, 1].to(scores.dtype)
         none = scores.new_zeros([places + 1])
         rivals, oracles = scores + self.kappa * wrong, scores.masked_fill(wrong > 0, -torch.inf)

@@ -10,9 +10,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from thinstack.core.cell import Cell
-from thinstack.core.fast import affine, gelu
+from thinstack.core.fast import affine, gelu, one_weight_gradient
 from thinstack.core.model.model import Joint, Model
-from thinstack.core.shared_weights import one_weight_gradient
 from thinstack.errors import ConfigError
 from thinstack.training.recipe import TrainingConfig
 

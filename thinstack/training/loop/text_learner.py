@@ -17,10 +17,10 @@ from safetensors.torch import load, save
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import check_safetensors, load_model, weights_of
-from thinstack.core.class_sets import summed
 from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
+from thinstack.core.scale import summed
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.plugins.build import build_model

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from thinstack.core.class_sets import summed
 from thinstack.core.model.model import Model
+from thinstack.core.scale import summed
 from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error, tempered
 from thinstack.runtime.documents import mean_scores

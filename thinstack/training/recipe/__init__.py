@@ -5,8 +5,8 @@ from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Strict, read_toml
-from thinstack.core.config.model_config import ModelConfig
 from thinstack.training.lesson import Lessons
 from thinstack.training.recipe.card_config import CardConfig
 from thinstack.training.recipe.training_config import TrainingConfig

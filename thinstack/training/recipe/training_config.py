@@ -4,8 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from thinstack.core.config import MadeTree
 from thinstack.core.config.base import Rate, Strict
-from thinstack.core.config.model_config import MadeTree
 
 
 class TrainingConfig(Strict):

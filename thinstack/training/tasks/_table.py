@@ -12,11 +12,11 @@ from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.core.class_sets import ClassSets
 from thinstack.core.config import ModelConfig
-from thinstack.core.config.separator import Separator
+from thinstack.core.scale import ClassSets
 from thinstack.data.files.paths import FilePath
 from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.dialects import Separator
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
 from thinstack.errors import DataError, escaped

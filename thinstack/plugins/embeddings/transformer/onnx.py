@@ -1,7 +1,7 @@
 """Words in their context, `thinstack.plugins.embeddings.transformer.embedding`, in an ONNX
 graph."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -31,13 +31,12 @@ def words(
     g: Graph, embedding: TransformerEmbedding, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
     """Vectors of words in their context, as `TransformerEmbedding.forward` gives them."""
-    given: list[Any] = [inputs[name].long() for name in embedding.index_names]
-    pieces, counts, lengths = given
-    tokens: Any = tokens_of(pieces, counts, lengths, embedding.first, embedding.last)
+    pieces, counts, lengths = (inputs[name].long() for name in embedding.index_names)
+    tokens = cast(Any, tokens_of)(pieces, counts, lengths, embedding.first, embedding.last)
     extents: Value = tokens.ends - tokens.starts + 1
     longest = Value.cat([extents, g.constant([1])]).op("ReduceMax", keepdims=1)
-    grid, inside = grid_of(tokens, Value.arange(longest))  # type: ignore[arg-type]
-    mask = inside.op("Where", 0.0, FAR_BELOW).unsqueeze(1).unsqueeze(1)  # type: ignore[attr-defined]
+    grid, inside = cast(Any, grid_of)(tokens, Value.arange(longest))
+    mask = inside.op("Where", 0.0, FAR_BELOW).unsqueeze(1).unsqueeze(1)
     table = Table(g, embedding.table.detach().numpy(), quantize)
     rows, places = table.rows(tokens.ids), tokens.sentence * longest + tokens.positions
     read = [rows, tokens.positions, grid, mask, places]
@@ -53,8 +52,8 @@ def words(
         beside.append(static.rows(tokens.ids))
     _, owner = words_of(pieces, counts)
     vectors = Value.cat(beside, 1).index_select(0, tokens.pieces)
-    found = mean_by_word(vectors, embedding.size, owner, counts)
-    return Words(found, found)
+    means = mean_by_word(vectors, embedding.size, owner, counts)
+    return Words(means, means)
 
 
 def _exported(encoder: Transformer, width: int) -> onnx.GraphProto:
@@ -67,6 +66,6 @@ def _exported(encoder: Transformer, width: int) -> onnx.GraphProto:
         torch.zeros(batch, 1, 1, time),
         torch.zeros(tokens, dtype=torch.long),
     ]
-    each, grid = {0: "tokens"}, {0: "sentences", 1: "time"}
+    flat, grid = {0: "tokens"}, {0: "sentences", 1: "time"}
     mask = {0: "sentences", 3: "time"}
-    return export_module(encoder, "encoder", examples, [each, each, grid, mask, each])
+    return export_module(encoder, "encoder", examples, [flat, flat, grid, mask, flat])

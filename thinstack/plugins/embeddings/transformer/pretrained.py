@@ -75,7 +75,7 @@ def leaves(
             f"{len(vocabulary)}; take the weights and the tokeniser of the same encoder"
         )
     weights = encoder_weights(
-        state, *(options[each] for each in ("model_type", "layers", "feed_forward"))
+        state, *(options[field] for field in ("model_type", "layers", "feed_forward"))
     )
     if options["static"] and vectors is not None:
         weights["embedding.static"] = _static(name, vocabulary, *vectors(options["static"]))
@@ -115,7 +115,7 @@ def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
         local_files_only=near,
     )
     # Without this check, fresh weights would take their place without a word.
-    if lacking := sorted(each for each in read["missing_keys"] if "pooler" not in each):
+    if lacking := sorted(field for field in read["missing_keys"] if "pooler" not in field):
         raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
     return config, tokenizer, model
 
@@ -129,10 +129,10 @@ def _check_kind(name: str, config: Any) -> None:
             f"with {activation}; take another encoder"
         )
     for field, expected in ASSUMED[kind].items():
-        if (found := getattr(config, field, expected)) != expected:
+        if (value := getattr(config, field, expected)) != expected:
             raise ConfigError(
                 f"data.encoder: expected {field} = {expected} in the config.json of {name}, found "
-                f"{found}; take another encoder"
+                f"{value}; take another encoder"
             )
 
 
@@ -159,11 +159,11 @@ def _check_sizes(
     }
     if options["narrowed"]:
         expected["feed_forward"] = min(options["feed_forward"], config.intermediate_size)
-    found = {"size": size} | {each: options[each] for each in expected if each != "size"}
-    if wrong := [each for each in expected if expected[each] != found[each]]:
+    actual = {"size": size} | {field: options[field] for field in expected if field != "size"}
+    if wrong := [field for field in expected if expected[field] != actual[field]]:
         write, read = (
-            ", ".join(f"{each} = {json.dumps(values[each])}" for each in wrong)
-            for values in (expected, found)
+            ", ".join(f"{field} = {json.dumps(values[field])}" for field in wrong)
+            for values in (expected, actual)
         )
         raise ConfigError(
             f"model.embedding: for {name}, write {write} (size beside kind, the others in "

@@ -94,6 +94,6 @@ def _narrow(weights: dict[str, Tensor], layer: str, feed_forward: int) -> None:
     if feed_forward == len(weights[bias]):
         return
     weight = weights[into].float().norm(dim=0) * weights[back].float().norm(dim=1)
-    kept = weight.topk(feed_forward).indices.sort().values
-    weights[into], weights[bias] = weights[into][:, kept], weights[bias][kept]
-    weights[back] = weights[back][kept]
+    units = weight.topk(feed_forward).indices.sort().values
+    weights[into], weights[bias] = weights[into][:, units], weights[bias][units]
+    weights[back] = weights[back][units]

@@ -39,23 +39,23 @@ def encode(
         return shift_reduce(g, encoder, parts, words, inputs, parts.read)
     parts = export_cell(cell, head)
     if not encoder.parses:
-        found = in_one_pass(g, encoder, cell, parts, words, inputs, roots_only=roots_only)
-        return _told(found, head)
+        encoding = in_one_pass(g, encoder, cell, parts, words, inputs, roots_only=roots_only)
+        return _with_scores(encoding, head)
 
-    own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
+    make, take = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
     outputs = parts._replace(read=export_reading(cell)) if head else parts
-    parsed = shift_reduce(own, encoder, outputs, *_within(own, words, inputs), parts.read)
-    inside = _within(given, words, inputs)
-    built = in_one_pass(given, encoder, cell, parts, *inside, roots_only=roots_only)
+    parsed = shift_reduce(make, encoder, outputs, *_within(make, words, inputs), parts.read)
+    inside = _within(take, words, inputs)
+    built = in_one_pass(take, encoder, cell, parts, *inside, roots_only=roots_only)
     built = built._replace(transitions=inside[1]["transitions"].long())
     wanted = ["roots"] if roots_only else ["stacked", "places"]
     wanted += ["root_nodes", "transitions"]
     width = parts.widths[0]
-    for branch, encoding in ((own, parsed), (given, built)):
+    for branch, encoding in ((make, parsed), (take, built)):
         _give(branch, encoding, wanted, width)
     unparsed = is_unparsed(inputs["transitions"], words.vectors)
-    chosen = dict(zip(wanted, g.choose(unparsed, own, given), strict=True))
-    return _told(Encoding(**chosen), head)
+    chosen = dict(zip(wanted, g.choose(unparsed, make, take), strict=True))
+    return _with_scores(Encoding(**chosen), head)
 
 
 def _within(g: Graph, words: Words, inputs: dict[str, Value]) -> tuple[Words, dict[str, Value]]:
@@ -71,6 +71,6 @@ def _give(g: Graph, encoding: Encoding, names: Sequence[str], width: int) -> Non
         g.output(value, name, FLOAT if rows else INT64, ["n", width] if rows else ["n"])
 
 
-def _told(found: Encoding, head: TaskHead | None) -> Encoding:
+def _with_scores(encoding: Encoding, head: TaskHead | None) -> Encoding:
     """The encoding; if the scores of `head` were read, they are called scores."""
-    return found._replace(stacked=None, scores=found.stacked) if head else found
+    return encoding._replace(stacked=None, scores=encoding.stacked) if head else encoding

@@ -8,7 +8,7 @@ shape.
 """
 
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import onnx
@@ -46,7 +46,7 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
     `words` (L, ...) has one row for each word. If lengths add up to more, the graph fails when it
     runs, and does not take as much memory as they say.
     """
-    g, given, most = lengths.graph, transitions.long(), words.size(0) * 2
+    g, steps_told, most = lengths.graph, transitions.long(), words.size(0) * 2
     sizes = 2 * lengths - 1
     ends = sizes.cumsum(0)
     # An empty batch takes one step too: the reference evaluator cannot collect anything from none.
@@ -54,15 +54,15 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
     steps = longest.minimum(most.maximum([1])).squeeze(0)
     times = Value.arange(steps.unsqueeze(0)).unsqueeze(1)
     total = sizes.op("ReduceSum", keepdims=1).minimum(most)
-    rest = g.constant([FREE]).op("Expand", total - given.size(0))
-    told = Value.cat([given, rest, g.constant([WAIT])])
+    rest = g.constant([FREE]).op("Expand", total - steps_told.size(0))
+    actions = Value.cat([steps_told, rest, g.constant([WAIT])])
     going = times < sizes
     node = going.where(times + (ends - sizes), total)
     return Timetable(
         lengths=lengths,
         ends=lengths.cumsum(0),
         steps=steps,
-        actions=told.index_select(0, node).unsqueeze(2),
+        actions=actions.index_select(0, node).unsqueeze(2),
         taken=going.transpose(0, 1).flatten(),
         roots=ends - 1,
     )
@@ -83,9 +83,10 @@ def shift_reduce(
     Words have the numbers -1 .. -L. Other nodes have the numbers from 1, in the order in which they
     are made. 0 is no node.
     """
-    transitions: Any = inputs["transitions"]
-    told: Any = inputs["lengths"].long() if encoder.parses else sentence_lengths(transitions)
-    table = timetable(told, transitions, words.vectors)
+    transitions = inputs["transitions"]
+    stated = inputs["lengths"].long() if encoder.parses else None
+    lengths: Value = stated or cast(Any, sentence_lengths)(transitions)
+    table = timetable(lengths, transitions, words.vectors)
     loop = _Loop(g, encoder, parts, words, table)
     number, store = loop.run(g)
     reduces = number > 0

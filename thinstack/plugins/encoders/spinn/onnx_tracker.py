@@ -65,17 +65,17 @@ def step(
     return o * cell.tanh(), cell
 
 
-def choose(tracker: TrackingLSTM, hidden: Value, state: Value, told: Value) -> Value:
+def choose(tracker: TrackingLSTM, hidden: Value, state: Value, wanted: Value) -> Value:
     """What each sentence does (B, 1): SHIFT, REDUCE or WAIT.
 
     Args:
         hidden: (B, T) h of the tracking LSTM.
         state: (B, 2) how many words are left in the buffer, and one more than how many nodes are on
             the stack.
-        told: (B, 1) what the sentence is told to do.
+        wanted: (B, 1) what the sentence is told to do.
     """
     g = hidden.graph
-    limits = Value.cat([state, told], 1).minimum([1, 3, FREE])
+    limits = Value.cat([state, wanted], 1).minimum([1, 3, FREE])
     possible = g.constant(_possible()).op("GatherND", limits)
     weight = np.pad(_values(tracker.w_transition), ((0, 0), (0, 1)))
     bias = np.pad(_values(tracker.b_transition), (0, 1))
@@ -89,8 +89,8 @@ def _possible() -> Floats:
     one more than the number of nodes on the stack, 3 for more (4), and by what the sentence is told
     (4)."""
     table = np.full((2, 4, 4, 3), -np.inf, np.float32)
-    for told in (SHIFT, REDUCE, WAIT):
-        table[:, :, told, told] = 0
+    for wanted in (SHIFT, REDUCE, WAIT):
+        table[:, :, wanted, wanted] = 0
     table[1, :, FREE, SHIFT] = 0
     table[:, 3, FREE, REDUCE] = 0
     return table

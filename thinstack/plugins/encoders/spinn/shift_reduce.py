@@ -129,7 +129,7 @@ class ShiftReduce(nn.Module):
         fronts = torch.split(buffer.index_select(0, plan.fronts), counts)
         hidden = leaf_inputs.new_zeros([lengths.shape[0], self.tracker.size])
         memory, choices = hidden, [self.tracker.choices(hidden[:0])]
-        made = 1 + leaf_inputs.shape[0]
+        next_node = 1 + leaf_inputs.shape[0]
         for step in range(len(counts)):
             gates = _add_up(stack, pairs[step]) + fronts[step]
             hidden, memory = self.tracker.step(
@@ -139,8 +139,8 @@ class ShiftReduce(nn.Module):
             if reduce_counts[step] > 0:
                 rows = reducing[step]
                 below, context = pairs[step].index_select(0, rows), hidden.index_select(0, rows)
-                outputs.append(self._reduce(stack, below, context, made))
-                made += reduce_counts[step]
+                outputs.append(self._reduce(stack, below, context, next_node))
+                next_node += reduce_counts[step]
         scores = _in_node_order(choices, table)
         stacked, places = torch.cat(outputs), numbers - 1
         roots = stacked.index_select(0, places.index_select(0, table.roots))
@@ -164,8 +164,8 @@ class ShiftReduce(nn.Module):
                 table = moved(table, leaf_inputs)
             stack, outputs, buffer = self._start(leaf_inputs, table)
             there = lengths.to(leaf_inputs.device, non_blocking=True)
-            found, choices = self._parse(stack, outputs, buffer, there, table)
-            numbers, taken, free = _in_node_order(found, table).unbind(1)
+            steps, choices = self._parse(stack, outputs, buffer, there, table)
+            numbers, taken, free = _in_node_order(steps, table).unbind(1)
             scores = _in_node_order(choices, table)
             stacked, places = torch.cat(outputs), numbers - 1
             roots = stacked.index_select(0, places.index_select(0, table.roots))
@@ -190,8 +190,8 @@ class ShiftReduce(nn.Module):
         height = torch.full_like(ends, 2)
         queue = ends.new_zeros([ends.shape[0], 2 + (len(counts) + 1) // 2])
         hidden = outputs[0].new_zeros([ends.shape[0], self.tracker.size])
-        memory, made = hidden, 1 + outputs[0].shape[0]
-        found, choices = [queue.new_zeros([0, 3])], [self.tracker.choices(hidden[:0])]
+        memory, next_node = hidden, 1 + outputs[0].shape[0]
+        taken, choices = [queue.new_zeros([0, 3])], [self.tracker.choices(hidden[:0])]
         for count in counts:  # sentences end last first
             front, height, queue = front[:count], height[:count], queue[:count]
             top = height.unsqueeze(1) + torch.arange(-2, 0, device=ends.device)
@@ -204,15 +204,15 @@ class ShiftReduce(nn.Module):
             action, number, rows = reduces.long(), front + 1, reduces.nonzero().squeeze(1)
             if rows.shape[0] > 0:
                 below, context = pairs.index_select(0, rows), hidden.index_select(0, rows)
-                outputs.append(self._reduce(stack, below, context, made))
-                new = torch.arange(made, made + rows.shape[0], device=rows.device)
+                outputs.append(self._reduce(stack, below, context, next_node))
+                new = torch.arange(next_node, next_node + rows.shape[0], device=rows.device)
                 number = number.index_copy(0, rows, new)
-                made += rows.shape[0]
+                next_node += rows.shape[0]
             front, height = front + 1 - action, height + 1 - 2 * action
             queue.scatter_(1, height.unsqueeze(1) - 1, number.unsqueeze(1))
-            found.append(torch.stack([number, action, (has_word & has_pair).long()], 1))
+            taken.append(torch.stack([number, action, (has_word & has_pair).long()], 1))
             choices.append(scores)
-        return found, choices
+        return taken, choices
 
     def _start(self, leaf_inputs: Tensor, table: Timetable) -> tuple[_Stack, list[Tensor], Tensor]:
         """The stack with the words in it, ready to be pushed; the outputs of the words, (L, H);
@@ -265,5 +265,5 @@ def _add_up(stack: _Stack, pairs: Tensor) -> Tensor:
 
 def _in_node_order(by_step: list[Tensor], table: Timetable) -> Tensor:
     """What was found at each step, put in the order of the nodes."""
-    found = torch.cat(by_step)
-    return torch.zeros_like(found).index_copy(0, table.places, found)
+    rows = torch.cat(by_step)
+    return torch.zeros_like(rows).index_copy(0, table.places, rows)

@@ -86,8 +86,8 @@ class StackEncoder(Encoder):
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
         """Encode a forest, as in every `Encoder`, over given trees if there are any. Raises
         ValueError as `check_sentences` does."""
-        transitions, lengths, given = check_sentences(words, inputs, self.parses, False)
-        if not given:
+        transitions, lengths, has_trees = check_sentences(words, inputs, self.parses, False)
+        if not has_trees:
             parsed = self.parse(words, lengths)
             if not torch.is_grad_enabled():
                 return parsed

@@ -16,12 +16,12 @@ __all__ = ["distances"]
 GATES = [0, 3, 1, 2]
 
 
-def distances(g: Graph, parser: Distances, words: Value, lengths: Any) -> Value:
+def distances(g: Graph, parser: Distances, words: Value, lengths: Value) -> Value:
     """Distances (L,) of the gap after each word, see `thinstack.export.onnx.parser.distances`."""
-    bounds: Any = sentence_bounds(lengths, words)  # type: ignore[arg-type]
+    bounds = cast(Any, sentence_bounds)(lengths, words)
     states, width = _linear(g, parser.input, words), parser.input.out_features
-    around: Any = g.constant(parser.around.numpy())
-    none, neighbours = _zeros(g, width), cast(Value, beside(bounds, around))
+    around = g.constant(parser.around.numpy())
+    none, neighbours = _zeros(g, width), cast(Any, beside)(bounds, around)
     for k, convolution in enumerate(parser.convolutions):
         rows = Value.cat([none, states]).index_select(0, neighbours.narrow(1, 3 * k, 3))
         states = states + _linear(g, convolution, rows.view(-1, 3 * width)).relu()
@@ -34,15 +34,15 @@ def distances(g: Graph, parser: Distances, words: Value, lengths: Any) -> Value:
     return hidden.op("MatMul", g.weight(_transposed(parser.score), "parser.score")).squeeze(1)
 
 
-def _both_ways(g: Graph, parser: Distances, states: Any, bounds: Any, grid: Value) -> Value:
+def _both_ways(g: Graph, parser: Distances, states: Value, bounds: Any, grid: Value) -> Value:
     """Outputs (L, 2 lstm) of the LSTM in both directions, over a `grid` of zeros (T, B, width) that
     the states are put into."""
     forwards, backwards = (
         Value.cat([place, bounds.sentence], 1) for place in (bounds.before, bounds.behind)
     )
-    found = _lstm(g, parser.forwards, grid.put(forwards, states))
+    forth = _lstm(g, parser.forwards, grid.put(forwards, states))
     back = _lstm(g, parser.backwards, grid.put(backwards, states))
-    return Value.cat([found.op("GatherND", forwards), back.op("GatherND", backwards)], 1)
+    return Value.cat([forth.op("GatherND", forwards), back.op("GatherND", backwards)], 1)
 
 
 def _lstm(g: Graph, lstm: nn.LSTM, rows: Value) -> Value:
@@ -50,14 +50,13 @@ def _lstm(g: Graph, lstm: nn.LSTM, rows: Value) -> Value:
     weights = [_gates(lstm, name)[None] for name in ("weight_ih_l0", "weight_hh_l0")]
     biases = np.concatenate([_gates(lstm, name) for name in ("bias_ih_l0", "bias_hh_l0")])
     stored = [g.weight(weight, "parser.lstm") for weight in (*weights, biases[None])]
-    found: Value = rows.op("LSTM", *stored, hidden_size=lstm.hidden_size)  # (T, 1, B, lstm)
-    return found.squeeze(1)
+    outputs: Value = rows.op("LSTM", *stored, hidden_size=lstm.hidden_size)  # (T, 1, B, lstm)
+    return outputs.squeeze(1)
 
 
-def _linear(g: Graph, layer: nn.Module, rows: Any) -> Value:
+def _linear(g: Graph, layer: nn.Module, rows: Value) -> Value:
     weight = g.weight(_transposed(layer), "parser.weight")
-    found: Value = rows.op("Gemm", weight, g.weight(_array(layer.bias), "parser.bias"))
-    return found
+    return rows.op("Gemm", weight, g.weight(_array(layer.bias), "parser.bias"))
 
 
 def _zeros(g: Graph, width: int) -> Value:

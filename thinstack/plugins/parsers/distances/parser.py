@@ -104,9 +104,9 @@ class Distances(Parser):
         grid = states.new_zeros([longest, lengths.size(0), states.size(1)])
         sentence = bounds.sentence.squeeze(1)
         from_start, from_end = bounds.before.squeeze(1), bounds.behind.squeeze(1)
-        found, _ = self.forwards(grid.index_put((from_start, sentence), states))
+        forth, _ = self.forwards(grid.index_put((from_start, sentence), states))
         back, _ = self.backwards(grid.index_put((from_end, sentence), states))
-        return torch.cat([found[from_start, sentence], back[from_end, sentence]], 1)
+        return torch.cat([forth[from_start, sentence], back[from_end, sentence]], 1)
 
 
 def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:

@@ -8,11 +8,19 @@ import numpy as np
 from pydantic import Field
 from rich.console import Console
 
-from thinstack.core.class_sets import ClassSets, sentiment_sets, summed
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Rate
 from thinstack.core.model.model import Model
-from thinstack.core.scale import FIVE, NUMBERS, Scale, are_numbers, in_order
+from thinstack.core.scale import (
+    FIVE,
+    NUMBERS,
+    ClassSets,
+    Scale,
+    are_numbers,
+    in_order,
+    sentiment_sets,
+    summed,
+)
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
