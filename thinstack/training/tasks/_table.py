@@ -19,7 +19,7 @@ from thinstack.data.files.paths import FilePath
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
-from thinstack.errors import DataError, escaped
+from thinstack.errors import DataError, InputError, escaped
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.set_aside import repeated
 from thinstack.training.publish.reports import say_classes
@@ -131,33 +131,29 @@ class TableTask(Task):
     # -- what `thinstack train TABLE` asks
 
     @abstractmethod
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        """The labels of a model that learns these values of `target_column`. `source` leads
-        messages. `scale`: whether a user takes them for a scale. Raises InputError for a scale
-        whose order is not known."""
+        """The labels of a model that learns these values of `target_column`; those that a user has
+        `named`, if any. `source` leads messages. `scale`: whether a user takes them for a scale.
+        Raises InputError for a scale whose order is not known."""
 
-    def named_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """The labels of a model whose `labels` a user has named."""
-        return tuple(labels)
+    def settled(
+        self, labels: Sequence[str], scale: bool | None, start: ModelConfig | None
+    ) -> tuple[Self, ClassSets | None]:
+        """The task with the settings that follow from its `labels`, and what these stand for among
+        the classes of the model where learning starts.
 
-    def class_sets(
-        self, labels: Sequence[str], scale: bool | None, start: ModelConfig
-    ) -> ClassSets | None:
-        """What the `labels` stand for among the classes of the model where learning starts: none if
-        they are these classes. None if they have to be classes of their own. `scale`: as in
-        `settled`."""
-        return {} if tuple(labels) == start.labels else None
-
-    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        """The task with the settings that follow from its `labels`.
-
-        `scale`: whether they are a scale in their order; None leaves that to their names. `own`:
-        whether they are those of the bundle where learning starts. Raises InputError for a `scale`
-        that does not fit.
+        That is nothing (empty) if they are these classes, and None if they are classes of their
+        own. `scale`: whether they are a scale in their order; None leaves that to their names.
+        Raises InputError for a `scale` that does not fit.
         """
-        return self
+        if scale:
+            raise InputError(
+                f"--scale: it is about classes of texts, found {self.summary}; leave it out"
+            )
+        same = self.predicts and start is not None and tuple(labels) == start.labels
+        return self, {} if same else None
 
 
 @contextmanager

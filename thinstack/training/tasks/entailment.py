@@ -67,13 +67,17 @@ class Entailment(Pairs):
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return None if self.brings_trees else always_commonest(*datasets.items)
 
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
         source = f"{source}, {self.label_column}"
+        if named:
+            return tuple(named)
         if numbers := [value for value in values if _is_fraction(value)]:
-            found = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
-            raise DataError(f"{source}: {found}; if they are ratings, name the column with --score")
+            problem = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
+            raise DataError(
+                f"{source}: {problem}; if they are ratings, name the column with --score"
+            )
         return find_labels(values, source)
 
 

@@ -75,10 +75,10 @@ class Relatedness(Pairs):
         console.print(Text(escaped(f"ratings: from {least} to {greatest}")))
         say_what_is_odd(self, recipe, datasets, out, console)
 
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        return find_scale(values, f"{source}, {self.score_column}")
+        return tuple(named) or find_scale(values, f"{source}, {self.score_column}")
 
 
 def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final
 
 from pydantic import Field
 from rich.console import Console
@@ -254,31 +254,24 @@ class Aspects(TableTask):
 
     # -- what `thinstack train TABLE` asks
 
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        named = [value for value in values if value]
-        if not named:
+        if named:
+            return (NO_TERM, *(label for label in named if label != NO_TERM))
+        if not (labelled := [value for value in values if value]):
             raise DataError(
                 f"{source}: expected rows with start, end and label of terms, found only texts"
             )
-        labels = find_labels(named, f"{source}, {self.label_column}")
-        found = Scale.of(labels)
-        if found is None or len({*found.sides}) < len(found.sides):
+        labels = find_labels(labelled, f"{source}, {self.label_column}")
+        sides = Scale.of(labels)
+        if sides is None or len({*sides.sides}) < len(sides.sides):
             raise InputError(
                 f"{source}: expected the labels negative, neutral and positive (or two of them) in "
                 f"{self.label_column}, found {', '.join(labels):.200}; rename them, or name those "
                 "that are meant (--labels) and leave out rows of others (--skip-bad)"
             )
         return (NO_TERM, *labels)
-
-    def named_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
-        return (NO_TERM, *(label for label in labels if label != NO_TERM))
-
-    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        if scale is not None:
-            raise InputError("--scale: it is about classes of texts, found aspects; leave it out")
-        return self
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         yield f'try it: thinstack predict --model {bundle} --aspects "Any text of yours."'

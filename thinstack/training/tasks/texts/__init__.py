@@ -239,34 +239,32 @@ class Texts(TableTask):
 
     # -- what `thinstack train TABLE` asks
 
-    def class_sets(
-        self, labels: Sequence[str], scale: bool | None, start: ModelConfig
-    ) -> ClassSets | None:
-        if tuple(labels) == start.labels and scale is not False:
-            return {}
-        return sentiment_sets(labels, self.label_column, scale) if start.labels == FIVE else None
-
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        labels = find_labels(values, f"{source}, {self.label_column}")
-        if scale and len(labels) > 2 and not (in_order(labels) or are_numbers(labels)):
+        labels = tuple(named) or find_labels(values, f"{source}, {self.label_column}")
+        in_known_order = named or len(labels) < 3 or in_order(labels) or are_numbers(labels)
+        if scale and not in_known_order:
             raise InputError(
                 f"--scale: the order of the classes is not known ({', '.join(labels):.200}); name "
                 "them in order, from one end to the other: --labels A,B,C (in Python labels=)"
             )
         return labels
 
-    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        if scale and len(labels) < 3 and not own:
+    def settled(
+        self, labels: Sequence[str], scale: bool | None, start: ModelConfig | None
+    ) -> tuple[Self, ClassSets | None]:
+        sets: ClassSets | None = None
+        if start is not None and tuple(labels) == start.labels and scale is not False:
+            sets = {}
+        elif start is not None and start.labels == FIVE:
+            sets = sentiment_sets(labels, self.label_column, scale)
+        if sets is not None:
+            return self.model_copy(update={"phrase_penalty": PHRASE_PENALTY}), sets
+        if scale and len(labels) < 3:
             raise InputError(f"--scale: expected three classes or more, found {len(labels)}")
-        if scale is None:
-            scale = in_order(labels)
-        scale = scale and not own
-        settings = {"neighbours": NEIGHBOURS} if scale else {}
-        return self.model_copy(
-            update=settings | ({"phrase_penalty": PHRASE_PENALTY} if own else {})
-        )
+        ordered = in_order(labels) if scale is None else scale
+        return self.model_copy(update={"neighbours": NEIGHBOURS} if ordered else {}), None
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         if recipe.init is None or "head" not in recipe.init.parts:
