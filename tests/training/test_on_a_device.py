@@ -25,7 +25,7 @@ from thinstack.training.loop.epochs import train
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.text_learner import TextLearner
 from thinstack.training.recipe import TrainingConfig
-from thinstack.training.tasks.aspects.loss import aspect_losses
+from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.texts.loss import text_losses
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

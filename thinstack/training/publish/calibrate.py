@@ -163,21 +163,31 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
     return found
 
 
-def whole_cases(scores: Sequence[NDArray[np.floating]], given: Sequence[LabelledForest]) -> Cases:
+def whole_cases(scores: Sequence[NDArray[np.floating]], trees: Sequence[LabelledForest]) -> Cases:
     """A case for each whole sentence or pair that has a class, from the scores (t, C) of the
     targets of each example."""
-    whole = [one.whole for one in given]
-    return single_cases(
+    whole = [one.whole for one in trees]
+    return _single_cases(
         np.stack([rows[place] for rows, place in zip(scores, whole, strict=True)]),
-        np.array([one.targets[place] for one, place in zip(given, whole, strict=True)]),
-        np.arange(len(given)),
+        np.array([one.targets[place] for one, place in zip(trees, whole, strict=True)]),
+        np.arange(len(trees)),
     )
 
 
-def single_cases(
+def target_cases(scores: Sequence[NDArray[np.floating]], trees: Sequence[LabelledForest]) -> Cases:
+    """A case for each target that has a class, from the scores (t, C) of the targets of each
+    example."""
+    return _single_cases(
+        np.concatenate(scores),
+        np.concatenate([one.targets for one in trees]),
+        np.repeat(np.arange(len(trees)), [len(one.targets) for one in trees]),
+    )
+
+
+def _single_cases(
     scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]
 ) -> Cases:
     """The cases that have a class, each of one row. `number`: the number of each row's example."""
-    known = gold >= 0
-    ones = np.ones(int(known.sum()), np.int64)
-    return Cases(scores[known], ones, ones, gold[known], number[known] % 2)
+    labelled = gold >= 0
+    ones = np.ones(int(labelled.sum()), np.int64)
+    return Cases(scores[labelled], ones, ones, gold[labelled], number[labelled] % 2)

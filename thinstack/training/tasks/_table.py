@@ -3,7 +3,7 @@ a recipe."""
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, Self
@@ -17,9 +17,11 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.config.separator import Separator
 from thinstack.data.files.paths import FilePath
 from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.alike import likeness, unknown_label
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
 from thinstack.errors import DataError, InputError, escaped
+from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.set_aside import repeated
 from thinstack.training.publish.reports import say_classes
@@ -156,6 +158,39 @@ class TableTask(Task):
         return self, {} if same else None
 
 
+class TextTask(TableTask):
+    """Learns from a table with a column of texts and one of labels."""
+
+    text_column: str = Field(default="text", description="The column of the texts.")
+    label_column: str = Field(default="label", description="The column of their classes.")
+
+    @property
+    def columns_read(self) -> list[str]:
+        return [self.text_column, self.label_column]
+
+    @property
+    def target_column(self) -> str:
+        return self.label_column
+
+    def splitter(self) -> Splitter:
+        """The function that cuts texts into sentences."""
+        return splitter()
+
+    def group_of(self, item: Any) -> Hashable:
+        return likeness(item.text)
+
+    def no_words(self, text: str) -> DataError:
+        """The error of a text that has no words."""
+        return DataError(f"expected a text with words in {self.text_column}, found {text!r:.60}")
+
+
+def check_label(label: str, labels: Sequence[str], column: str, what: str = "model.labels") -> None:
+    """Raise DataError for a `label` in this `column` of a table that is not one of the `labels`."""
+    if label not in labels:
+        expected = f"one of {what} ({', '.join(labels)})"
+        raise DataError(f"expected {expected} in {column}, {unknown_label(label, labels)}")
+
+
 @contextmanager
 def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
     """Put file and line before a DataError of the block, and add it to the list `skipped`. Without
@@ -163,10 +198,10 @@ def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> I
     try:
         yield
     except DataError as error:
-        found = DataError(f"{path}:{row.line}: {error}")
+        problem = DataError(f"{path}:{row.line}: {error}")
         if skipped is None:
-            raise found from None
-        skipped.append(found)
+            raise problem from None
+        skipped.append(problem)
 
 
 def say_what_is_odd(
@@ -189,8 +224,8 @@ def say_what_is_odd(
         console.print(Text(f"{what} that stand in several rows: {several:,}{odd}{aside}"))
     if unknown := _unknown_words(task, datasets):
         console.print(Text(escaped(unknown), style="yellow"))
-    known = {task.group_of(row) for row in train}
-    if shared := sum(task.group_of(row) in known for row in dev):
+    learnt = {task.group_of(row) for row in train}
+    if shared := sum(task.group_of(row) in learnt for row in dev):
         problem = f"{shared:,} of the {what} to report on are also among those to train on"
         console.print(Text(f"{problem}: the figures are too good", style="yellow"))
 

@@ -15,7 +15,6 @@ from thinstack.evaluate.suite_terms import CaseTerm
 from thinstack.runtime.aspects import chosen_terms
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.example import Example
-from thinstack.training.publish.calibrate import Cases, single_cases
 from thinstack.training.tasks.aspects.reading import LabelledSentence
 
 Scores = Sequence[NDArray[np.floating]]
@@ -57,16 +56,6 @@ def judged_examples(
 def _smallest(spans: NDArray[np.int64], start: int, end: int) -> int:
     """The smallest node around the words [start, end): of those around them, it comes first."""
     return int(((spans[:, 0] <= start) & (spans[:, 1] >= end)).argmax())
-
-
-def node_cases(examples: Sequence[Example], scores: Scores, source: str) -> Cases:
-    """Each node of examples with its class, -1 for a phrase that the data's tree does not have."""
-    given = [example.trees[source] for example in examples]
-    return single_cases(
-        np.concatenate(scores),
-        np.concatenate([one.targets for one in given]),
-        np.repeat(np.arange(len(given)), [len(one.targets) for one in given]),
-    )
 
 
 def judged_bundle(
