@@ -264,12 +264,12 @@ def text_recipe(
     if start is None and init != "none":
         start = open_bundle(init)
     task, sets = task.settled(labels, scale, None if start is None else start.config)
-    own, predicts = sets is not None, task.predicts
+    by_classes, predicts = sets is not None, task.predicts
     model = _model(task, labels, init, start, sets)
     spec = manager().find("embedding", model.embedding.registered)
     tuning: FineTuning = spec.plugin.fine_tuning or TEXTS
     training = {"learning_rate": task.defaults.learning_rate, "seeds": tuple(seeds)}
-    training |= _training(tuning, texts, own=own)
+    training |= _training(tuning, texts, by_classes=by_classes)
     if model.parses and not task.teaches_parser:
         training |= {"gold": False, "sources": ["self"]}
     training |= {} if epochs is None else {"epochs": epochs}
@@ -290,17 +290,18 @@ def text_recipe(
     else:
         source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
         parser = ["parser"] if model.parser is not None else []
-        parts = ["embedding", "encoder", *parser, *(["head"] if own else [])]
+        parts = ["embedding", "encoder", *parser, *(["head"] if by_classes else [])]
         frozen = [] if task.teaches_parser else parser
         sections["init"] = InitConfig(bundle=init, parts=parts, frozen=frozen)
     sections["data"] = files.model_copy(update=source)
     return Recipe.parse(sections, source="the recipe of the table")
 
 
-def _training(tuning: FineTuning, texts: int, *, own: bool) -> dict[str, Any]:
-    """How a table of so many `texts` is learnt. `own`: whether by the classes of the start."""
+def _training(tuning: FineTuning, texts: int, *, by_classes: bool) -> dict[str, Any]:
+    """How a table of so many `texts` is learnt. `by_classes`: whether by the
+    classes of the start."""
     least, most = tuning.epochs
-    differing = dict(tuning.own_classes) if own else {}
+    differing = dict(tuning.own_classes) if by_classes else {}
     most = differing.pop("epochs", most)
     epochs = min(most, max(least, round(tuning.texts / max(texts, 1))))
     return {"epochs": epochs, "stop_on": "nothing", **tuning.training, **differing}

@@ -40,16 +40,21 @@ class EncoderTeacher:
             import transformers
         tokenizer, model = _loaded(transformers, name)
         self._classes = [label.lower() for label in labels]
-        own = [model.config.id2label[place].lower() for place in range(model.config.num_labels)]
-        if sorted(own) != sorted(self._classes):
+        names = [model.config.id2label[place].lower() for place in range(model.config.num_labels)]
+        if sorted(names) != sorted(self._classes):
             raise ConfigError(
                 f"{EXPECTED} with the classes of model.labels ({', '.join(labels)}), but {name} "
-                f"has {', '.join(own)}; take one of these, or name them in the id2label of its "
+                f"has {', '.join(names)}; take one of these, or name them in the id2label of its "
                 "config.json"
             )
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        settings = {"model": model, "tokenizer": tokenizer, "device": device, "top_k": None}
-        self._read = transformers.pipeline("text-classification", **settings)
+        settings: dict[str, Any] = {
+            "model": model,
+            "tokenizer": tokenizer,
+            "device": device,
+            "top_k": None,
+        }
+        self._read: Any = transformers.pipeline("text-classification", **settings)
         self._answers = dict[str, NDArray[np.float32]]()
         self.digest = _digest(model, labels)
 
@@ -62,15 +67,19 @@ class EncoderTeacher:
             [detokenize(one[start:end]) for start, end in Tree.from_transitions(steps, one).spans]
             for one, steps in zip(words, transitions, strict=True)
         ]
-        new = [each for each in dict.fromkeys(chain(*phrases)) if each not in self._answers]
+        new = [phrase for phrase in dict.fromkeys(chain(*phrases)) if phrase not in self._answers]
         self._answers |= zip(new, self.scores(new), strict=True)
-        return [np.stack([self._answers[each] for each in tree]) for tree in phrases]
+        return [np.stack([self._answers[phrase] for phrase in tree]) for tree in phrases]
 
     def scores(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The probabilities (T, C) of the classes of texts."""
         rows = np.zeros((len(texts), len(self._classes)), np.float32)
         order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
-        cut = {"truncation": True, "max_length": MOST_PIECES, "function_to_apply": "softmax"}
+        cut: dict[str, Any] = {
+            "truncation": True,
+            "max_length": MOST_PIECES,
+            "function_to_apply": "softmax",
+        }
         read = [texts[place] for place in order]
         answers = self._read(read, batch_size=BATCH, **cut) if read else []
         for place, answer in zip(order, answers, strict=True):

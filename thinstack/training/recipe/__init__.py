@@ -13,7 +13,12 @@ from thinstack.training.recipe.training_config import TrainingConfig
 from thinstack.training.task import AnyTask
 
 __all__ = [
-    *("CardConfig", "DataConfig", "ExportConfig", "InitConfig", "Recipe", "TeacherConfig"),
+    "CardConfig",
+    "DataConfig",
+    "ExportConfig",
+    "InitConfig",
+    "Recipe",
+    "TeacherConfig",
     "TrainingConfig",
 ]
 

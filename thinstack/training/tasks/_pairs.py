@@ -108,10 +108,10 @@ class Pairs(TableTask):
 
     def check(self, recipe: Recipe) -> None:
         super().check(recipe)
-        made = [source for source in recipe.training.trees if source not in ("gold", "self")]
-        if made:
+        others = [source for source in recipe.training.trees if source not in ("gold", "self")]
+        if others:
             raise ValueError(
-                f"training.sources: pairs take their trees or the model's, 'self'; found {made}"
+                f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
             )
 
     # -- reports

@@ -117,11 +117,11 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
         if (score := _number(text)) is not None:
             least, greatest = min(least, score), max(greatest, score)
     if least >= greatest:
-        found = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
+        odd = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
         if _number(text.replace(",", ".")) != _number(text):
-            found += " (write 1.5, not 1,5)"
+            odd += " (write 1.5, not 1,5)"
         raise DataError(
-            f"{source}: expected scores, numbers that differ, found {found}; name the column of "
+            f"{source}: expected scores, numbers that differ, found {odd}; name the column of "
             "the scores with --score"
         )
     low, high = math.floor(least), math.ceil(greatest)

@@ -55,8 +55,8 @@ class Guide:
     """
 
     def __init__(self, name: str, labels: Sequence[str]):
-        own = Scale.of(labels[1:])
-        assert own is not None, "the task has looked"
+        scale = Scale.of(labels[1:])
+        assert scale is not None, "the task has looked"
         self._labels = labels
         self._predictor = Predictor(open_bundle(name))
         theirs = self._predictor.view.scale
@@ -66,7 +66,7 @@ class Guide:
                 f"scores the sentiment of phrases, which {name} does not; take another, such as "
                 "sentiment"
             )
-        self._adds = (np.array(theirs.sides)[:, None] == np.array(own.sides)).astype(np.float32)
+        self._adds = (np.array(theirs.sides)[:, None] == np.array(scale.sides)).astype(np.float32)
         self.finds = self._predictor.view.no_term is not None
 
     def examples(
@@ -79,26 +79,28 @@ class Guide:
         """An example for each sentence. Its tree is the guide's, changed so that every term is a
         phrase. Its soft labels are as `aspect_losses` takes them. Raises ConfigError for sentences
         without labels, if the guide finds no terms."""
-        if not self.finds and not all(each.labelled for each in sentences):
+        if not self.finds and not all(sentence.labelled for sentence in sentences):
             raise ConfigError(
                 "task.tables: expected the columns start, end and label, found a table without "
                 "them; only a guide of aspects labels such texts (task.guide)"
             )
-        words = [each.words for each in sentences]
-        parsed = [each.transitions for each in self._predictor.trees_and_scores(words, "self")]
+        words = [sentence.words for sentence in sentences]
+        parsed = [
+            sentence.transitions for sentence in self._predictor.trees_and_scores(words, "self")
+        ]
         trees = [
-            with_phrases(steps, [term[:2] for term in each.terms])
-            for steps, each in zip(parsed, sentences, strict=True)
+            with_phrases(steps, [term[:2] for term in sentence.terms])
+            for steps, sentence in zip(parsed, sentences, strict=True)
         ]
         scored = self._predictor.trees_and_scores(words, trees)
-        found = []
-        for each, said in zip(sentences, scored, strict=True):
-            targets = self._targets(each, said)
-            soft = self._soft(each, said, targets, weights)
-            tree = Tree.from_transitions(said.transitions, each.words)
+        examples = []
+        for sentence, said in zip(sentences, scored, strict=True):
+            targets = self._targets(sentence, said)
+            soft = self._soft(sentence, said, targets, weights)
+            tree = Tree.from_transitions(said.transitions, sentence.words)
             gold = labelled_tree(tree, targets, vocabulary, config, "nodes")
-            found.append(Example({"gold": gold._replace(soft=soft)}))
-        return found
+            examples.append(Example({"gold": gold._replace(soft=soft)}))
+        return examples
 
     def _targets(self, sentence: LabelledSentence, said: Scored) -> NDArray[np.int64]:
         """The class (N,) of each node: that of its label, "no term", or -1 if nobody says."""
@@ -116,11 +118,11 @@ class Guide:
         The data's labels have the share `alpha` of them, or all if the guide finds no terms."""
         masses = said.scores @ self._adds
         sentiment = masses / masses.sum(1, keepdims=True).clip(1e-6)
-        own = (targets > 0).astype(np.float32)
+        at_term = (targets > 0).astype(np.float32)
         labels = np.eye(len(self._labels), dtype=np.float32)[targets][:, 1:]
         share = (weights.alpha if self.finds else 1.0) if sentence.labelled else 0.0
-        terms = share * own + (1 - share) * (own * 0 if said.terms is None else said.terms)
-        at_terms = own[:, None] * share
+        terms = share * at_term + (1 - share) * (at_term * 0 if said.terms is None else said.terms)
+        at_terms = at_term[:, None] * share
         mixed = at_terms * labels + (1 - at_terms) * sentiment
         counts = weights.phrase + terms * (weights.polarity - weights.phrase)
         return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)

@@ -61,16 +61,16 @@ def read_sentences(
     texts: dict[str, list[TableRow]] = {}
     for row in task.rows(path, skipped, labels):
         texts.setdefault(row.values[task.text_column], []).append(row)
-    found: list[LabelledSentence] = []
+    sentences: list[LabelledSentence] = []
     for (text, rows), cut in zip(texts.items(), task.splitter()(list(texts)), strict=True):
-        own = [_sentence(text, each, rows[0].line) for each in cut]
+        parts = [_sentence(text, part, rows[0].line) for part in cut]
         bad = len(skipped or ())
         for row in rows:
             with located(path, row, skipped):
-                _add(row, cut, own, task, labels)
+                _add(row, cut, parts, task, labels)
         if len(skipped or ()) == bad:
-            found.extend(own)
-    return found
+            sentences.extend(parts)
+    return sentences
 
 
 def read_texts(
@@ -114,7 +114,7 @@ def _add(
         )
     check_label(label, labels, task.label_column, "the labels")
     begin, _ = characters(first, last)
-    place = max(bisect_right([each.start for each in cut], begin) - 1, 0)
+    place = max(bisect_right([sentence.start for sentence in cut], begin) - 1, 0)
     start, end = word_span(text, cut[place], cut[place].start, first, last)
     if _is_new(sentences[place], start, end, label):
         sentences[place].terms.append((start, end, label))

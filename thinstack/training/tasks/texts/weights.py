@@ -34,7 +34,9 @@ def with_weights(recipe: Recipe, items: Sequence[Text], start: Bundle) -> Recipe
     lengths = np.array([len(sentence) for text in words for sentence in text])
     scores = mean_scores(np.concatenate(rows), lengths, np.array(list(map(len, rows))))
     masses = summed(scores, set_matrix(config.labels, config.class_sets))
-    weights = tuple(float(f"{each:.4g}") for each in fit_weights(masses, np.array(gold)).tolist())
+    weights = tuple(
+        float(f"{weight:.4g}") for weight in fit_weights(masses, np.array(gold)).tolist()
+    )
     model = config.model_copy(update={"class_weights": weights})
     return recipe.model_copy(update={"model": model})
 
@@ -48,10 +50,10 @@ def fit_weights(masses: NDArray[np.floating], gold: NDArray[np.int64]) -> NDArra
     def loss(bias: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         raw = logs + bias
         powers = np.exp(raw - raw.max(1, keepdims=True))
-        found = powers / powers.sum(1, keepdims=True)
-        likely = np.maximum(found[np.arange(len(gold)), gold], np.finfo(np.float64).tiny)
+        probabilities = powers / powers.sum(1, keepdims=True)
+        likely = np.maximum(probabilities[np.arange(len(gold)), gold], np.finfo(np.float64).tiny)
         value = -float(np.log(likely).mean()) + _TOWARDS_ONE * float((bias**2).sum())
-        return value, found.mean(0) - shares + 2 * _TOWARDS_ONE * bias
+        return value, probabilities.mean(0) - shares + 2 * _TOWARDS_ONE * bias
 
     bias = minimize(loss, np.zeros(logs.shape[1]), jac=True).x
     weights: NDArray[np.float64] = np.exp(bias - bias.mean())
