@@ -219,7 +219,7 @@ def train_texts(
     from thinstack.errors import needs_extra
 
     with needs_extra("export"):
-        from thinstack.training.text_recipe import TableOptions
+        from thinstack.training.table_task import TableOptions
         from thinstack.training.train_texts import train_rows
     options = TableOptions(
         text_column=(text,),

@@ -22,9 +22,9 @@ from thinstack.training.loop.initial import start_from
 from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
+from thinstack.training.table_task import TableOptions, table_task
 from thinstack.training.tasks.entailment import always_commonest
 from thinstack.training.tasks.relatedness import by_overlap, find_scale
-from thinstack.training.text_recipe import TableOptions, table_task
 
 DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}

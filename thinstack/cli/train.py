@@ -184,7 +184,7 @@ def _train_table(
     file: Path, out: Path, options: dict[str, Any], *, threads: int, console: Console
 ) -> None:
     with needs_extra("export"), imports_that_stay():
-        from thinstack.training.text_recipe import TableOptions
+        from thinstack.training.table_task import TableOptions
         from thinstack.training.train_texts import train_table
     with locked(out):
         advice = train_table(file, out, TableOptions(**options), threads=threads, console=console)

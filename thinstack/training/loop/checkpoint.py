@@ -20,8 +20,9 @@ from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
 SCHEMA: Final = "1"
 """What files have in their metadata as `schema_version`, beside `state` and `sha256`."""
 
-_DAMAGED = RuntimeError, KeyError, TypeError, ValueError, AttributeError
-_UNREADABLE = (SafetensorError, OSError, *_DAMAGED)
+_UNREADABLE = (
+    *(SafetensorError, OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError),
+)
 
 
 def save_checkpoint(

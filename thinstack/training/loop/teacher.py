@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +38,6 @@ LEAST_MASS: Final = 0.01
 """The least probability of a set of classes in which a teacher tells these apart."""
 
 
-class Scores(Protocol):
-    """What scores all nodes of trees."""
-
-    def node_scores(
-        self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
-    ) -> list[NDArray[np.float32]]:
-        """The probabilities (N, C) of the nodes of each tree of words."""
-
-
 class Teacher:
     """The bundles and the encoders of a recipe's teacher.
 
@@ -73,7 +64,7 @@ class Teacher:
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
         encoders = [EncoderTeacher(name, labels) for name in config.encoders]
-        self._scoring: list[Scores] = [*self._bundles, *encoders]
+        self._scoring: list[Predictor | EncoderTeacher] = [*self._bundles, *encoders]
         self._digests = [*map(_digest_of, self._bundles), *(encoder.digest for encoder in encoders)]
         self._config, self._threads = config, threads
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
