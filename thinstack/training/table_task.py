@@ -1,5 +1,4 @@
-"""Finds out what a table is about: what its options say, and what is learnt from its columns, which
-are classes or phrases of texts, or classes or scores of pairs."""
+"""What a table is about: what its options say, and which task its columns stand for."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

@@ -1,5 +1,5 @@
-"""The plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn: trains it,
-and prints its figures beside the model's, with what to try where the rival is ahead."""
+"""The plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn: it is
+trained beside the model, and printed with what to try where it is ahead."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
