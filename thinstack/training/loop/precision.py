@@ -3,11 +3,11 @@ half precision. Weights, their gradients, optimisers, losses and evaluation stay
 
 import time
 from functools import cache
+from timeit import Timer
 from typing import Final
 
 import torch
 from torch import Tensor, nn
-from torch.utils.benchmark import Timer
 
 from thinstack.core.cell import Cell
 from thinstack.core.model.model import Joint, Model
@@ -89,11 +89,14 @@ def _pays_on_cpu() -> bool:
     The flags of a CPU do not tell it. With AVX512_BF16 but no AMX, a layer takes half of the time
     on some, and 1.4 times as long on others.
     """
-    with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        net = nn.Sequential(nn.Linear(WIDTH, INSIDE), nn.GELU(), nn.Linear(INSIDE, WIDTH))
-        rows = torch.rand(TOKENS, WIDTH)
-        # One thread: on a busy machine, several would wait for one another.
-        names = {"torch": torch, "net": net, "rows": rows}
-        exact, lower = (Timer(step, timer=time.thread_time, globals=names) for step in STEPS)
-        rounds = [(exact.timeit(1).mean, lower.timeit(1).mean) for _ in range(ROUNDS)]
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # on a busy machine, several would wait for one another
+    try:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            net = nn.Sequential(nn.Linear(WIDTH, INSIDE), nn.GELU(), nn.Linear(INSIDE, WIDTH))
+            names = {"torch": torch, "net": net, "rows": torch.rand(TOKENS, WIDTH)}
+            exact, lower = (Timer(step, timer=time.thread_time, globals=names) for step in STEPS)
+            rounds = [(exact.timeit(1), lower.timeit(1)) for _ in range(ROUNDS)]
+    finally:
+        torch.set_num_threads(threads)
     return min(half for _, half in rounds) <= PAYS * min(full for full, _ in rounds)
