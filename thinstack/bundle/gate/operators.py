@@ -9,9 +9,9 @@ from typing import Final
 _NAMES = """
     Abs Add And ArgMax BatchNormalization Cast Clip Compress Concat Constant ConstantOfShape CumSum
     DequantizeLinear Div Einsum Equal Erf Expand Gather GatherElements GatherND Gemm Greater
-    GreaterOrEqual Identity If LSTM LayerNormalization Less LessOrEqual LogSoftmax Loop MatMul
-    MatMulInteger Max Min Mod Mul NonZero Not QuantizeLinear Range ReduceMax ReduceSum Relu Reshape
-    Round ScatterElements ScatterND Shape Sigmoid Size Slice Softmax Split Squeeze Sub Tanh TopK
-    Transpose Unique Unsqueeze Where
+    GreaterOrEqual Identity If LSTM LayerNormalization Less LessOrEqual LogSoftmax Loop MatMul Max
+    Min Mod Mul Not QuantizeLinear Range ReduceMax ReduceSum Relu Reshape Round ScatterElements
+    ScatterND Shape Sigmoid Slice Softmax Split Squeeze Sub Tanh TopK Transpose Unique Unsqueeze
+    Where
 """
 OPERATORS: Final = frozenset(_NAMES.split())
