@@ -161,13 +161,14 @@ def recipes() -> Iterator[tuple[str, Any]]:
     from unittest import mock
 
     from thinstack.training import train_texts
+    from thinstack.training.table_task import TableOptions
 
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(train_texts, "run_recipe"):
         for name, content in TABLES.items():
             table, out = Path(folder) / name, Path(folder) / f"run-{name}"
             table.write_text(content, encoding="utf-8")
             console = Console(file=io.StringIO())
-            train_texts.train_table(table, out, {}, console=console)
+            train_texts.train_table(table, out, TableOptions(), console=console)
             recipe = (out / "recipe.toml").read_text("utf-8")
             yield name, recipe.replace(folder, "FOLDER").splitlines()
 

@@ -219,18 +219,16 @@ def train_texts(
     from thinstack.errors import needs_extra
 
     with needs_extra("export"):
+        from thinstack.training.table_task import TableOptions
         from thinstack.training.train_texts import train_rows
-    train_rows(
-        rows,
-        text=text,
-        label=label,
-        dev=dev,
+    options = TableOptions(
+        text_column=(text,),
+        label_column=label,
+        task=task,
         init=init,
-        out=Path(out),
         labels=tuple(labels),
         scale=scale,
-        task=task,
         epochs=epochs,
-        test=test,
     )
+    train_rows(rows, Path(out), options, dev=dev, test=test)
     return load(Path(out) / "model-best")

@@ -99,7 +99,8 @@ def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -
 def plugin_sections(contract: type[Named], title: str) -> Iterator[str]:
     """The section that names a plugin, with the settings of each built-in plugin."""
     yield f"## `{title}`\n\n{about(contract)} `name` is one of the names below.\n"
-    for spec in PluginManager(entry_points=()).specs(contract.plugin_kind):
+    specs = PluginManager(entry_points=()).specs(contract.plugin_kind)
+    for spec in sorted(specs, key=lambda spec: spec.name):
         yield f"### `{spec.name}`\n\n{about(spec.plugin)}\n"
         if spec.options.model_fields:
             yield fields_of(spec.options)

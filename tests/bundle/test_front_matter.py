@@ -7,7 +7,7 @@ from huggingface_hub import ModelCard
 from thinstack.bundle.front_matter import front_matter
 from thinstack.core.config import HeadConfig
 from thinstack.plugins.specs import BundleSpec
-from thinstack.training.recipe.card_config import CardConfig
+from thinstack.training.recipe import CardConfig
 
 SENTIMENT = CONFIG.model_copy(update={"labels": ("negative", "positive")})
 SHIPPED = {

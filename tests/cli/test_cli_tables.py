@@ -6,13 +6,20 @@ from pathlib import Path
 import pytest
 import tiny_texts
 
+from thinstack.data.files.paths import in_resolved_folder
 from thinstack.integrations.corpora.inputs import open_corpus
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import Recipe
-from thinstack.training.text_recipe import table_data
+from thinstack.training.table_task import TableOptions, table_task
 
 UP = "text,label\nThe film is good.,up\nThe film is bad.,down\n"
 DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"
 PAIRS = "text_a,text_b,label\nIt is good.,It is fine.,{}\nIt is good.,It is bad.,{}\n"
+
+
+def data_and_task(path, **options):
+    inputs = Inputs(in_resolved_folder(path).parent)
+    return table_task(path, TableOptions(**options), inputs)
 
 
 def linked(folder, right, other):
@@ -43,20 +50,20 @@ def test_a_linked_table_is_the_file_that_was_named(tmp_path, monkeypatch, throug
     monkeypatch.chdir(tmp_path / through)
     for link in links:
         named = Path(link.name)
-        data, task = table_data(named, {"dev": str(named)})
+        data, task = data_and_task(named, dev=named)
         assert (data.train, data.dev) == (link.name, link.name)
         rows = [row.values["label"] for row in task.rows(real / data.train)]
         assert rows == ["up", "down"]
         texts = [row.text for row in open_corpus(named).rows()]
         assert texts == ["The film is good.", "The film is bad."]
     for dev, kept in (("folder/relative.csv", "relative.csv"), ("far/d.csv", "far/d.csv")):
-        data, _ = table_data(Path("absolute.csv"), {"dev": str(tmp_path / dev)})
+        data, _ = data_and_task(Path("absolute.csv"), dev=tmp_path / dev)
         assert data.dev == (kept if kept == "relative.csv" else str(tmp_path / kept))
 
 
 def test_linked_pairs(tmp_path):
     for link in linked(tmp_path, PAIRS.format("same", "not"), PAIRS.format("not", "same")):
-        data, task = table_data(link, {})
+        data, task = data_and_task(link)
         rows = [row.values["label"] for row in task.rows(tmp_path / data.train)]
         assert (task.name, rows) == ("entailment.v1", ["same", "not"])
 
@@ -120,12 +127,12 @@ def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path):
         (tmp_path / name).write_text(rows.replace(",", separator))
     expected = {"a.csv": None, "c.tsv": ";", "d.tsv": None, None: ";"}
     for dev, separator in expected.items():
-        settings = {"dev": None if dev is None else str(tmp_path / dev)}
-        data, task = table_data(tmp_path / "a.csv", settings)
+        options = {} if dev is None else {"dev": tmp_path / dev}
+        data, task = data_and_task(tmp_path / "a.csv", **options)
         assert task.separator == (";" if dev == "a.csv" else separator), dev
         labels = [row.values["label"] for row in task.rows(tmp_path / data.train)]
         assert labels == ["up", "down"]
-    assert table_data(tmp_path / "b.csv", {})[1].separator is None
+    assert data_and_task(tmp_path / "b.csv")[1].separator is None
 
 
 def test_options_of_tables_are_checked(cli, tmp_path):

@@ -21,7 +21,7 @@ from thinstack.evaluate.accuracy import (
     text_figures,
 )
 from thinstack.evaluate.figures import percent
-from thinstack.training.tasks.phrases import Phrases
+from thinstack.training.tasks.treebanks import Phrases
 
 SST = ("very negative", "negative", "neutral", "positive", "very positive")
 

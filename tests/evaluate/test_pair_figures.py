@@ -9,10 +9,9 @@ from thinstack.core.scale import Scale
 from thinstack.evaluate.accuracy import accuracy
 from thinstack.evaluate.pair_figures import entailment, pearson, relatedness
 from thinstack.training.tasks.entailment import Entailment
-from thinstack.training.tasks.phrases import Phrases
 from thinstack.training.tasks.relatedness import Relatedness
-from thinstack.training.tasks.sentences import Sentences
 from thinstack.training.tasks.texts import Texts
+from thinstack.training.tasks.treebanks import Phrases, Sentences
 
 THREE = Scale.of(("negative", "neutral", "positive"))
 

@@ -28,9 +28,10 @@ from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.loop.seeds import train_seed
+from thinstack.training.publish.calibrate import target_cases
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.aspects import Aspects, measuring
-from thinstack.training.tasks.aspects.loss import aspect_losses
+from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.aspects.reading import read_sentences
 
 THREE = ("negative", "neutral", "positive")
@@ -266,7 +267,7 @@ def test_terms_are_judged_on_any_tree():
     assert [*measuring.judged_examples([example()], own, "self", LABELS)] == [
         Judged([(1, 3, -1), (3, 4, 1)], [1, 1], [False, True], [(1, 2, 1)])
     ]
-    cases = measuring.node_cases([example()] * 2, own * 2, "self")
+    cases = target_cases(own * 2, [example().trees["self"]] * 2)
     assert cases.gold.tolist() == [0, 0, 0, 3, 0] * 2  # a, b, c, d and all
     assert cases.half.tolist() == [0] * 5 + [1] * 5
 

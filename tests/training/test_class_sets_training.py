@@ -12,10 +12,11 @@ from rich.console import Console
 import thinstack
 from thinstack.core.scale import FIVE
 from thinstack.errors import ConfigError
-from thinstack.training import train_texts
+from thinstack.training import text_recipe
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.recipe import Recipe
+from thinstack.training.table_task import TableOptions
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.train_texts import train_table
 
@@ -57,13 +58,8 @@ def trained(tmp_path_factory):
     table.write_text(text, "utf-8")
     (folder / "test.csv").write_text(text, "utf-8")
     out, file = folder / "out", io.StringIO()
-    files = {"test": str(folder / "test.csv")}
-    settings = {
-        "init": str(folder / "start"),
-        "epochs": 6,
-        "console": Console(file=file, width=200),
-    }
-    advice = train_table(table, out, files, **settings)
+    options = TableOptions(test=folder / "test.csv", init=str(folder / "start"), epochs=6)
+    advice = train_table(table, out, options, console=Console(file=file, width=200))
     return "\n".join([file.getvalue(), *advice]), out
 
 
@@ -72,19 +68,13 @@ def test_what_comes_before_the_first_epoch_runs_on_the_threads_of_training(tmp_p
     table = tiny_texts.table(tmp_path / "t.csv", 60)
     text = table.read_text("utf-8").replace(",up", ",good").replace(",down", ",bad")
     table.write_text(text, "utf-8")
-    monkeypatch.setattr(train_texts, "with_weights", lambda *_: 1 / 0)
-    found = []
+    monkeypatch.setattr(text_recipe, "with_weights", lambda *_: 1 / 0)
+    found, options = [], TableOptions(init=str(tmp_path / "start"))
     before = torch.get_num_threads()
     for threads in (2, 1):
+        console = Console(file=io.StringIO())
         with pytest.raises(ZeroDivisionError):
-            train_table(
-                table,
-                tmp_path / "out",
-                {},
-                init=str(tmp_path / "start"),
-                threads=threads,
-                console=Console(file=io.StringIO()),
-            )
+            train_table(table, tmp_path / "out", options, threads=threads, console=console)
         found.append(torch.get_num_threads())
     torch.set_num_threads(before)
     assert found == [2, 1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thinstack.training.tasks.texts.weights import fit_weights
+from thinstack.training.text_recipe import fit_weights
 
 
 def test_weights_undo_other_shares_of_labels():

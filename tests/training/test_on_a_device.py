@@ -12,23 +12,20 @@ import tiny_recipe
 import torch
 from core.configured import LEXICALIZED, SPINN, build
 from core.test_transfers import plans
-from pretended_device import DEVICE, PretendedDevice, held
+from pretended_device import PretendedDevice, held
 from registered_models import cell_models
 from runs import fresh
 from steps_there import batch_of, both, step
-from test_encoder_teacher import FIVE, classifier
 from tiny_encoder import MPNET, OPTIONS, WIDTH
 from torch import nn
 
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop import encoder_teacher
-from thinstack.training.loop.encoder_teacher import EncoderTeacher
 from thinstack.training.loop.epochs import train
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.text_learner import TextLearner
 from thinstack.training.recipe import TrainingConfig
-from thinstack.training.tasks.aspects.loss import aspect_losses
+from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.texts.loss import text_losses
 
 PIECES, DISTANCES = {"kind": "wordpieces", "size": 3}, {"name": "distances.v1"}
@@ -219,11 +216,10 @@ def test_a_run(name, tmp_path, monkeypatch):
     if name == "own trees":  # all examples are parsed before the second epoch
         expected[2] = {"sent": 2 + step_counts["sent"], "fetched": 1}
     assert steps == expected
-    # A look at the losses, one at the weights, one of three equal models of six weights, AdaGrad's
-    # five sums.
+    # A look at the losses, one at the weights, three models of six weights, AdaGrad's five sums.
     if name == "trees":
         found = [found for epoch, found in counts if not epoch]
-        assert found == [{"fetched": 2 + 6 + 5, "waits: equal": 12}] * 2
+        assert found == [{"fetched": 2 + 3 * 6 + 5}] * 2
 
 
 def test_a_learner_of_texts(tmp_path, monkeypatch):
@@ -238,22 +234,3 @@ def test_a_learner_of_texts(tmp_path, monkeypatch):
         assert device.counted() == {}
         assert learner.scores([[["good"]], [["a", "film"]]]).shape == (2, 2)
         assert device.counted() == {"sent": 3, "fetched": 1}
-
-
-def test_a_teacher_of_transformers(tmp_path, monkeypatch):
-    """A batch goes there, and its probabilities come back. Transformers may ask for padding."""
-    pytest.importorskip("transformers")
-    monkeypatch.setattr(encoder_teacher, "faster_in_bf16", lambda device: False)
-    folder = classifier(tmp_path / "encoder")
-    texts = ["good film", "bad", "the plot is dull"]
-    expected = EncoderTeacher(str(folder), FIVE).scores(texts)
-    device = watched(monkeypatch)
-    with device:
-        teacher = EncoderTeacher(str(folder), FIVE)
-        teacher._device = DEVICE
-        device.counted()
-        found = teacher.scores(texts)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    counts = device.counted()
-    assert counts.pop("waits: _local_scalar_dense", 0) <= 1
-    assert counts == {"sent": 3, "fetched": 1}

@@ -17,13 +17,14 @@ from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError, ThinstackError
 from thinstack.evaluate.pair_figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.initial import start_from
 from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
+from thinstack.training.table_task import TableOptions, table_task
 from thinstack.training.tasks.entailment import always_commonest
 from thinstack.training.tasks.relatedness import by_overlap, find_scale
-from thinstack.training.text_recipe import table_data
 
 DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
@@ -48,6 +49,10 @@ def write(path, found, *columns):
         table.writeheader()
         table.writerows(found)
     return path
+
+
+def data_and_task(path, **options):
+    return table_task(path, TableOptions(**options), Inputs(path.parent))
 
 
 def recipe_of(folder, name, start=None, **settings):
@@ -137,26 +142,26 @@ def test_the_scale_of_scores_is_found(scores, scale):
 def test_columns_say_what_is_learnt(tmp_path, columns, texts, settings, task):
     path = write(tmp_path / "t.csv", [dict.fromkeys(columns.split(), "x")])
     if " " not in task:
-        data, found = table_data(path, settings | {"encoding": None}, text_columns=texts)
+        data, found = data_and_task(path, text_column=texts, **settings)
         assert (found.name, data.dev_share) == (f"{task}.v1", 0.1)
         assert task == "texts" or found.columns_read[:2] == [*(texts or ("text_a", "text_b"))]
     else:
         with pytest.raises(ThinstackError, match=task):
-            table_data(path, settings, text_columns=texts)
+            data_and_task(path, text_column=texts, **settings)
 
 
 @pytest.mark.parametrize("file", ["gone.csv", "docs.spacy"])
 def test_pairs_come_from_tables_that_can_be_read(tmp_path, file):
-    assert table_data(tmp_path / file, {})[1].name == "texts.v1"
+    assert data_and_task(tmp_path / file)[1].name == "texts.v1"
     with pytest.raises(DataError, match=file):
-        table_data(tmp_path / file, {}, text_columns=("a", "b"))
+        data_and_task(tmp_path / file, text_column=("a", "b"))
 
 
 def test_ratings_taken_for_classes_are_refused(tmp_path):
-    _, task = table_data(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"), {})
+    _, task = data_and_task(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"))
     with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score"):
-        task.find_labels(["3.8", "1"], "t.csv")
-    assert task.find_labels(["2", "1"], "t.csv") == ("1", "2")
+        task.labels_of(["3.8", "1"], "t.csv", (), None)
+    assert task.labels_of(["2", "1"], "t.csv", (), None) == ("1", "2")
 
 
 @pytest.mark.parametrize(

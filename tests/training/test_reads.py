@@ -51,7 +51,7 @@ def test_files_are_read_once(cli, tmp_path, start, reads):
     check_start(start, reads)
 
 
-def test_rows_in_memory_are_any_mappings_and_no_file_is_read(tmp_path, start, reads):
+def test_rows_in_memory_are_any_mappings_and_are_read_once(tmp_path, start, reads):
     with tiny_texts.table(tmp_path / "t.csv", 12).open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     rows = [{"review": row["text"], "up": row["label"] == "up"} for row in table]
@@ -60,7 +60,8 @@ def test_rows_in_memory_are_any_mappings_and_no_file_is_read(tmp_path, start, re
     predictor = thinstack.train_texts(
         iter(rows), text="review", label="up", dev=rows[:6], init=str(start), out=out
     )
-    assert not any(reads["open", str(out / "data" / f"{name}.jsonl")] for name in ("train", "dev"))
+    files = [str(out / "data" / f"{name}.jsonl") for name in ("train", "dev")]
+    assert [reads["open", file] for file in files] == [1, 1]
     check_start(start, reads)
     assert open_bundle(out / "model-best").config.labels == predictor.labels == ("false", "true")
     with pytest.raises(DataError, match=r"rows:1: .*|column 'text'"):

@@ -15,28 +15,12 @@ from thinstack.training import run_recipe
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.checkpoint import save_checkpoint
 
-RECORD = {"seed": 1, "epoch": 1, "loss": 0.5, "seconds": 1.0, "watched": {}, "selection": 0}
 
-
-@pytest.mark.parametrize(
-    ("state", "found"),
-    [
-        ({}, "history: Field required"),
-        ({"history": []}, r"expected the epochs from 1, found \[\]"),
-        ({"history": "x"}, "history: Input should be a valid tuple"),
-        ({"history": [1, 2]}, r"history\.0: "),
-        ({"history": [{}]}, r"history\.0\.seed: Field required"),
-        ({"history": [RECORD | {"watched": {"gold": 1.0}}]}, r"history\.0\.watched\.gold"),
-        ({"history": [RECORD | {"selection": float("nan")}]}, r"history\.0\.selection: "),
-        ({"history": [RECORD | {"epoch": 2}]}, r"expected the epochs from 1, found \[2\]"),
-        ({"history": [RECORD, RECORD]}, r"expected the epochs from 1, found \[1, 1\]"),
-        ({"history": [RECORD | {"seed": 2}]}, r"expected seed 1, found \[2\]"),
-    ],
-)
-def test_an_odd_history_stops_the_run(data, tmp_path, monkeypatch, state, found):
+@pytest.mark.parametrize("state", [{}, {"history": []}, {"history": [{"seed": 2}]}])
+def test_a_checkpoint_of_another_seed_stops_the_run(data, tmp_path, monkeypatch, state):
     monkeypatch.setattr(loop, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], state))
     stopped(tiny_recipe.recipe(), data, tmp_path)
-    with pytest.raises(DataError, match=found):
+    with pytest.raises(DataError, match="seed 1"):
         run(tiny_recipe.recipe(), data, tmp_path)
 
 

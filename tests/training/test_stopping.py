@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed, train_seed
-from thinstack.training.tasks.phrases import Phrases
+from thinstack.training.tasks.treebanks import Phrases
 
 
 def train_watching(values, data, folder, **settings):

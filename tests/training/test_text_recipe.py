@@ -7,6 +7,7 @@ from tiny_encoder import OPTIONS, WIDTH
 from thinstack.bundle import open_bundle, opening
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.recipe import DataConfig, Recipe
+from thinstack.training.table_task import TableOptions
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.text_recipe import text_recipe
 from thinstack.training.train_texts import commented
@@ -16,7 +17,8 @@ TASK = Texts(text_column="Überschrift\x7f")
 
 
 def made(labels=("x", "y"), **settings):
-    settings = {"texts": 5000, "init": "sentiment", **settings}
+    said = {name: settings.pop(name) for name in ("scale", "epochs") if name in settings}
+    settings = {"texts": 5000, "init": "sentiment", "options": TableOptions(**said), **settings}
     return text_recipe("mine", FILES, TASK, labels, **settings)
 
 

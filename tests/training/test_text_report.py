@@ -7,8 +7,8 @@ import tiny_texts
 from rich.console import Console
 
 from thinstack.training.loop.measuring import Answers
-from thinstack.training.run_recipe import Best
-from thinstack.training.tasks.texts.report import show_texts
+from thinstack.training.run_recipe import best_so_far
+from thinstack.training.tasks.texts.rival import show_texts
 
 NO_ANSWERS = Answers(*[[]] * 8)
 
@@ -46,9 +46,9 @@ def test_figures_that_chose_the_epoch_are_called_too_good(stop_on, flattering):
 
 
 def test_the_bar_names_the_best_epoch_so_far():
-    best = Best(tiny_texts.recipe(None))
-    assert best.said == ""
-    for epoch, accuracy in ((1, 60.0), (2, 71.0), (3, 70.0)):
+    records, task = [], tiny_texts.recipe(None).task
+    assert best_so_far(task, records) == ""
+    for epoch, accuracy in ((1, 60.0), (2, 71.0), (3, 71.0), (4, 70.0)):
         part = {"self": figures(accuracy)}
-        best.note({"epoch": epoch, "watched": {}, "traced": part})
-    assert best.said == ", best accuracy 71.00 (2)"
+        records.append({"epoch": epoch, "watched": {}, "traced": part})
+    assert best_so_far(task, records) == ", best accuracy 71.00 (2)"

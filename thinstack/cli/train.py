@@ -134,36 +134,30 @@ def train(
     If training stops, run the same command again: it continues where it was.
     """
     of_table: dict[str, Any] = {
+        "text_column": text_column or None,
         "label_column": label_column,
         "score_column": score_column,
-        "dev": None if dev is None else str(dev),
-        "test": None if test is None else str(test),
+        "dev": dev,
+        "test": test,
         "encoding": encoding,
         "separator": separator,
         "header": header,
-        "task": task or (None if span_group is None else "spans"),
+        "task": task,
         "span_group": span_group,
         "skip_bad": skip_bad or None,
+        "init": init,
+        "labels": tuple(name.strip() for name in labels.split(",")) if labels else None,
+        "scale": scale,
+        "epochs": epochs,
     }
+    of_table = {name: value for name, value in of_table.items() if value is not None}
     with stoppable(_STOPPED), _told_how_to_go_on():
         console = Console()
         if _is_table(file, told=separator is not None or header is not None):
-            _train_table(
-                file,
-                out,
-                of_table,
-                text_columns=text_column or (),
-                init=init,
-                labels=tuple(name.strip() for name in labels.split(",")) if labels else (),
-                scale=scale,
-                epochs=epochs,
-                seeds=tuple(seed or (1,)),
-                threads=threads or 1,
-                console=console,
-            )
+            of_table["seeds"] = tuple(seed or (1,))
+            _train_table(file, out, of_table, threads=threads or 1, console=console)
             return
-        of_table |= {"text_column": text_column or None, "init": init}
-        _check_recipe(file, of_table | {"labels": labels, "scale": scale, "epochs": epochs})
+        _check_recipe(file, of_table)
         folder = Path() if data is None else data
         settings = {"data": folder, "threads": threads, "console": console}
         _run_recipe(file, out, seed, settings)
@@ -187,12 +181,13 @@ def _told_how_to_go_on() -> Iterator[None]:
 
 
 def _train_table(
-    file: Path, out: Path, files: dict[str, Any], *, console: Console, **settings: Any
+    file: Path, out: Path, options: dict[str, Any], *, threads: int, console: Console
 ) -> None:
     with needs_extra("export"), imports_that_stay():
+        from thinstack.training.table_task import TableOptions
         from thinstack.training.train_texts import train_table
     with locked(out):
-        advice = train_table(file, out, files, console=console, **settings)
+        advice = train_table(file, out, TableOptions(**options), threads=threads, console=console)
     for line in advice:
         console.print(Text(escaped(line)), soft_wrap=True)
 
@@ -205,7 +200,7 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
             f"{file}: expected the name of a table ({endings}) or of a recipe (.toml): rename the "
             "file, give another, or say with --sep how the cells of a table are separated"
         )
-    if options := listed(name for name, value in of_table.items() if value is not None):
+    if options := listed(of_table):
         raise InputError(
             f"{options}: only for tables ({', '.join(TABLES)}), but {file} is a recipe: leave it "
             "out, and say it in the recipe"

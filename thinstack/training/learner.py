@@ -80,5 +80,5 @@ class Learner:
         """Move the running average by this share (0 to 1) towards the weights."""
         for mean, value in zip(self.average.parameters(), self.model.parameters(), strict=True):
             mean.lerp_(value, weight)
-        for buffer, own in zip(self.average.buffers(), self.model.buffers(), strict=True):
-            buffer.copy_(own)
+        for buffer, current in zip(self.average.buffers(), self.model.buffers(), strict=True):
+            buffer.copy_(current)

@@ -15,6 +15,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -36,6 +37,7 @@ from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.publish.reports import show_test
 from thinstack.training.recipe import Recipe
+from thinstack.training.task import Task
 from thinstack.training.tasks._table import SKIPPED_FILE
 
 RECIPE_FILE = "recipe.json"
@@ -124,18 +126,18 @@ def _finish(
         figures["rival"] = dict([rival])
     if best.test:
         figures["test"] = summary(results, "test")
-    _write(figures, out)
+    write_atomically(out / RESULTS_FILE, _json(figures))
     recipe.task.report(results, over_seeds, rival, recipe, console)
     if best.test:
         show_test(best.test, recipe, console)
     calibration, path = calibrations[results.index(best)], out / BUNDLE
     bundle = publish(recipe, datasets, best, over_seeds, calibration, path=path, console=console)
     if suites := bundle.manifest.metrics["suites"]:
-        _write(figures | {"suites": suites}, out)
+        write_atomically(out / RESULTS_FILE, _json(figures | {"suites": suites}))
 
 
-def _write(figures: dict[str, Any], out: Path) -> None:
-    write_atomically(out / RESULTS_FILE, json.dumps(figures, indent=2) + "\n")
+def _json(figures: dict[str, Any]) -> str:
+    return json.dumps(figures, indent=2) + "\n"
 
 
 def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
@@ -144,13 +146,13 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
     digests = data_digests(recipe, inputs)
     learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
-    text = json.dumps(work, indent=2) + "\n"
+    text = _json(work)
     note = out / RECIPE_FILE
     _check_outputs(out, inputs.used(digests))
     with suppress(FileNotFoundError):
-        found = note.read_text(encoding="utf-8")
-        if found != text and (out / SEEDS_FOLDER).exists():
-            changed = [file for file, digest in digests.items() if digest not in found]
+        before = note.read_text(encoding="utf-8")
+        if before != text and (out / SEEDS_FOLDER).exists():
+            changed = [file for file, digest in digests.items() if digest not in before]
             cause = f"of this one before {' and '.join(changed)} changed"
             raise ConfigError(
                 f"{out} holds the work of another recipe, or "
@@ -173,73 +175,57 @@ def _load(
     recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console
 ) -> Datasets:
     """The data sets of the recipe. The answers of a teacher are kept in the folder `cache`."""
-
-    def say(line: str) -> None:
-        console.print(as_text(line))
-
-    if recipe.teacher is None:
-        return load_datasets(recipe, inputs, teach=partial(taught_trees, say=say))
-    with _progress(console) as progress:
-        bar = progress.add_task("the teacher reads", total=None)
+    with _progress(console, MofNCompleteColumn(), TimeElapsedColumn()) as progress:
+        bar = progress.add_task("", visible=False)
 
         def on_read(what: str, done: int, total: int) -> None:
-            description = f"the teacher reads {what}"
-            progress.update(bar, completed=done, total=total, description=description)
+            doing = f"the teacher reads {what}"
+            progress.update(bar, completed=done, total=total, description=doing, visible=True)
+
+        def say(line: str) -> None:
+            console.print(as_text(line))
 
         teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read, say=say)
         return load_datasets(recipe, inputs, teach=teach)
 
 
-def _progress(console: Console) -> Progress:
-    text = TextColumn("{task.description}")
-    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True)
+def _progress(console: Console, *columns: ProgressColumn) -> Progress:
+    text, bar = TextColumn("{task.description}"), BarColumn(bar_width=20)
+    return Progress(text, bar, *columns, console=console, transient=True)
 
 
-def _epochs_bar(console: Console) -> Progress:
-    """A bar over all epochs of a seed, with the time left."""
-    text, share = TextColumn("{task.description}"), TaskProgressColumn()
-    left = TimeRemainingColumn(compact=True)
-    columns = (text, BarColumn(bar_width=20), share, TextColumn("time left"), left)
-    return Progress(*columns, console=console, transient=True)
-
-
-class Best:
-    """The best epoch of a seed so far, by the figures that choose it or that are only traced.
-
-    Attributes:
-        said: what a progress bar says of it, "" before the first.
-    """
-
-    def __init__(self, recipe: Recipe):
-        self.said = ""
-        self._task, self._value = recipe.task, float("-inf")
-
-    def note(self, record: dict[str, Any]) -> None:
-        """Take in the record of an epoch."""
-        measured = (record["watched"] or record.get("traced", {})).values()
-        value = sum(map(self._task.selection, measured))
-        if measured and value > self._value:
-            self._value = value
-            best = next(iter(measured))[self._task.watched[0]]
-            name = self._task.figures[self._task.watched[0]]
-            self.said = f", best {name} {shown(self._task.watched[0], best)} ({record['epoch']})"
+def best_so_far(task: Task, records: Sequence[dict[str, Any]]) -> str:
+    """What a progress bar says of the best epoch, by the figures that choose it or that are only
+    traced; "" before there are any."""
+    measured = [
+        (parts, record["epoch"])
+        for record in records
+        if (parts := record["watched"] or record.get("traced"))
+    ]
+    if not measured:
+        return ""
+    parts, epoch = max(measured, key=lambda one: sum(map(task.selection, one[0].values())))
+    name = task.watched[0]
+    figure = shown(name, next(iter(parts.values()))[name])
+    return f", best {task.figures[name]} {figure} ({epoch})"
 
 
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
-    task, labels, best = recipe.task, recipe.model.shown_labels, Best(recipe)
+    """Train a seed, with a bar over all its epochs."""
+    task, labels, records = recipe.task, recipe.model.shown_labels, list[dict[str, Any]]()
     epochs = recipe.training.epochs + recipe.training.parser_epochs
-    with _epochs_bar(console) as progress:
+    left = (TaskProgressColumn(), TextColumn("time left"), TimeRemainingColumn(compact=True))
+    with _progress(console, *left) as progress:
         bar = progress.add_task(f"seed {seed}", total=epochs)
 
         def on_batch(epoch: int, done: int, total: int) -> None:
-            doing = f"seed {seed}, epoch {epoch} of {epochs}{best.said}"
+            doing = f"seed {seed}, epoch {epoch} of {epochs}{best_so_far(task, records)}"
             progress.update(bar, completed=epoch - 1 + done / total, description=doing)
 
         def on_epoch(record: dict[str, Any]) -> None:
-            best.note(record)
+            records.append(record)
             parts = record["watched"] or record.get("traced", {})
             measured = "; ".join(
                 f"{source if len(parts) > 1 else ''} {task.line(figures, labels)}".strip()

@@ -2,7 +2,8 @@
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +12,20 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from thinstack.data.files.lock import locked
-from thinstack.data.files.paths import FileContent, in_resolved_folder
+from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
-from thinstack.data.tables.table_rows import Classes, RowChecks
-from thinstack.errors import ConfigError, DataError
+from thinstack.data.tables.table_rows import RowChecks
+from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
-from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
-from thinstack.training.recipe import DataConfig, Recipe
+from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import BUNDLE, SEEDS_FOLDER, run_recipe
+from thinstack.training.table_task import TableOptions, ask_about_spans
 from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
-from thinstack.training.tasks.texts.weights import with_weights
-from thinstack.training.text_recipe import ask_about_spans, table_data, text_recipe
+from thinstack.training.text_recipe import table_recipe
 
 RECIPE = "recipe.toml"
 ADVICE = "name the columns with text= and label="
@@ -38,69 +38,23 @@ docs/recipes.md describes every field that a recipe can have."""
 
 
 def train_table(
-    table: Path,
-    out: Path,
-    files: Mapping[str, Any],
-    *,
-    text_columns: Sequence[str] = (),
-    init: str | None = None,
-    labels: Sequence[str] = (),
-    scale: bool | None = None,
-    epochs: int | None = None,
-    seeds: Sequence[int] = (1,),
-    threads: int = 1,
-    console: Console,
-    inputs: Inputs | None = None,
+    table: Path, out: Path, options: TableOptions, *, threads: int = 1, console: Console
 ) -> list[str]:
     """Train on a table, and write the recipe and what `run_recipe` writes to the folder `out`.
     Returns lines on what to do with the bundle.
 
-    `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
-    the whole numbers on the scale of scores; by default they come from the table. `scale`,
-    `epochs`: as `text_recipe` takes them; classes without a known order need `labels`. `threads`:
-    keep 1, because minibatches are so small that several threads wait for each other. On a busy
-    machine they take many times as long. `inputs`: what was opened of the table's folder before. If
-    `out` has the recipe of an earlier call that was stopped, the run goes on. Raises ConfigError if
-    `out` was trained by another recipe.
+    `threads`: keep 1, because minibatches are so small that several threads wait for each other. On
+    a busy machine they take many times as long. If `out` has the recipe of an earlier call that was
+    stopped, the run goes on. Raises ConfigError if `out` was trained by another recipe, and what
+    `table_recipe` raises.
     """
     torch.set_num_threads(threads)
-    inputs = inputs or Inputs(in_resolved_folder(table).parent)
-    data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
-    file = inputs.table(table.name).named(table)
-    init = init or task.init
-    names, count = _classes(file, task, labels, scale)
-    watched = _watched(data, task, inputs, names, count)
-    start = None if init == "none" else inputs.bundle(init)
-    settings: dict[str, Any] = {"init": init, "start": start, "scale": scale, "seeds": seeds}
-    settings |= {"epochs": epochs, "watched": watched}
-    recipe = text_recipe(out.name, data, task, names, texts=count, **settings)
-    if recipe.model.class_sets and start is not None:
-        recipe = with_weights(recipe, read_items(recipe, inputs)[0], start)
+    inputs = Inputs(in_resolved_folder(table).parent)
+    recipe = table_recipe(table, out.name, options, inputs)
     first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
     _write_recipe(out, commented(recipe, first=first), inputs.folder)
-    run_recipe(recipe, data=inputs, out=out, seeds=seeds, threads=threads, console=console)
+    run_recipe(recipe, data=inputs, out=out, seeds=options.seeds, threads=threads, console=console)
     return list(recipe.task.advice_after(out / BUNDLE, recipe))
-
-
-def _classes(
-    file: FileContent, task: TableTask, labels: Sequence[str], scale: bool | None
-) -> tuple[tuple[str, ...], int]:
-    """The classes of a table, or the numbers on its scale of scores; and the number of its rows.
-    `labels`: the classes if the user has named them."""
-    skipped: list[DataError] | None = [] if task.skip_bad else None
-    values = [row.values[task.target_column] for row in task.rows(file, skipped, labels)]
-    named = task.named_labels(labels) if labels else task.find_labels(values, str(file), scale)
-    return named, len(values)
-
-
-def _watched(
-    data: DataConfig, task: TableTask, inputs: Inputs, labels: Sequence[str], count: int
-) -> int:
-    """About how many rows there are to choose an epoch by, of a table of `count` rows."""
-    if data.dev is None:
-        return round(count * (data.dev_share or 0.0))
-    skipped: list[DataError] | None = [] if task.skip_bad else None
-    return sum(1 for _ in task.rows(inputs.table(data.dev), skipped, labels))
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
@@ -119,58 +73,36 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
 
 def train_rows(
     rows: Iterable[object],
-    *,
-    text: str,
-    label: str,
-    dev: Iterable[object] | None,
-    init: str | None,
     out: Path,
-    labels: Sequence[str] = (),
-    scale: bool | None = None,
-    task: str | None = None,
-    epochs: int | None = None,
+    options: TableOptions,
+    *,
+    dev: Iterable[object] | None = None,
     test: Iterable[object] | None = None,
 ) -> None:
     """Train on rows in memory as `train_table` does on a table, in one process. The rows are kept
     in `out` as JSON lines.
 
-    `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
-    aside. `test`: rows that are only measured on at the end. `init`, `labels`, `scale`, `epochs`:
-    as in `train_table`. `task`: what is learnt, "texts", "spans" or "aspects". The last two read
-    the columns "start" and "end" too.
+    `dev`: rows to report on; without them a share of `rows` is set aside. `test`: rows that are
+    only measured on at the end. `options`: with both columns named.
     """
-    files: dict[str, Any] = {"label_column": label, "task": task or "texts"}
-    kind: type[TableTask] = manager().find("task", f"{files['task']}.v1").plugin
-    read = kind.parse({"text_column": text, "label_column": label}, source="the columns")
-    columns, optional = read.columns_read, read.optional_columns
-    classes = Classes(label, labels)
-    others = {part: table for part, table in (("dev", dev), ("test", test)) if table is not None}
-    tables = {"train.jsonl": rows} | {f"{part}.jsonl": table for part, table in others.items()}
+    (text,), label = options.text_column, options.label_column
+    kind: type[TableTask] = manager().find("task", f"{options.task or 'texts'}.v1").plugin
+    task = kind.parse({"text_column": text, "label_column": label}, source="the columns")
+    checks: RowChecks = {"advice": ADVICE, "classes": task.classes(options.labels)}
+    checks["optional"] = task.optional_columns
+    parts = {"train": rows, "dev": dev, "test": test}
+    tables = {name: table for name, table in parts.items() if table is not None}
     for table in tables.values():
         check_rows(table)
     with locked(out):
-        folder = out / "data"
-        inputs = Inputs(folder.resolve())
+        paths = {name: out / "data" / f"{name}.jsonl" for name in tables}
         for name, table in tables.items():
-            asked = _asked(table) if task is None else table
-            checks: RowChecks = {"advice": ADVICE, "classes": classes, "optional": optional}
-            found = read_mappings(asked, columns, **checks)
-            content = "".join(f"{json.dumps(row.values)}\n" for row in found).encode()
-            write_atomically(folder / name, content)
-            inputs.hold(name, content)
-        files |= {part: str(folder / f"{part}.jsonl") for part in others}
-        train_table(
-            folder / "train.jsonl",
-            out,
-            files,
-            text_columns=(text,),
-            init=init,
-            labels=labels,
-            scale=scale,
-            epochs=epochs,
-            console=Console(),
-            inputs=inputs,
-        )
+            asked = _asked(table) if options.task is None else table
+            lines = (row.values for row in read_mappings(asked, task.columns_read, **checks))
+            content = "".join(f"{json.dumps(values)}\n" for values in lines)
+            write_atomically(paths[name], content)
+        options = replace(options, dev=paths.get("dev"), test=paths.get("test"))
+        train_table(paths["train"], out, options, console=Console())
 
 
 def _asked(rows: Iterable[object]) -> Iterator[object]:

@@ -95,7 +95,7 @@ def load_datasets(
     train, held, dev = read_items(recipe, inputs, convert, skipped)
     has_lessons = recipe.teacher is not None or bool(recipe.lessons)
     taught = teach(recipe, train, held + dev, data) if has_lessons else []
-    learnt = [each.tree.tree.words for each in taught] or _sentences(task, train)
+    learnt = [tree.tree.tree.words for tree in taught] or _sentences(task, train)
     words = (word for sentence in learnt for word in sentence)
     vocabulary, table, weights = first_leaves(recipe, data, words, width, start)
     files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
@@ -105,16 +105,18 @@ def load_datasets(
     parts = zip(
         ([] if taught else train, held, dev, tested), (*files, recipe.data.test or ""), strict=True
     )
-    given, aside, reported, measured = (
+    train_examples, aside, reported, measured = (
         task.examples(part, vocabulary, recipe, reads=reads, file=data / file)
         for part, file in parts
     )
     sources = (*recipe.training.sources, *recipe.measured_trees)
-    given += taught_examples(taught, vocabulary, recipe.model, reads, sources, data / files[0])
+    train_examples += taught_examples(
+        taught, vocabulary, recipe.model, reads, sources, data / files[0]
+    )
     treebank = None
     if any(lesson.anew for lesson in recipe.lessons):
         treebank = Treebank(
-            [each.tree for each in taught],
+            [tree.tree for tree in taught],
             len(recipe.model.labels),
             aside=[*_sentences(task, held + dev)],
             folders=recipe.folders(data),
@@ -126,13 +128,13 @@ def load_datasets(
     return Datasets(
         vocabulary,
         table,
-        given,
+        train_examples,
         {"dev": reported, "held": aside, "nothing": []}[recipe.training.stop_on],
         reported,
         items=([] if task.brings_trees else train, dev),
         skipped=skipped,
         weights=weights,
-        taught=Counter(each.source for each in taught),
+        taught=Counter(tree.source for tree in taught),
         treebank=treebank,
         traced=_traced(recipe, reported),
         start=start,

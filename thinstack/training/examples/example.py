@@ -99,9 +99,9 @@ def examples_of(
     the gold tree has too. The trees of "self" are left to the model. Raises TreeError for a tree
     that does not fit the model, with the `file` and the number of the tree, from 0.
     """
-    made = [source for source in sources if source not in ("gold", "self")]
-    makers = {source: tree_maker(source) for source in made}
-    found = []
+    others_made = [source for source in sources if source not in ("gold", "self")]
+    makers = {source: tree_maker(source) for source in others_made}
+    examples = []
     for number, (tree, labels) in enumerate(treebank):
         try:
             if config.trees == "sequence":
@@ -112,8 +112,8 @@ def examples_of(
             source = None if file is None else str(file)
             raise TreeError(f"tree {number}: {error}", source=source) from None
         others = {source: gold.over(make(tree.words)) for source, make in makers.items()}
-        found.append(Example({"gold": gold, **others}))
-    return found
+        examples.append(Example({"gold": gold, **others}))
+    return examples
 
 
 def minibatch(

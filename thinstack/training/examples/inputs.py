@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
 from thinstack.bundle import Bundle, open_bundle
@@ -36,10 +35,6 @@ class Inputs:
     def table(self, name: str) -> FileContent:
         """The table of this name in the folder."""
         return self._tables.setdefault(name, FileContent(self.folder / name))
-
-    def hold(self, name: str, content: bytes) -> None:
-        """Take `content` for what the table of this name holds."""
-        self._tables[name] = FileContent(self.folder / name, content)
 
     def bundle(self, name: str) -> Bundle:
         """The bundle of this name, folder or address."""
@@ -98,8 +93,8 @@ def _digest(source: Path | FileContent) -> str:
         if isinstance(source, FileContent):
             return source.sha256()
         if not path.is_dir():
-            found = file_path(path).stat()
-            return _file_digest(path, found.st_size, found.st_mtime_ns)
+            with file_path(path).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
         beside = path.parent / SICK_TABLES.get(path.name, "")
         files = sorted(file for file in path.iterdir() if file.is_file())
         files += [beside] if beside.is_file() else []
@@ -110,11 +105,3 @@ def _digest(source: Path | FileContent) -> str:
             f"{path}: cannot be read: {why_unreadable(path, error)}; name the folder of the "
             "data with --data"
         ) from None
-
-
-@cache
-def _file_digest(path: Path, size: int, changed: int) -> str:
-    """The digest of a file, which is read once, however many fields name it. A file of another
-    `size`, or `changed` at another time, is read again."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

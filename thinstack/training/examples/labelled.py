@@ -54,8 +54,8 @@ class LabelledForest(NamedTuple):
         Phrases that the old trees have too keep their labels. Labels of whole sentences and pairs
         always stay. `steps`: (N,) the transitions of the new trees, one tree after the other.
         """
-        kept = self.forest.transitions.dtype
-        forest = self.forest._replace(transitions=steps.astype(kept))
+        kind = self.forest.transitions.dtype
+        forest = self.forest._replace(transitions=steps.astype(kind))
         gold = self.forest.transitions
         if len(self.targets) < len(gold):
             return self._replace(forest=forest)
@@ -92,15 +92,15 @@ def labelled_chains(
     a chain. For a head that reads "nodes", phrases that start with the same word share the longest
     one. There, the state after a word is the state of the phrase that ends with it.
     """
-    spans, known = phrases_of(tree, labels)
+    spans, classes = phrases_of(tree, labels)
     depth_of = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
     if reads == "nodes":
-        positions, lengths, targets = prefixes_of(spans, known)
+        positions, lengths, targets = prefixes_of(spans, classes)
         starts = np.repeat(positions[np.cumsum(lengths) - lengths], lengths)
         ends = positions + 1
     else:
         starts, ends = spans.T
-        lengths, targets = ends - starts, known
+        lengths, targets = ends - starts, classes
         positions = np.concatenate([np.arange(start, end) for start, end in spans.tolist()])
     depths = [depth_of.get(span, -1) for span in zip(starts.tolist(), ends.tolist(), strict=True)]
     words = vocabulary.fields([tree.words[position] for position in positions.tolist()])

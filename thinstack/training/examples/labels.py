@@ -38,9 +38,9 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
             "as 1 to 5, or name another column of labels (--label)"
         )
     if len(counts) < 2:
-        found = f"only the class {next(iter(counts))!r}" if counts else "no row"
+        few_rows = f"only the class {next(iter(counts))!r}" if counts else "no row"
         raise DataError(
-            f"{source}: expected two classes or more, found {found}; add rows of another class"
+            f"{source}: expected two classes or more, found {few_rows}; add rows of another class"
         )
     advice = "name all classes that are meant (--labels A,B,C)"
     if several := _several(counts):
@@ -68,9 +68,9 @@ def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
         if len(names) > 1:
             written, how = difference(names)
             both = zip(written, (counts[name] for name in names), strict=True)
-            found = " and ".join(f"{name} ({count:,} rows)" for name, count in both)
+            listed = " and ".join(f"{name} ({count:,} rows)" for name, count in both)
             raise DataError(
-                f"{source}: the classes {found} {how}; make them one in the file, or {advice}"
+                f"{source}: the classes {listed} {how}; make them one in the file, or {advice}"
             )
 
 

@@ -50,8 +50,8 @@ def set_aside_share(
                 missing[label] -= count
 
     for label in sorted(by_label):
-        own, before = by_label[label], missing[label]
-        drawn = [own[n] for n in draw.permutation(len(own)).tolist()]
+        groups, before = by_label[label], missing[label]
+        drawn = [groups[n] for n in draw.permutation(len(groups)).tolist()]
         for group in drawn:
             if missing[label] > 0 and _brings_nearer(group, labels, missing):
                 take(group)

@@ -7,24 +7,22 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from thinstack.bundle.weights import load_state, state_of
-from thinstack.core.config.base import Strict, problems
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
 
 SCHEMA: Final = "1"
-"""What files have in their metadata as `schema_version`, beside `state`, `sha256` and `same`. The
-last maps the names of weights that are not stored to those of equal ones that are."""
+"""What files have in their metadata as `schema_version`, beside `state` and `sha256`."""
 
-_DAMAGED = RuntimeError, KeyError, TypeError, ValueError, AttributeError
-_UNREADABLE = (SafetensorError, OSError, *_DAMAGED)
+_UNREADABLE = (
+    *(SafetensorError, OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError),
+)
 
 
 def save_checkpoint(
@@ -34,41 +32,17 @@ def save_checkpoint(
     state: dict[str, Any],
 ) -> None:
     """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one
-    file with a digest over all of it, or leave the old one. Weights that equal those of the same
-    name in another module are written once. Raises OSError."""
-    tensors, same = _weights(modules)
+    file with a digest over all of it, or leave the old one. Raises OSError."""
+    tensors = {
+        f"{module}/{name}": value
+        for module, part in modules.items()
+        for name, value in state_of(part).items()
+    }
     tensors |= optimizer_tensors(_marked(optimizers))
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
-    noted = {"state": json.dumps(state), "same": json.dumps(same)}
-    noted |= {"schema_version": SCHEMA, "sha256": _digest(whole, noted)}
+    noted = {"state": json.dumps(state), "schema_version": SCHEMA}
     # Not `save_file`, which leaves a file of its own where it is killed.
-    write_atomically(path, save(whole, noted))
-
-
-def _weights(modules: Mapping[str, nn.Module]) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The weights to store, as `MODULE/NAME`, and the names of the others beside those of their
-    equals."""
-    tensors: dict[str, Tensor] = {}
-    same: dict[str, str] = {}
-    for module, part in modules.items():
-        for name, value in state_of(part).items():
-            own, before = f"{module}/{name}", (f"{other}/{name}" for other in modules)
-            equals = (key for key in before if key in tensors and _equal(tensors[key], value))
-            if (first := next(equals, None)) is None:
-                tensors[own] = value
-            else:
-                same[own] = first
-    return tensors, same
-
-
-def _equal(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same type, shape and bytes."""
-    same_kind = (one.dtype, one.shape) == (other.dtype, other.shape)
-    return same_kind and torch.equal(_bytes_of(one), _bytes_of(other))
-
-
-def _bytes_of(value: Tensor) -> Tensor:
-    return value.reshape(-1).view(torch.uint8)
+    write_atomically(path, save(whole, noted | {"sha256": _digest(whole, noted)}))
 
 
 def load_checkpoint(
@@ -126,21 +100,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise ValueError(f"expected schema_version {SCHEMA}, found {schema!r:.20}")
     if noted["sha256"] != _digest(tensors, noted):
         raise ValueError("its SHA-256 is another than when it was written: it is damaged")
-    state = json.loads(noted["state"])
-    same: dict[str, str] = json.loads(noted["same"])
-    tensors |= {name: tensors[first] for name, first in same.items()}
-    if not isinstance(state, dict):
-        raise ValueError(f"expected a state of named fields, found {state!r:.40}")
-    return state, tensors
+    return dict(json.loads(noted["state"])), tensors
 
 
 def _digest(tensors: Mapping[str, Tensor], noted: Mapping[str, str]) -> str:
     """SHA-256 over what is `noted`, and over the name, type, shape and bytes of every tensor."""
-    found = hashlib.sha256((noted["state"] + noted["same"]).encode())
+    digest = hashlib.sha256(noted["state"].encode())
     for name, value in sorted(tensors.items()):
-        found.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
-        found.update(_bytes_of(value).numpy().data)
-    return found.hexdigest()
+        digest.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
+        digest.update(value.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -149,32 +118,10 @@ def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-class _Record(Strict, strict=True, extra="ignore"):
-    """What there is to say of an epoch, as far as the loop reads it again."""
-
-    seed: int
-    epoch: int
-    loss: float
-    seconds: float
-    watched: dict[str, dict[str, float | None]]
-    selection: float
-
-
-class _State(Strict, extra="ignore"):
-    history: tuple[_Record, ...]
-
-
 def read_history(state: dict[str, Any], seed: int, path: Path) -> list[dict[str, Any]]:
-    """The records of the epochs that are done, in order, in the state of the checkpoint `path`. It
-    has one or more: a checkpoint is written after an epoch."""
-    try:
-        found = _State.model_validate(state).history
-    except ValidationError as error:
-        raise _not_a_checkpoint(path, problems(error, most=1)) from None
-    numbers, seeds = [record.epoch for record in found], {record.seed for record in found}
-    if numbers != list(range(1, len(numbers) + 1)) or not numbers:
-        raise _not_a_checkpoint(path, f"expected the epochs from 1, found {numbers!r:.40}")
-    if seeds != {seed}:
-        raise _not_a_checkpoint(path, f"expected seed {seed}, found {sorted(seeds)!r:.40}")
-    history: list[dict[str, Any]] = state["history"]
+    """The records of the epochs that are done, in order, in the state of the checkpoint `path`.
+    Raises DataError for the checkpoint of another seed."""
+    history: list[dict[str, Any]] = state.get("history", [])
+    if {record["seed"] for record in history} != {seed}:
+        raise _not_a_checkpoint(path, f"expected records of seed {seed}, found others or none")
     return history

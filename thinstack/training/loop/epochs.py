@@ -119,8 +119,8 @@ def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool
 def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
     """The figures that early stopping watches and their sum, and the figures that are only
     traced."""
-    task, own = recipe.task, ["self"] if model.parses else []
-    sources = dict.fromkeys((*recipe.training.trees, *own)) if datasets.watched else ()
+    task, parsed = recipe.task, ["self"] if model.parses else []
+    sources = dict.fromkeys((*recipe.training.trees, *parsed)) if datasets.watched else ()
     figures, traced = (
         {s: task.measure(model, examples, s, recipe.model.shown_labels)[0] for s, examples in parts}
         for parts in ([(s, datasets.watched) for s in sources], datasets.traced.items())
@@ -144,16 +144,16 @@ def _draw_epoch(model: Model, datasets: Datasets, recipe: Recipe, seed: int, epo
     """Draw examples, sources and minibatches, and parse the examples again if the model's own trees
     are among the sources."""
     config, draw = recipe.training, np.random.default_rng([seed, epoch])
-    examples, given = datasets.train, len(datasets.train)
+    examples, count = datasets.train, len(datasets.train)
     dropout = int(draw.integers(2**31))
     kinds = config.trees
-    sources = [kinds[number] for number in draw.integers(len(kinds), size=given)]
+    sources = [kinds[number] for number in draw.integers(len(kinds), size=count)]
     drawn = [*examples, *_drawn_examples(model, datasets, recipe, draw)]
-    sources += ["gold"] * (len(drawn) - given)
+    sources += ["gold"] * (len(drawn) - count)
     order, lengths = together(draw.permutation(len(drawn)), drawn)
     batches = list(minibatch_places(order, lengths, config, draw))
     if "self" in config.sources:
-        places = sorted(place for batch in batches for place in batch if place < given)
+        places = sorted(place for batch in batches for place in batch if place < count)
         first = epoch if recipe.task.brings_trees else None
         take_own_trees(model, [examples[place] for place in places], first)
     return _Epoch(epoch, drawn, sources, batches, dropout)
@@ -206,9 +206,9 @@ def _check_finite(loss: float, model: Model, epoch: int) -> None:
     finite = torch.stack([torch.isfinite(value).all() for value in weights]).cpu()
     broken = [name for name, fine in zip(names, finite.tolist(), strict=True) if not fine]
     if broken or not math.isfinite(loss):
-        found = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
+        problem = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
         raise ConfigError(
-            f"the training diverged in epoch {epoch}: {found}; lower training.learning_rate or "
+            f"the training diverged in epoch {epoch}: {problem}; lower training.learning_rate or "
             "training.vector_learning_rate"
         )
 

@@ -57,9 +57,9 @@ def initial_model(
         start_from(model, recipe.init, start)
     else:
         model.embedding.table.data.copy_(torch.from_numpy(table))
-        own = dict(model.named_parameters())
+        parameters = dict(model.named_parameters())
         for name, value in (weights or {}).items():
-            own[name].data.copy_(value)
+            parameters[name].data.copy_(value)
     return model
 
 
@@ -70,25 +70,25 @@ def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> N
     Raises ConfigError for a part that the model or the bundle lacks, and for weights of other
     shapes. Raises BundleError for a bundle without torch weights.
     """
-    state, own = state_of(load_model(start or init.bundle)), state_of(model)
+    state, weights = state_of(load_model(start or init.bundle)), state_of(model)
     for part in init.parts:
-        names = [name for name in own if part_of(name) == part]
+        names = [name for name in weights if part_of(name) == part]
         problem = "" if names else "neither has one"
         if odd := {name for name in state if part_of(name) == part}.symmetric_difference(names):
             problem = f"they differ in {', '.join(sorted(odd)[:3])}"
         for name in () if problem else names:
-            if state[name].shape != own[name].shape:
+            if state[name].shape != weights[name].shape:
                 problem = (
-                    f"expected {name} of shape {tuple(own[name].shape)}, found "
+                    f"expected {name} of shape {tuple(weights[name].shape)}, found "
                     f"{tuple(state[name].shape)}"
                 )
-            own[name] = state[name]
+            weights[name] = state[name]
         if problem:
             raise ConfigError(
                 f"init.parts: the {part} of {init.bundle} does not fit the model: {problem}; "
                 "describe the model as the bundle's config.json does, or leave that part out"
             )
-    load_state(model, own)
+    load_state(model, weights)
 
 
 def freeze(model: torch.nn.Module, parts: Collection[Part]) -> None:
@@ -139,9 +139,11 @@ def first_leaves(
         words, vectors = (), np.zeros((0, width), np.float32)
     if pieces:
         return Leaves(WordpieceVocabulary(words), vectors)
-    known = WordVocabulary(words)
+    pretrained = WordVocabulary(words)
     every = set(words_used)
-    unseen = sorted({word.lower() for word in every if known.lookup(word) == known.UNKNOWN})
+    unseen = sorted(
+        {word.lower() for word in every if pretrained.lookup(word) == pretrained.UNKNOWN}
+    )
     drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
     unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
     table = np.concatenate([unknown, drawn.astype(np.float32)])
@@ -176,9 +178,9 @@ def _pretrained(
     words, vectors = recipe_vectors(files.vectors, data)
     if vectors.shape[1] < width:
         table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
-        found = f"{files.vectors} has {vectors.shape[1]}"
+        narrow = f"{files.vectors} has {vectors.shape[1]}"
         raise ConfigError(
-            f"model.embedding: {table}, but {found}; make it smaller, or name wider vectors"
+            f"model.embedding: {table}, but {narrow}; make it smaller, or name wider vectors"
         )
-    kept = vectors[:, :width]
-    return words, kept if files.vector_std is None else standardise(kept, files.vector_std)
+    columns = vectors[:, :width]
+    return words, columns if files.vector_std is None else standardise(columns, files.vector_std)

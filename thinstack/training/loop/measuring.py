@@ -57,8 +57,8 @@ def scores_of(
     scores: list[NDArray[np.floating]] = []
     for part, forest in forests_of(examples, source):
         rows = model(model.inputs(forest))[output].cpu().numpy()
-        given = [example.trees[source] for example in part]
-        counts = [len(one.forest.sizes if sentences else one.targets) for one in given]
+        trees = [example.trees[source] for example in part]
+        counts = [len(one.forest.sizes if sentences else one.targets) for one in trees]
         scores.extend(np.split(rows, np.cumsum(counts)[:-1]))
     return scores
 
@@ -72,14 +72,14 @@ def answers_of(
 ) -> Answers:
     """The answers for every labelled target, from its row of the `scores` (t, C) of each example.
     The answer is the most probable class, or with `ratings` the mean rating, from 1 to C."""
-    given = [example.trees[source] for example in examples]
+    trees = [example.trees[source] for example in examples]
     rows: NDArray[Any] = np.concatenate(scores)
     predicted = rows @ np.arange(1, rows.shape[1] + 1) if ratings else rows.argmax(1)
-    example = np.repeat(np.arange(len(given)), [len(one.targets) for one in given])
-    whole = np.concatenate([np.arange(len(one.targets)) == one.whole for one in given])
+    example = np.repeat(np.arange(len(trees)), [len(one.targets) for one in trees])
+    whole = np.concatenate([np.arange(len(one.targets)) == one.whole for one in trees])
     gold, words, depth = (
         np.concatenate(parts)
-        for parts in zip(*((g.targets, g.words, g.depths) for g in given), strict=True)
+        for parts in zip(*((g.targets, g.words, g.depths) for g in trees), strict=True)
     )
     likelihood, confidence = np.full((2, len(gold)), np.nan)
     if not ratings:
@@ -97,15 +97,15 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
     # A parser may read sentences up to the longest one of a batch.
     longest = [example.gold.forest.lengths.max(initial=0) for example in examples]
     order = np.argsort(longest, kind="stable").tolist()
-    found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
+    parses: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
     places = iter(order)
     for part, forest in forests_of([examples[place] for place in order], "gold"):
         steps = model.choose_trees(model.inputs(without_trees(forest))).cpu().numpy()
         ends = np.cumsum([example.gold.forest.sizes.sum() for example in part])
-        for own in np.split(steps, ends[:-1]):
-            found[next(places)] = own
+        for parse in np.split(steps, ends[:-1]):
+            parses[next(places)] = parse
     model.train(training)
-    return found
+    return parses
 
 
 def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None = None) -> None:
@@ -131,14 +131,14 @@ def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | No
     forests = (
         [example.trees[source].forest for example in examples] for source in ("self", "gold")
     )
-    own, gold = (
+    parsed, gold = (
         [steps for forest in part for steps in forest.by_tree(forest.transitions)]
         for part in forests
     )
     return {
         "choices_right": _choices_right(model, examples),
-        "transitions_right": percentage(np.concatenate(own) == np.concatenate(gold)),
-        **bracketing(*([spans_of(steps) for steps in part] for part in (own, gold))),
+        "transitions_right": percentage(np.concatenate(parsed) == np.concatenate(gold)),
+        **bracketing(*([spans_of(steps) for steps in part] for part in (parsed, gold))),
     }
 
 
@@ -151,6 +151,6 @@ def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
         inputs = model.inputs(forest)
         joint = model.joint(inputs)
         wanted = torch.from_numpy(forest.sentence_transitions)
-        found = model.encoder.judge(joint.choices, joint.free, wanted)
-        right, cases = right + found.right, cases + found.cases
+        judged = model.encoder.judge(joint.choices, joint.free, wanted)
+        right, cases = right + judged.right, cases + judged.cases
     return 100.0 * float(right) / cases if cases else None

@@ -139,10 +139,10 @@ def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     names = [name.split(".", 1) for name in tensors]
     # Some optimisers have no state before their first step.
-    known = state_tensors(optimizer).keys() or {
+    expected = state_tensors(optimizer).keys() or {
         f"{index}.{key}" for index, _ in names for _, key in names
     }
-    if missing := known ^ tensors.keys():
+    if missing := expected ^ tensors.keys():
         raise KeyError(f"the optimiser's {sorted(missing)[0]}")
     state: dict[int, dict[str, Any]] = defaultdict(dict)
     for (index, key), value in zip(names, tensors.values(), strict=True):

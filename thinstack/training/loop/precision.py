@@ -3,14 +3,14 @@ half precision. Weights, their gradients, optimisers, losses and evaluation stay
 
 import time
 from functools import cache
+from timeit import Timer
 from typing import Final
 
 import torch
-from torch import Tensor
-from torch.nn import functional
+from torch import Tensor, nn
 
 from thinstack.core.cell import Cell
-from thinstack.core.fast import affine, gelu, one_weight_gradient
+from thinstack.core.fast import one_weight_gradient
 from thinstack.core.model.model import Joint, Model
 from thinstack.errors import ConfigError
 from thinstack.training.recipe import TrainingConfig
@@ -19,6 +19,8 @@ ROUNDS: Final = 3
 PAYS: Final = 0.9
 """A CPU is faster in bfloat16 if a step takes at most so many times its time in float32."""
 TOKENS, WIDTH, INSIDE = 256, 384, 1536  # of the step that is timed: half a layer of MiniLM
+LOWER: Final = "with torch.autocast('cpu', torch.bfloat16): loss = net(rows).sum()"
+STEPS: Final = ("net(rows).sum().backward()", f"{LOWER}\nloss.backward()")
 
 
 def joint_of(
@@ -70,7 +72,7 @@ def has_bf16(device: torch.device) -> bool:
     if not hasattr(torch.cpu, "get_capabilities"):  # as in torch 2.6
         return torch.backends.cpu.get_cpu_capability() == "AVX512"
     flags = torch.cpu.get_capabilities().items()
-    return any(name.endswith("bf16") and found for name, found in flags)
+    return any(name.endswith("bf16") and there for name, there in flags)
 
 
 def faster_in_bf16(device: torch.device) -> bool:
@@ -81,32 +83,20 @@ def faster_in_bf16(device: torch.device) -> bool:
 
 @cache
 def _pays_on_cpu() -> bool:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # on a busy machine, several would wait for one another
-    try:
-        rounds = [[seconds_of_step(lower=lower) for lower in (False, True)] for _ in range(ROUNDS)]
-    finally:
-        torch.set_num_threads(threads)
-    exact, lower = map(min, zip(*rounds, strict=True))
-    return bool(lower <= PAYS * exact)
-
-
-@torch.enable_grad()
-def seconds_of_step(*, lower: bool) -> float:
-    """The processor time, in seconds, of a feed-forward net of a transformer's layer and of its
-    backward pass, on the CPU. `lower`: in bfloat16.
+    """Whether a feed-forward net of a transformer's layer, with its backward pass, takes less
+    processor time in bfloat16.
 
     The flags of a CPU do not tell it. With AVX512_BF16 but no AMX, a layer takes half of the time
     on some, and 1.4 times as long on others.
     """
-    rows, wider, narrower = (
-        torch.linspace(-0.1, 0.1, height * width).view(height, width).requires_grad_()
-        for height, width in ((TOKENS, WIDTH), (WIDTH, INSIDE), (INSIDE, WIDTH))
-    )
-    started = time.thread_time()
-    with torch.autocast("cpu", torch.bfloat16, enabled=lower), one_weight_gradient():
-        hidden = gelu(affine(wider.new_zeros(INSIDE), rows, wider))
-        added = rows + affine(narrower.new_zeros(WIDTH), hidden, narrower)
-        normed = functional.layer_norm(added, [WIDTH])
-    normed.sum().backward()  # type: ignore[no-untyped-call]
-    return time.thread_time() - started
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # on a busy machine, several would wait for one another
+    try:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            net = nn.Sequential(nn.Linear(WIDTH, INSIDE), nn.GELU(), nn.Linear(INSIDE, WIDTH))
+            names = {"torch": torch, "net": net, "rows": torch.rand(TOKENS, WIDTH)}
+            exact, lower = (Timer(step, timer=time.thread_time, globals=names) for step in STEPS)
+            rounds = [(exact.timeit(1), lower.timeit(1)) for _ in range(ROUNDS)]
+    finally:
+        torch.set_num_threads(threads)
+    return min(half for _, half in rounds) <= PAYS * min(full for full, _ in rounds)

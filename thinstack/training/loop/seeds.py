@@ -92,11 +92,11 @@ def run_seed(
     model, history = train_seed(recipe, datasets, seed, folder, **options)
     model = model.cpu()
     dev, labels, sources = datasets.dev, recipe.model.shown_labels, recipe.measured_trees
-    found = {source: recipe.task.measure(model, dev, source, labels) for source in sources}
-    measured = {source: figures for source, (figures, _) in found.items()}
+    by_source = {source: recipe.task.measure(model, dev, source, labels) for source in sources}
+    measured = {source: figures for source, (figures, _) in by_source.items()}
     if model.parses and "gold" in sources:
         measured["self"] |= agreement(model, dev)
-    answers = {source: said for source, (_, said) in found.items()}
+    answers = {source: said for source, (_, said) in by_source.items()}
     test = {
         source: recipe.task.measure(model, datasets.test, source, labels)[0]
         for source in (sources if datasets.test else ())
@@ -108,16 +108,16 @@ def summary(results: Sequence[SeedResult], part: Literal["dev", "test"] = "dev")
     """The mean and the standard deviation over seeds, by tree source and figure, on a part of the
     data. Both are None for a figure without cases, and the deviation is None for one seed."""
     figures: list[dict[str, dict[str, float | None]]] = [getattr(one, part) for one in results]
-    found = {source: [one[source] for one in figures] for source in figures[0]}
+    by_source = {source: [one[source] for one in figures] for source in figures[0]}
     return {
         source: {name: _spread([one[name] for one in figures]) for name in figures[0]}
-        for source, figures in found.items()
+        for source, figures in by_source.items()
     }
 
 
 def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
-    known = [value for value in values if value is not None]
-    if not known:
+    defined = [value for value in values if value is not None]
+    if not defined:
         return {"mean": None, "std": None}
-    std = statistics.stdev(known) if len(known) > 1 else None
-    return {"mean": statistics.fmean(known), "std": std}
+    std = statistics.stdev(defined) if len(defined) > 1 else None
+    return {"mean": statistics.fmean(defined), "std": std}

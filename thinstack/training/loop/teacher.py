@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +38,6 @@ LEAST_MASS: Final = 0.01
 """The least probability of a set of classes in which a teacher tells these apart."""
 
 
-class Scores(Protocol):
-    """What scores all nodes of trees."""
-
-    def node_scores(
-        self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
-    ) -> list[NDArray[np.float32]]:
-        """The probabilities (N, C) of the nodes of each tree of words."""
-
-
 class Teacher:
     """The bundles and the encoders of a recipe's teacher.
 
@@ -73,8 +64,8 @@ class Teacher:
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
         encoders = [EncoderTeacher(name, labels) for name in config.encoders]
-        self._scoring: list[Scores] = [*self._bundles, *encoders]
-        self._digests = [*map(_digest_of, self._bundles), *(each.digest for each in encoders)]
+        self._scoring: list[Predictor | EncoderTeacher] = [*self._bundles, *encoders]
+        self._digests = [*map(_digest_of, self._bundles), *(encoder.digest for encoder in encoders)]
         self._config, self._threads = config, threads
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
         self._words = words
@@ -85,8 +76,8 @@ class Teacher:
         parser = self._parser()
 
         def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
-            found = parser.trees_and_scores(words, "self")
-            return np.concatenate([each.transitions for each in found])
+            scored = parser.trees_and_scores(words, "self")
+            return np.concatenate([sentence.transitions for sentence in scored])
 
         steps = self._answers("texts, for their trees", [_digest_of(parser)], sentences, ask)
         trees = _cut(steps, [2 * len(words) - 1 for words in sentences])
@@ -105,13 +96,13 @@ class Teacher:
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
             words, steps = [tree.words for tree in part], [tree.transitions for tree in part]
-            scores = [np.concatenate(each.node_scores(words, steps)) for each in self._scoring]
+            scores = [np.concatenate(model.node_scores(words, steps)) for model in self._scoring]
             mean: NDArray[np.float16] = np.mean(scores, axis=0).astype(np.float16)
             return mean
 
         sentences = [one.sentence_trees() for one in trees]
         answers = self._answers(what, self._digests, [*chain.from_iterable(sentences)], ask)
-        means = _cut(answers, [sum(map(len, own)) for own in sentences])
+        means = _cut(answers, [sum(map(len, trees_of_text)) for trees_of_text in sentences])
         labels = []
         for mean, one in zip(means, trees, strict=True):
             soft = with_labels(_of_text(mean, one), one.labels, self._config.alpha)
@@ -166,20 +157,20 @@ def with_labels(
     """Soft labels (N, C): a mixture of the known labels (N,) and the teacher's `probabilities` (N,
     C). The known labels have the share `alpha`, or all if the probabilities of a node are 0. Where
     there is no label (-1), the teacher has it all."""
-    known = (labels >= 0)[:, np.newaxis]
-    own = np.eye(probabilities.shape[1])[labels]
-    mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
-    mixed = np.where(probabilities.any(1, keepdims=True), mixed, own)
-    return np.where(known, mixed, probabilities).astype(np.float16)
+    labelled = (labels >= 0)[:, np.newaxis]
+    classes = np.eye(probabilities.shape[1])[labels]
+    mixed = alpha * classes + (1 - alpha) * probabilities.astype(np.float64)
+    mixed = np.where(probabilities.any(1, keepdims=True), mixed, classes)
+    return np.where(labelled, mixed, probabilities).astype(np.float16)
 
 
 def within_set(probabilities: NDArray[np.floating], classes: Sequence[int]) -> NDArray[np.floating]:
     """The probabilities (C,) of a set of classes alone, so that their sum is 1. They are even if
     the set has less than `LEAST_MASS`, because shares of almost nothing say nothing."""
-    known: NDArray[np.floating] = np.zeros(len(probabilities))
-    own = probabilities[[*classes]].astype(np.float64)
-    known[[*classes]] = own / own.sum() if own.sum() >= LEAST_MASS else 1 / len(classes)
-    return known
+    shares: NDArray[np.floating] = np.zeros(len(probabilities))
+    masses = probabilities[[*classes]].astype(np.float64)
+    shares[[*classes]] = masses / masses.sum() if masses.sum() >= LEAST_MASS else 1 / len(classes)
+    return shares
 
 
 def _of_whole(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
@@ -195,9 +186,9 @@ def _of_text(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
     if one.sentences is None:
         return rows
     above = joining_nodes(one.tree.spans, np.array(one.sentences))
-    found = np.zeros((len(one.tree), rows.shape[1]), rows.dtype)
-    found[np.delete(np.arange(len(one.tree)), above)] = rows
-    return found
+    all_rows = np.zeros((len(one.tree), rows.shape[1]), rows.dtype)
+    all_rows[np.delete(np.arange(len(one.tree)), above)] = rows
+    return all_rows
 
 
 def word_labels(trees: Sequence[LabelledTree], classes: int) -> dict[str, NDArray[np.float16]]:
@@ -223,25 +214,25 @@ def _digest_of(bundle: Predictor) -> str:
 
 
 def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
-    found = Predictor(open_bundle(name), threads=threads)
-    if tuple(found.labels) != tuple(labels):
+    predictor = Predictor(open_bundle(name), threads=threads)
+    if tuple(predictor.labels) != tuple(labels):
         raise ConfigError(
             f"teacher.bundles: expected the classes of model.labels ({', '.join(labels)}), but "
-            f"{name} has {', '.join(found.labels)}; name a bundle with the classes of the model"
+            f"{name} has {', '.join(predictor.labels)}; name a bundle with the classes of the model"
         )
-    if not found.phrases:
+    if not predictor.phrases:
         raise ConfigError(
             f"teacher.bundles: {name} scores only whole sentences; name a bundle that was trained "
             "on phrases"
         )
-    return found
+    return predictor
 
 
 def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     """The answers in a file. If there are none, those that `ask` gives, which are then kept."""
     with suppress(OSError, ValueError):
-        found: NDArray[Any] = np.load(path, allow_pickle=False)
-        return found
+        stored: NDArray[Any] = np.load(path, allow_pickle=False)
+        return stored
     answers = ask()
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.save(file, answers)
@@ -251,7 +242,7 @@ def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
 def _digest(teachers: Sequence[str], part: Sequence[Any]) -> str:
     """The digest of a question: who is asked, and the trees or the words that it is about."""
     asked = [
-        [each.words, each.transitions.tolist()] if isinstance(each, Tree) else each for each in part
+        [one.words, one.transitions.tolist()] if isinstance(one, Tree) else one for one in part
     ]
     return hashlib.sha256(json.dumps([teachers, asked]).encode()).hexdigest()[:32]
 

@@ -56,17 +56,17 @@ def taught_trees(
 
     Raises TreeError for trees that are not binary.
     """
-    known = [LabelledTree(*each) for each in train]
+    treebank_trees = [LabelledTree(*tree) for tree in train]
     _check_binary(train, data / recipe.data.train)
     teacher = None
     if recipe.teacher is not None:
         labels = recipe.model.labels
-        words = word_labels(known, len(labels)) if recipe.teacher.own_words else {}
+        words = word_labels(treebank_trees, len(labels)) if recipe.teacher.own_words else {}
         teacher = Teacher(
             recipe.teacher, labels, cache=cache, threads=threads, on_read=on_read, words=words
         )
     treebank = Treebank(
-        known,
+        treebank_trees,
         len(recipe.model.labels),
         aside=[tree.words for tree, _ in aside],
         folders=recipe.folders(data),
@@ -75,15 +75,17 @@ def taught_trees(
         joins=recipe.model.aggregation == "tree",
         say=say,
     )
-    made = [
+    by_lesson = [
         (lesson, lesson.trees(treebank, np.random.default_rng(place)))
         for place, lesson in enumerate(recipe.lessons)
         if not lesson.anew
     ]
-    taught = [Taught(TREEBANK, each, True) for each in _softened(recipe, known, None, teacher)]
-    for lesson, trees in made:
+    taught = [
+        Taught(TREEBANK, tree, True) for tree in _softened(recipe, treebank_trees, None, teacher)
+    ]
+    for lesson, trees in by_lesson:
         softened = _softened(recipe, trees, lesson, teacher if lesson.taught else None)
-        taught += [Taught(lesson.title, each, lesson.teaches_parser) for each in softened]
+        taught += [Taught(lesson.title, tree, lesson.teaches_parser) for tree in softened]
     if teacher is not None:
         teacher.close()
     return taught
@@ -92,10 +94,10 @@ def taught_trees(
 def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -> list[Taught]:
     """The trees of the lessons that are drawn anew for each epoch."""
     return [
-        Taught(lesson.title, each, lesson.teaches_parser)
+        Taught(lesson.title, tree, lesson.teaches_parser)
         for lesson in recipe.lessons
         if lesson.anew
-        for each in _softened(recipe, lesson.trees(treebank, draw), lesson, None)
+        for tree in _softened(recipe, lesson.trees(treebank, draw), lesson, None)
     ]
 
 
@@ -130,7 +132,7 @@ def _softened(
     else:
         soft = [_own_labels(tree, len(recipe.model.labels)) for tree in trees]
     weight = np.float16(1.0 if lesson is None else lesson.weight)
-    return [tree._replace(soft=each * weight) for tree, each in zip(trees, soft, strict=True)]
+    return [tree._replace(soft=labels * weight) for tree, labels in zip(trees, soft, strict=True)]
 
 
 def _own_labels(tree: LabelledTree, classes: int) -> NDArray[np.float16]:
@@ -156,20 +158,22 @@ def taught_examples(
     """The examples of trees, as `examples_of` makes them, with their soft labels. If texts are
     trees over those of their sentences (`config.aggregation`), these are read by themselves. Other
     models read a text as one sentence."""
-    treebank = [(each.tree.tree, each.tree.labels) for each in taught]
-    examples, made = examples_of(treebank, vocabulary, config, reads, sources, file), []
-    for each, example in zip(taught, examples, strict=True):
+    treebank = [(one.tree.tree, one.tree.labels) for one in taught]
+    examples, labelled = examples_of(treebank, vocabulary, config, reads, sources, file), []
+    for one, example in zip(taught, examples, strict=True):
         trees, gold = example.trees, example.gold
-        if each.tree.sentences is not None and config.aggregation == "tree":
-            gold = gold.as_text(each.tree.sentences)
-        if each.tree.soft is not None:
-            gold = gold._replace(soft=each.tree.soft)
+        if one.tree.sentences is not None and config.aggregation == "tree":
+            gold = gold.as_text(one.tree.sentences)
+        if one.tree.soft is not None:
+            gold = gold._replace(soft=one.tree.soft)
         if gold is not example.gold:
             steps = {source: one.forest.transitions for source, one in trees.items()}
-            trees = {source: gold.over(own) for source, own in steps.items()} | {"gold": gold}
-        whole = each.tree
-        made.append(Example(trees, each.parsed, one_of=bool(whole.root_set), group=whole.group))
-    return made
+            trees = {source: gold.over(steps_of) for source, steps_of in steps.items()} | {
+                "gold": gold
+            }
+        whole = one.tree
+        labelled.append(Example(trees, one.parsed, one_of=bool(whole.root_set), group=whole.group))
+    return labelled
 
 
 def _check_binary(treebank: Sequence[Labelled], file: Path) -> None:

@@ -84,7 +84,7 @@ def _exports(
     recipe: Recipe, datasets: Datasets, result: SeedResult, console: Console
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
-    made = bundle_files(
+    exported = bundle_files(
         result.model,
         recipe.model,
         datasets.vocabulary,
@@ -94,20 +94,20 @@ def _exports(
         inference_only=recipe.export.inference_only,
         gpu=recipe.export.gpu,
     )
-    if made.unscripted:
+    if exported.unscripted:
         encoding = console.encoding
-        reason = made.unscripted.encode(encoding, "backslashreplace").decode(encoding)
+        reason = exported.unscripted.encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(f"the bundle has no TorchScript file: {reason}"))
-    return made.files | recipe.task.bundle_files()
+    return exported.files | recipe.task.bundle_files()
 
 
 def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
     """The first development examples in batches, over their gold trees. If the model parses, each
     batch comes again without trees, for the model to make them."""
-    found = []
+    forests = []
     for _, forest in forests_of(examples[:MOST_VERIFIED], "gold", VERIFICATION_BATCH):
-        found += [forest, without_trees(forest)] if model.parses else [forest]
-    return found
+        forests += [forest, without_trees(forest)] if model.parses else [forest]
+    return forests
 
 
 def _measure(
@@ -130,7 +130,9 @@ def _measure(
 def observe_ranges(model: Model, examples: Sequence[Example]) -> None:
     """Set the `bound` of each product in the leaf embedding: for each of its inputs, the greatest
     absolute value that it reads. About `OBSERVED` examples are read, evenly spread."""
-    modules: list[Any] = [each for each in model.embedding.modules() if hasattr(each, "bound")]
+    modules: list[Any] = [
+        module for module in model.embedding.modules() if hasattr(module, "bound")
+    ]
     for module in modules:
         module.bound.zero_()
     hooks = [module.register_forward_pre_hook(_note) for module in modules]
@@ -144,5 +146,5 @@ def observe_ranges(model: Model, examples: Sequence[Example]) -> None:
             hook.remove()
 
 
-def _note(module: Any, given: tuple[Tensor, ...]) -> None:
-    module.bound.copy_(torch.maximum(module.bound, given[0].abs().amax(0)))
+def _note(module: Any, inputs: tuple[Tensor, ...]) -> None:
+    module.bound.copy_(torch.maximum(module.bound, inputs[0].abs().amax(0)))

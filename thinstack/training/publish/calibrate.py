@@ -81,10 +81,10 @@ class Cases(NamedTuple):
 
     def of(self, half: int) -> "Cases":
         """The cases of one half, 0 or 1."""
-        kept = self.half == half
-        rows = np.repeat(kept, self.counts)
+        cases = self.half == half
+        rows = np.repeat(cases, self.counts)
         parts = (self.scores[rows], self.lengths[rows])
-        return Cases(*parts, self.counts[kept], self.gold[kept], self.half[kept], self.sets)
+        return Cases(*parts, self.counts[cases], self.gold[cases], self.half[cases], self.sets)
 
 
 def calibrate(model: Model, examples: Sequence[Example], recipe: Recipe) -> Calibration:
@@ -131,15 +131,15 @@ def fit_temperature(kinds: Sequence[Cases]) -> float:
     """
 
     def loss(log_temperature: float) -> float:
-        found = 0.0
+        total = 0.0
         for cases in kinds:
             scores = cases.at(float(np.exp(log_temperature)))
             right = scores[np.arange(len(scores)), cases.gold]
-            found -= float(np.log(np.maximum(right, np.finfo(np.float32).tiny)).mean())
-        return found / len(kinds)
+            total -= float(np.log(np.maximum(right, np.finfo(np.float32).tiny)).mean())
+        return total / len(kinds)
 
-    found = minimize_scalar(loss, bounds=np.log(BOUNDS), method="bounded")
-    return float(np.exp(found.x))
+    fitted = minimize_scalar(loss, bounds=np.log(BOUNDS), method="bounded")
+    return float(np.exp(fitted.x))
 
 
 @torch.inference_mode()
@@ -148,11 +148,11 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
     there is no temperature. Raises ExportError if the head's `scale_logits` does not."""
     if calibration.temperature is None:
         return model
-    found = copy.deepcopy(model)
-    found.head.scale_logits(1 / calibration.temperature)
+    scaled = copy.deepcopy(model)
+    scaled.head.scale_logits(1 / calibration.temperature)
     _, forest = next(forests_of(examples, "gold", FEWEST))
-    name = found.output_names[0]
-    before, after = (one.eval()(one.inputs(forest))[name].numpy() for one in (model, found))
+    name = scaled.output_names[0]
+    before, after = (one.eval()(one.inputs(forest))[name].numpy() for one in (model, scaled))
     apart = float(np.abs(tempered(before, calibration.temperature) - after).max())
     if apart > TOLERANCE:
         raise ExportError(
@@ -160,24 +160,34 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
             f"{type(model.head).__name__} should be the softmax of scaled logits, but differ by "
             f"{apart:.2g}; mend or leave out its scale_logits, or set export.calibrate = false"
         )
-    return found
+    return scaled
 
 
-def whole_cases(scores: Sequence[NDArray[np.floating]], given: Sequence[LabelledForest]) -> Cases:
+def whole_cases(scores: Sequence[NDArray[np.floating]], trees: Sequence[LabelledForest]) -> Cases:
     """A case for each whole sentence or pair that has a class, from the scores (t, C) of the
     targets of each example."""
-    whole = [one.whole for one in given]
-    return single_cases(
+    whole = [one.whole for one in trees]
+    return _single_cases(
         np.stack([rows[place] for rows, place in zip(scores, whole, strict=True)]),
-        np.array([one.targets[place] for one, place in zip(given, whole, strict=True)]),
-        np.arange(len(given)),
+        np.array([one.targets[place] for one, place in zip(trees, whole, strict=True)]),
+        np.arange(len(trees)),
     )
 
 
-def single_cases(
+def target_cases(scores: Sequence[NDArray[np.floating]], trees: Sequence[LabelledForest]) -> Cases:
+    """A case for each target that has a class, from the scores (t, C) of the targets of each
+    example."""
+    return _single_cases(
+        np.concatenate(scores),
+        np.concatenate([one.targets for one in trees]),
+        np.repeat(np.arange(len(trees)), [len(one.targets) for one in trees]),
+    )
+
+
+def _single_cases(
     scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]
 ) -> Cases:
     """The cases that have a class, each of one row. `number`: the number of each row's example."""
-    known = gold >= 0
-    ones = np.ones(int(known.sum()), np.int64)
-    return Cases(scores[known], ones, ones, gold[known], number[known] % 2)
+    labelled = gold >= 0
+    ones = np.ones(int(labelled.sum()), np.int64)
+    return Cases(scores[labelled], ones, ones, gold[labelled], number[labelled] % 2)

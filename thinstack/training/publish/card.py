@@ -93,8 +93,8 @@ def card(
         rows.append(f"| {'auto, raw text' if source == 'text' else source} | this file | {cells} |")
     for source, spread in over_seeds.items():
         cells = " | ".join(mean_and_std(key, spread[key], "±") for key in names)
-        made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
-        rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
+        trees = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
+        rows.append(f"| {trees} | all seeds, before quantisation | {cells} |")
     kind, source = recipe.model.trees, recipe.model.tree_source
     return _CARD.format(
         head=front_matter(
@@ -192,21 +192,22 @@ them for
 {exact}% of the sentences. {raw if "text" in shipped else ""}"""
 
 
-def _calibration(found: Calibration) -> str:
+def _calibration(calibration: Calibration) -> str:
     """The temperature, and the calibration errors before and after it."""
     rows = "\n".join(
         f"| {ERRORS[name]} | {percent(errors['before'])} | {percent(errors['after'])} |"
-        for name, errors in found.errors.items()
+        for name, errors in calibration.errors.items()
     )
     table = f"\n\n| | before | after |\n|---|---|---|\n{rows}" if rows else ""
     what = f"""Expected calibration error (Guo et al. 2017, (3), {BINS} bins) on the same data, in
-percentage points, trees `{found.trees}`, before quantisation"""
-    if found.temperature is None:
+percentage points, trees `{calibration.trees}`, before quantisation"""
+    if calibration.temperature is None:
         errors = f"\n{what}.{table}" if rows else ""
-        return f"No temperature was fitted: {found.reason}.{errors}"
-    even, odd = found.of_halves
-    return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted
-on {found.cases:,} cases of the same data; it is part of the weights. The most probable
+        return f"No temperature was fitted: {calibration.reason}.{errors}"
+    even, odd = calibration.of_halves
+    temperature = f"{calibration.temperature:.3f}"
+    return f"""The logits are divided by a temperature, {temperature}, that was fitted
+on {calibration.cases:,} cases of the same data; it is part of the weights. The most probable
 class of a sentence or phrase stays the same. Figures that use sums and means of scores (*binary*,
 texts of several sentences, terms) may move a little.
 

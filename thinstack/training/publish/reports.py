@@ -51,10 +51,10 @@ def show_seeds(
         means = (mean_and_std(key, spread[key], plus_minus) for key in names)
         table.add_row(source, "mean", *means, style="bold", end_section=True)
     console.print(table)
-    own = over_seeds.get("self", {})
-    if "choices_right" in own:
+    parser = over_seeds.get("self", {})
+    if "choices_right" in parser:
         shares = ", ".join(
-            f"{mean_and_std('accuracy', own[key], plus_minus)} {name}"
+            f"{mean_and_std('accuracy', parser[key], plus_minus)} {name}"
             for key, name in PARSER_FIGURES.items()
         )
         console.print(f"as a parser, mean of all seeds, percent: {shares}")
@@ -77,11 +77,11 @@ def say_classes(
     lines."""
     train, dev = (_counts(part, len(labels)) for part in (datasets.train, datasets.dev))
     both = zip(labels, train.tolist(), dev.tolist(), strict=True)
-    listed = [f"{label} {known:,} + {seen:,}" for label, known, seen in both]
+    listed = [f"{label} {learnt:,} + {seen:,}" for label, learnt, seen in both]
     rest = f" and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
     line = f"classes (to train on + to report on): {', '.join(listed[:MAX_LISTED])}{rest}"
-    for each in (line, *more):
-        console.print(Text(escaped(each)), soft_wrap=True)
+    for text in (line, *more):
+        console.print(Text(escaped(text)), soft_wrap=True)
     if without := [label for label, count in zip(labels, train.tolist(), strict=True) if not count]:
         problem = f"no example to train on: {', '.join(without[:MAX_LISTED])}"
         console.print(Text(escaped(problem), style="yellow"))
@@ -89,5 +89,5 @@ def say_classes(
 
 def _counts(examples: Iterable[Example], classes: int) -> NDArray[np.int64]:
     """The number of examples of each class, by the target of the whole example."""
-    known = [int(one.gold.targets[one.gold.whole]) for one in examples]
-    return np.bincount([label for label in known if label >= 0], minlength=classes)
+    targets = [int(one.gold.targets[one.gold.whole]) for one in examples]
+    return np.bincount([label for label in targets if label >= 0], minlength=classes)

@@ -8,11 +8,19 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.training.lesson import Lessons
-from thinstack.training.recipe.card_config import CardConfig
+from thinstack.training.recipe.bundle_config import CardConfig, ExportConfig
 from thinstack.training.recipe.training_config import TrainingConfig
 from thinstack.training.task import AnyTask
 
-__all__ = ["DataConfig", "ExportConfig", "InitConfig", "Recipe", "TeacherConfig", "TrainingConfig"]
+__all__ = [
+    "CardConfig",
+    "DataConfig",
+    "ExportConfig",
+    "InitConfig",
+    "Recipe",
+    "TeacherConfig",
+    "TrainingConfig",
+]
 
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
@@ -162,38 +170,6 @@ class InitConfig(Strict):
         return self
 
 
-class ExportConfig(Strict):
-    """How the trained model is exported."""
-
-    inference_only: bool = Field(
-        default=False,
-        description="Leave out of the bundle the TorchScript file, and of the torch weights those "
-        "that the ONNX file holds.",
-    )
-    quantize: Literal["none", "fp16", "int8-tables", "int8"] = Field(
-        default="none",
-        description='How the ONNX file stores weights. "int8-tables": 8 bits with a scale a row '
-        "for the leaf table (fp16 if the embedding does more than look words up), fp16 for "
-        'matrices. "int8": 8 bits for matrices too, with a scale a column, and products computed '
-        "in 8 bits.",
-    )
-    index_type: Literal["int32", "int64"] = Field(
-        default="int32",
-        description="Type of the index inputs of the ONNX file; JavaScript needs int32.",
-    )
-    gpu: bool = Field(
-        default=False,
-        description="Add a file for GPUs to the bundle. It has no weights that the ONNX file has; "
-        "where it is missing, a GPU runs the ONNX file, with more copies.",
-    )
-    calibrate: bool = Field(
-        default=True,
-        description="Fit a temperature on the development data and divide the weights of the "
-        "head's last layer by it, so that scores are nearer to shares of right answers; which "
-        "class is the most probable stays. Not of relatedness, nor of fewer than 50 cases.",
-    )
-
-
 class Recipe(Strict):
     """Everything that one training run needs."""
 
@@ -243,18 +219,19 @@ class Recipe(Strict):
     def _trees_fit(self) -> Self:
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
-            found = f"model.trees = {self.model.trees!r}"
-            raise ValueError(f"training.sources: made trees are binary ones, found {found}")
+            raise ValueError(
+                "training.sources: made trees are binary ones, found model.trees = "
+                f"{self.model.trees!r}"
+            )
         if "self" in self.training.sources and not self.model.parses:
             raise ValueError("training.sources: 'self' needs a model.parser")
-        if self.training.parser_epochs > 0 and self.model.parser is None:
-            raise ValueError("training.parser_epochs: there is no model.parser to train alone")
-        if (
-            self.training.parser_epochs > 0
-            and self.init is not None
-            and "parser" in self.init.frozen
-        ):
-            raise ValueError("training.parser_epochs: the parser is frozen; leave it out of one")
+        if self.training.parser_epochs > 0:
+            if self.model.parser is None:
+                raise ValueError("training.parser_epochs: there is no model.parser to train alone")
+            if self.init is not None and "parser" in self.init.frozen:
+                raise ValueError(
+                    "training.parser_epochs: the parser is frozen; leave it out of one"
+                )
         return self
 
     @model_validator(mode="after")

@@ -1,1 +1,1 @@
-"""The built-in tasks, one in each module or folder without a leading underscore."""
+"""The built-in tasks: modules and folders without a leading underscore."""

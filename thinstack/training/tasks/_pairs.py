@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Final, Literal, Self
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import ConfigError, DataError, InputError
+from thinstack.errors import ConfigError, DataError
 from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.example import Example
@@ -108,18 +108,13 @@ class Pairs(TableTask):
 
     def check(self, recipe: Recipe) -> None:
         super().check(recipe)
-        made = [source for source in recipe.training.trees if source not in ("gold", "self")]
-        if made:
+        others = [source for source in recipe.training.trees if source not in ("gold", "self")]
+        if others:
             raise ValueError(
-                f"training.sources: pairs take their trees or the model's, 'self'; found {made}"
+                f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
             )
 
     # -- reports
-
-    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        if scale:
-            raise InputError("--scale: it is about classes of texts, found pairs; leave it out")
-        return self
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         yield (

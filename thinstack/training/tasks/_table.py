@@ -3,7 +3,7 @@ a recipe."""
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, Self
@@ -16,10 +16,12 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.scale import ClassSets
 from thinstack.data.files.paths import FilePath
 from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.alike import likeness, unknown_label
 from thinstack.data.tables.dialects import Separator
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
-from thinstack.errors import DataError, escaped
+from thinstack.errors import DataError, InputError, escaped
+from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.set_aside import repeated
 from thinstack.training.publish.reports import say_classes
@@ -131,33 +133,62 @@ class TableTask(Task):
     # -- what `thinstack train TABLE` asks
 
     @abstractmethod
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        """The labels of a model that learns these values of `target_column`. `source` leads
-        messages. `scale`: whether a user takes them for a scale. Raises InputError for a scale
-        whose order is not known."""
+        """The labels of a model that learns these values of `target_column`; those that a user has
+        `named`, if any. `source` leads messages. `scale`: whether a user takes them for a scale.
+        Raises InputError for a scale whose order is not known."""
 
-    def named_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """The labels of a model whose `labels` a user has named."""
-        return tuple(labels)
+    def settled(
+        self, labels: Sequence[str], scale: bool | None, start: ModelConfig | None
+    ) -> tuple[Self, ClassSets | None]:
+        """The task with the settings that follow from its `labels`, and what these stand for among
+        the classes of the model where learning starts.
 
-    def class_sets(
-        self, labels: Sequence[str], scale: bool | None, start: ModelConfig
-    ) -> ClassSets | None:
-        """What the `labels` stand for among the classes of the model where learning starts: none if
-        they are these classes. None if they have to be classes of their own. `scale`: as in
-        `settled`."""
-        return {} if tuple(labels) == start.labels else None
-
-    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        """The task with the settings that follow from its `labels`.
-
-        `scale`: whether they are a scale in their order; None leaves that to their names. `own`:
-        whether they are those of the bundle where learning starts. Raises InputError for a `scale`
-        that does not fit.
+        That is nothing (empty) if they are these classes, and None if they are classes of their
+        own. `scale`: whether they are a scale in their order; None leaves that to their names.
+        Raises InputError for a `scale` that does not fit.
         """
-        return self
+        if scale:
+            raise InputError(
+                f"--scale: it is about classes of texts, found {self.summary}; leave it out"
+            )
+        same = self.predicts and start is not None and tuple(labels) == start.labels
+        return self, {} if same else None
+
+
+class TextTask(TableTask):
+    """Learns from a table with a column of texts and one of labels."""
+
+    text_column: str = Field(default="text", description="The column of the texts.")
+    label_column: str = Field(default="label", description="The column of their classes.")
+
+    @property
+    def columns_read(self) -> list[str]:
+        return [self.text_column, self.label_column]
+
+    @property
+    def target_column(self) -> str:
+        return self.label_column
+
+    def splitter(self) -> Splitter:
+        """The function that cuts texts into sentences."""
+        return splitter()
+
+    def group_of(self, item: Any) -> Hashable:
+        return likeness(item.text)
+
+    def no_words(self, text: str) -> DataError:
+        """The error of a text that has no words."""
+        return DataError(f"expected a text with words in {self.text_column}, found {text!r:.60}")
+
+
+def check_label(label: str, labels: Sequence[str], column: str, what: str = "model.labels") -> None:
+    """Raise DataError for a `label` in this `column` of a table that is not one of the `labels`."""
+    if label not in labels:
+        expected = f"one of {what} ({', '.join(labels)})"
+        raise DataError(f"expected {expected} in {column}, {unknown_label(label, labels)}")
 
 
 @contextmanager
@@ -167,10 +198,10 @@ def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> I
     try:
         yield
     except DataError as error:
-        found = DataError(f"{path}:{row.line}: {error}")
+        problem = DataError(f"{path}:{row.line}: {error}")
         if skipped is None:
-            raise found from None
-        skipped.append(found)
+            raise problem from None
+        skipped.append(problem)
 
 
 def say_what_is_odd(
@@ -193,8 +224,8 @@ def say_what_is_odd(
         console.print(Text(f"{what} that stand in several rows: {several:,}{odd}{aside}"))
     if unknown := _unknown_words(task, datasets):
         console.print(Text(escaped(unknown), style="yellow"))
-    known = {task.group_of(row) for row in train}
-    if shared := sum(task.group_of(row) in known for row in dev):
+    learnt = {task.group_of(row) for row in train}
+    if shared := sum(task.group_of(row) in learnt for row in dev):
         problem = f"{shared:,} of the {what} to report on are also among those to train on"
         console.print(Text(f"{problem}: the figures are too good", style="yellow"))
 

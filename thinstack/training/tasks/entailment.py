@@ -8,7 +8,6 @@ import numpy as np
 from pydantic import Field
 
 from thinstack.core.model.model import Model
-from thinstack.data.tables.alike import unknown_label
 from thinstack.data.trees.pairs import Pair
 from thinstack.errors import DataError
 from thinstack.evaluate.figures import Figures
@@ -19,7 +18,7 @@ from thinstack.training.examples.labels import find_labels
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, whole_cases
 from thinstack.training.tasks._pairs import Pairs
-from thinstack.training.tasks._table import Defaults
+from thinstack.training.tasks._table import Defaults, check_label
 
 __all__ = ["Entailment", "always_commonest"]
 
@@ -45,10 +44,7 @@ class Entailment(Pairs):
         return self.label_column
 
     def value(self, text: str, labels: Sequence[str]) -> str:
-        if text not in labels:
-            expected = f"one of model.labels ({', '.join(labels)})"
-            found = unknown_label(text, labels)
-            raise DataError(f"expected {expected} in {self.label_column}, {found}")
+        check_label(text, labels, self.label_column)
         return text
 
     def class_of(self, item: Pair) -> str:
@@ -61,19 +57,23 @@ class Entailment(Pairs):
         return entailment(answers.predicted, answers.gold), answers
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
-        given = [example.trees[source] for example in examples]
-        return {"calibration_error": whole_cases(self.scores(model, examples, source), given)}
+        trees = [example.trees[source] for example in examples]
+        return {"calibration_error": whole_cases(self.scores(model, examples, source), trees)}
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return None if self.brings_trees else always_commonest(*datasets.items)
 
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
         source = f"{source}, {self.label_column}"
+        if named:
+            return tuple(named)
         if numbers := [value for value in values if _is_fraction(value)]:
-            found = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
-            raise DataError(f"{source}: {found}; if they are ratings, name the column with --score")
+            problem = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
+            raise DataError(
+                f"{source}: {problem}; if they are ratings, name the column with --score"
+            )
         return find_labels(values, source)
 
 

@@ -75,10 +75,10 @@ class Relatedness(Pairs):
         console.print(Text(escaped(f"ratings: from {least} to {greatest}")))
         say_what_is_odd(self, recipe, datasets, out, console)
 
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        return find_scale(values, f"{source}, {self.score_column}")
+        return tuple(named) or find_scale(values, f"{source}, {self.score_column}")
 
 
 def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
@@ -117,11 +117,11 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
         if (score := _number(text)) is not None:
             least, greatest = min(least, score), max(greatest, score)
     if least >= greatest:
-        found = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
+        odd = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
         if _number(text.replace(",", ".")) != _number(text):
-            found += " (write 1.5, not 1,5)"
+            odd += " (write 1.5, not 1,5)"
         raise DataError(
-            f"{source}: expected scores, numbers that differ, found {found}; name the column of "
+            f"{source}: expected scores, numbers that differ, found {odd}; name the column of "
             "the scores with --score"
         )
     low, high = math.floor(least), math.ceil(greatest)

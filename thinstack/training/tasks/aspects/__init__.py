@@ -1,9 +1,9 @@
 """The task of aspects: which phrases are terms, and what is said of them."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final
 
 from pydantic import Field
 from rich.console import Console
@@ -13,25 +13,22 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.core.scale import NO_TERM, Scale
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.alike import likeness
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
-from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import Answers
-from thinstack.training.publish.calibrate import Cases
+from thinstack.training.publish.calibrate import Cases, target_cases
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses
-from thinstack.training.tasks._table import Defaults, TableTask, say_what_is_odd
-from thinstack.training.tasks.aspects.guide import Guide, Weights
-from thinstack.training.tasks.aspects.loss import aspect_losses
-from thinstack.training.tasks.aspects.measuring import judged_bundle, judged_examples, node_cases
+from thinstack.training.tasks._table import Defaults, TextTask, say_what_is_odd
+from thinstack.training.tasks.aspects.guide import Guide, Weights, aspect_losses
+from thinstack.training.tasks.aspects.measuring import judged_bundle, judged_examples
 from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences, read_texts
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 
@@ -43,7 +40,7 @@ phrase is judged by the smallest one around it. *F1 of terms* counts those that 
 exactly the same words. """
 
 
-class Aspects(TableTask):
+class Aspects(TextTask):
     """Learns which phrases are terms, and what is said of each. Each row of a table names a term,
     the characters from column `start` to column `end` of its text, and labels it. A row without
     start, end and label brings a text that may have no term."""
@@ -63,7 +60,6 @@ class Aspects(TableTask):
     )
     init: ClassVar[str] = "aspects"
 
-    text_column: str = Field(default="text", description="The column of the texts.")
     label_column: str = Field(default="label", description="The column of what is said of terms.")
     guide: str | None = Field(
         default=None,
@@ -101,21 +97,13 @@ class Aspects(TableTask):
 
     @property
     def columns_read(self) -> list[str]:
-        return [self.text_column, self.label_column, *ENDS]
+        return [*super().columns_read, *ENDS]
 
     @property
     def optional_columns(self) -> list[str]:
         return [self.label_column, *ENDS]
 
-    @property
-    def target_column(self) -> str:
-        return self.label_column
-
     # -- data
-
-    def splitter(self) -> Splitter:
-        """The function that cuts texts into sentences."""
-        return splitter()
 
     def read(
         self, path: FilePath, model: ModelConfig, skipped: list[DataError]
@@ -137,15 +125,12 @@ class Aspects(TableTask):
     def read_more(
         self, path: FilePath, model: ModelConfig, skipped: list[DataError]
     ) -> list[LabelledSentence]:
-        read = self.read if {*ENDS} <= {*self.table(path).columns} else self._read_texts
-        found = read(path, model, skipped)
+        if {*ENDS} <= {*self.table(path).columns}:
+            items = self.read(path, model, skipped)
+        else:
+            items = read_texts(path, self, skipped if self.skip_bad else None)
         share = self.held_out
-        return [each for each in found if share is None or not is_held_out(each.text, share)]
-
-    def _read_texts(
-        self, path: FilePath, model: ModelConfig, skipped: list[DataError]
-    ) -> list[LabelledSentence]:
-        return read_texts(path, self, skipped if self.skip_bad else None)
+        return [item for item in items if share is None or not is_held_out(item.text, share)]
 
     def sentences(self, item: LabelledSentence) -> Iterable[Sequence[str]]:
         return [item.words]
@@ -153,9 +138,6 @@ class Aspects(TableTask):
     def class_of(self, item: LabelledSentence) -> str:
         """Its labels, so that sentences with terms of both sides are set aside in proportion."""
         return ", ".join(sorted({label for _, _, label in item.terms}))
-
-    def group_of(self, item: LabelledSentence) -> Hashable:
-        return likeness(item.text)
 
     def check(self, recipe: Recipe) -> None:
         labels, model = recipe.model.labels, recipe.model
@@ -224,8 +206,9 @@ class Aspects(TableTask):
         return aspect_figures(judged_examples(examples, scores, source, labels)), None
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
-        scores = self.scores(model, examples, source)
-        return {"phrase_calibration_error": node_cases(examples, scores, source)}
+        trees = [example.trees[source] for example in examples]
+        nodes = target_cases(self.scores(model, examples, source), trees)
+        return {"phrase_calibration_error": nodes}
 
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets
@@ -254,31 +237,24 @@ class Aspects(TableTask):
 
     # -- what `thinstack train TABLE` asks
 
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        named = [value for value in values if value]
-        if not named:
+        if named:
+            return (NO_TERM, *(label for label in named if label != NO_TERM))
+        if not (labelled := [value for value in values if value]):
             raise DataError(
                 f"{source}: expected rows with start, end and label of terms, found only texts"
             )
-        labels = find_labels(named, f"{source}, {self.label_column}")
-        found = Scale.of(labels)
-        if found is None or len({*found.sides}) < len(found.sides):
+        labels = find_labels(labelled, f"{source}, {self.label_column}")
+        sides = Scale.of(labels)
+        if sides is None or len({*sides.sides}) < len(sides.sides):
             raise InputError(
                 f"{source}: expected the labels negative, neutral and positive (or two of them) in "
                 f"{self.label_column}, found {', '.join(labels):.200}; rename them, or name those "
                 "that are meant (--labels) and leave out rows of others (--skip-bad)"
             )
         return (NO_TERM, *labels)
-
-    def named_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
-        return (NO_TERM, *(label for label in labels if label != NO_TERM))
-
-    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        if scale is not None:
-            raise InputError("--scale: it is about classes of texts, found aspects; leave it out")
-        return self
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         yield f'try it: thinstack predict --model {bundle} --aspects "Any text of yours."'

@@ -1,14 +1,17 @@
-"""Makes examples of sentences with terms: their trees, and what each node has to say."""
+"""Makes examples of sentences with terms, their trees and what each node has to say, and the loss
+of what they say."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.data.words.vocabulary import Vocabulary
@@ -16,8 +19,12 @@ from thinstack.errors import ConfigError
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored
 from thinstack.text.with_phrases import with_phrases
-from thinstack.training.examples.example import Example
+from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labelled import labelled_tree
+from thinstack.training.loop.losses import sent
+from thinstack.training.loop.precision import joint_of
+from thinstack.training.recipe import TrainingConfig
+from thinstack.training.task import Losses
 from thinstack.training.tasks.aspects.reading import LabelledSentence
 
 NO_TERM_CLASS: Final = 0
@@ -48,8 +55,8 @@ class Guide:
     """
 
     def __init__(self, name: str, labels: Sequence[str]):
-        own = Scale.of(labels[1:])
-        assert own is not None, "the task has looked"
+        scale = Scale.of(labels[1:])
+        assert scale is not None, "the task has looked"
         self._labels = labels
         self._predictor = Predictor(open_bundle(name))
         theirs = self._predictor.view.scale
@@ -59,7 +66,7 @@ class Guide:
                 f"scores the sentiment of phrases, which {name} does not; take another, such as "
                 "sentiment"
             )
-        self._adds = (np.array(theirs.sides)[:, None] == np.array(own.sides)).astype(np.float32)
+        self._adds = (np.array(theirs.sides)[:, None] == np.array(scale.sides)).astype(np.float32)
         self.finds = self._predictor.view.no_term is not None
 
     def examples(
@@ -72,26 +79,28 @@ class Guide:
         """An example for each sentence. Its tree is the guide's, changed so that every term is a
         phrase. Its soft labels are as `aspect_losses` takes them. Raises ConfigError for sentences
         without labels, if the guide finds no terms."""
-        if not self.finds and not all(each.labelled for each in sentences):
+        if not self.finds and not all(sentence.labelled for sentence in sentences):
             raise ConfigError(
                 "task.tables: expected the columns start, end and label, found a table without "
                 "them; only a guide of aspects labels such texts (task.guide)"
             )
-        words = [each.words for each in sentences]
-        parsed = [each.transitions for each in self._predictor.trees_and_scores(words, "self")]
+        words = [sentence.words for sentence in sentences]
+        parsed = [
+            sentence.transitions for sentence in self._predictor.trees_and_scores(words, "self")
+        ]
         trees = [
-            with_phrases(steps, [term[:2] for term in each.terms])
-            for steps, each in zip(parsed, sentences, strict=True)
+            with_phrases(steps, [term[:2] for term in sentence.terms])
+            for steps, sentence in zip(parsed, sentences, strict=True)
         ]
         scored = self._predictor.trees_and_scores(words, trees)
-        found = []
-        for each, said in zip(sentences, scored, strict=True):
-            targets = self._targets(each, said)
-            soft = self._soft(each, said, targets, weights)
-            tree = Tree.from_transitions(said.transitions, each.words)
+        examples = []
+        for sentence, said in zip(sentences, scored, strict=True):
+            targets = self._targets(sentence, said)
+            soft = self._soft(sentence, said, targets, weights)
+            tree = Tree.from_transitions(said.transitions, sentence.words)
             gold = labelled_tree(tree, targets, vocabulary, config, "nodes")
-            found.append(Example({"gold": gold._replace(soft=soft)}))
-        return found
+            examples.append(Example({"gold": gold._replace(soft=soft)}))
+        return examples
 
     def _targets(self, sentence: LabelledSentence, said: Scored) -> NDArray[np.int64]:
         """The class (N,) of each node: that of its label, "no term", or -1 if nobody says."""
@@ -109,11 +118,35 @@ class Guide:
         The data's labels have the share `alpha` of them, or all if the guide finds no terms."""
         masses = said.scores @ self._adds
         sentiment = masses / masses.sum(1, keepdims=True).clip(1e-6)
-        own = (targets > 0).astype(np.float32)
+        at_term = (targets > 0).astype(np.float32)
         labels = np.eye(len(self._labels), dtype=np.float32)[targets][:, 1:]
         share = (weights.alpha if self.finds else 1.0) if sentence.labelled else 0.0
-        terms = share * own + (1 - share) * (own * 0 if said.terms is None else said.terms)
-        at_terms = own[:, None] * share
+        terms = share * at_term + (1 - share) * (at_term * 0 if said.terms is None else said.terms)
+        at_terms = at_term[:, None] * share
         mixed = at_terms * labels + (1 - at_terms) * sentiment
         counts = weights.phrase + terms * (weights.polarity - weights.phrase)
         return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)
+
+
+def aspect_losses(model: Model, batch: Minibatch, training: TrainingConfig) -> Losses:
+    """The losses of the nodes and of a parser, each summed, and the numbers of cases in each sum.
+
+    "No term", class 0, is learnt apart from the other classes among themselves. So a node that is
+    no term may have a sentiment too. The soft labels (t, C) of the minibatch have in column 0 how
+    probably a node is no term, and in the others how much each class of sentiment counts. A row of
+    zeros says nothing.
+    """
+    joint = joint_of(model, model.inputs(batch.forest), training)
+    assert batch.soft is not None, "a guide has made the examples"
+    soft = sent(batch.soft, joint.logits)
+    logs = joint.logits.log_softmax(1)
+    no_term, term = logs[:, 0], logs[:, 1:].logsumexp(1)
+    sentiment = logs[:, 1:] - term[:, None]
+    said = soft.any(1)
+    loss = -(soft[:, 0] * no_term + (1 - soft[:, 0]) * said * term).sum()
+    loss = loss - (soft[:, 1:] * sentiment).sum()
+    cases = len(batch.targets)
+    if not batch.right.size:
+        return (loss, loss.new_zeros([])), (cases, 0)
+    parsing = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
+    return (loss, parsing.loss), (cases, parsing.cases)

@@ -15,7 +15,6 @@ from thinstack.evaluate.suite_terms import CaseTerm
 from thinstack.runtime.aspects import chosen_terms
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.example import Example
-from thinstack.training.publish.calibrate import Cases, single_cases
 from thinstack.training.tasks.aspects.reading import LabelledSentence
 
 Scores = Sequence[NDArray[np.floating]]
@@ -35,15 +34,15 @@ def judged_examples(
     `source`. Places are words. A term that is no phrase is judged by the smallest one around it."""
     sides = sides_of(labels)
     for example, rows in zip(examples, scores, strict=True):
-        gold, own = example.gold, spans_of(example.trees[source].forest.transitions)
+        gold, spans_there = example.gold, spans_of(example.trees[source].forest.transitions)
         places = spans_of(gold.forest.transitions).tolist()
         terms = [
             (places[node][0], places[node][1], sides[int(gold.targets[node]) - 1])
             for node in np.flatnonzero(gold.targets > 0).tolist()
         ]
         said = [sides[place] for place in rows[:, 1:].argmax(1).tolist()]
-        spans = [(start, end) for start, end in own.tolist()]
-        nodes = [_smallest(own, start, end) for start, end, _ in terms]
+        spans = [(start, end) for start, end in spans_there.tolist()]
+        nodes = [_smallest(spans_there, start, end) for start, end, _ in terms]
         words = [True] * spans[-1][1]
         chosen = chosen_terms(spans, (1 - rows[:, 0]).tolist(), words)
         yield Judged(
@@ -59,16 +58,6 @@ def _smallest(spans: NDArray[np.int64], start: int, end: int) -> int:
     return int(((spans[:, 0] <= start) & (spans[:, 1] >= end)).argmax())
 
 
-def node_cases(examples: Sequence[Example], scores: Scores, source: str) -> Cases:
-    """Each node of examples with its class, -1 for a phrase that the data's tree does not have."""
-    given = [example.trees[source] for example in examples]
-    return single_cases(
-        np.concatenate(scores),
-        np.concatenate([one.targets for one in given]),
-        np.repeat(np.arange(len(given)), [len(one.targets) for one in given]),
-    )
-
-
 def judged_bundle(
     predictor: Predictor, sentences: Sequence[LabelledSentence], labels: Sequence[str]
 ) -> list[Judged]:
@@ -76,27 +65,27 @@ def judged_bundle(
     names = {-1: "negative", 0: "neutral", 1: "positive"}
     side_of = dict(zip(labels[1:], sides_of(labels), strict=True))
     cases, cut = [], []
-    for text, own in groupby(sentences, key=lambda each: each.text):
-        cut.append(list(own))
+    for text, group in groupby(sentences, key=lambda sentence: sentence.text):
+        cut.append(list(group))
         terms = [
-            CaseTerm(*each.characters(start, end), names[side_of[label]])
-            for each in cut[-1]
-            for start, end, label in each.terms
+            CaseTerm(*sentence.characters(start, end), names[side_of[label]])
+            for sentence in cut[-1]
+            for start, end, label in sentence.terms
         ]
         cases.append(AspectCase("", "open", "", tuple(terms), text))
     judged = judged_cases(predictor, cases, sides_of(labels))
     assert judged is not None, "the model scores phrases"
     pairs = zip(judged, cut, strict=True)
-    return [_within(one, each) for one, own in pairs for each in own]
+    return [_within(one, sentence) for one, group in pairs for sentence in group]
 
 
 def _within(judged: Judged, sentence: LabelledSentence) -> Judged:
     """The part of a text that is one sentence."""
     first, last = sentence.characters(0, len(sentence.words))
-    own = [place for place, (start, *_) in enumerate(judged.gold) if first <= start < last]
+    places = [place for place, (start, *_) in enumerate(judged.gold) if first <= start < last]
     return Judged(
-        [judged.gold[place] for place in own],
-        [judged.sides[place] for place in own],
-        [judged.phrases[place] for place in own],
+        [judged.gold[place] for place in places],
+        [judged.sides[place] for place in places],
+        [judged.phrases[place] for place in places],
         [term for term in judged.found or () if first <= term[0] < last],
     )

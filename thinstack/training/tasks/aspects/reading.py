@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.alike import unknown_label
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
-from thinstack.training.tasks._table import located
+from thinstack.training.tasks._table import check_label, located
 from thinstack.training.tasks.spans import ENDS
 from thinstack.training.tasks.texts.reading import characters, word_span
 
@@ -62,16 +61,16 @@ def read_sentences(
     texts: dict[str, list[TableRow]] = {}
     for row in task.rows(path, skipped, labels):
         texts.setdefault(row.values[task.text_column], []).append(row)
-    found: list[LabelledSentence] = []
+    sentences: list[LabelledSentence] = []
     for (text, rows), cut in zip(texts.items(), task.splitter()(list(texts)), strict=True):
-        own = [_sentence(text, each, rows[0].line) for each in cut]
+        parts = [_sentence(text, part, rows[0].line) for part in cut]
         bad = len(skipped or ())
         for row in rows:
             with located(path, row, skipped):
-                _add(row, cut, own, task, labels)
+                _add(row, cut, parts, task, labels)
         if len(skipped or ()) == bad:
-            found.extend(own)
-    return found
+            sentences.extend(parts)
+    return sentences
 
 
 def read_texts(
@@ -104,7 +103,7 @@ def _add(
     text, label = row.values[task.text_column], row.values[task.label_column]
     first, last = (row.values[name] for name in ENDS)
     if not cut:
-        raise DataError(f"expected a text with words in {task.text_column}, found {text!r:.60}")
+        raise task.no_words(text)
     if not (label or first or last):
         return
     if not (label and first and last):
@@ -113,13 +112,9 @@ def _add(
             f"expected {', '.join(ENDS)} and {task.label_column} of a term, or none of them, found "
             f"nothing in {' and '.join(empty)}"
         )
-    if label not in labels:
-        expected = f"one of {', '.join(labels)}"
-        raise DataError(
-            f"expected {expected} in {task.label_column}, {unknown_label(label, labels)}"
-        )
+    check_label(label, labels, task.label_column, "the labels")
     begin, _ = characters(first, last)
-    place = max(bisect_right([each.start for each in cut], begin) - 1, 0)
+    place = max(bisect_right([sentence.start for sentence in cut], begin) - 1, 0)
     start, end = word_span(text, cut[place], cut[place].start, first, last)
     if _is_new(sentences[place], start, end, label):
         sentences[place].terms.append((start, end, label))

@@ -1,6 +1,6 @@
 """The task of classes of texts."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -22,7 +22,6 @@ from thinstack.core.scale import (
     summed,
 )
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
@@ -30,7 +29,7 @@ from thinstack.evaluate.accuracy import NAMES, text_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
-from thinstack.text.sentences import Sentence, Splitter, splitter
+from thinstack.text.sentences import Sentence
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labels import find_labels
@@ -40,11 +39,10 @@ from thinstack.training.publish.calibrate import Cases
 from thinstack.training.publish.reports import show_seeds
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses
-from thinstack.training.tasks._table import Defaults, TableTask
+from thinstack.training.tasks._table import Defaults, TextTask
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.report import show_texts
-from thinstack.training.tasks.texts.rival import NAME, plain_rival
+from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
 
 __all__ = ["Texts"]
 
@@ -56,7 +54,7 @@ PHRASE_PENALTY = 1.0
 """Of texts whose classes are those of the bundle where learning starts, or sets of them."""
 
 
-class Texts(TableTask):
+class Texts(TextTask):
     """Learns the classes of texts of any number of sentences, from a table (.csv, .tsv, .json,
     .jsonl, .parquet, .spacy)."""
 
@@ -70,8 +68,6 @@ class Texts(TableTask):
         description="Classes of texts.",
     )
 
-    text_column: str = Field(default="text", description="The column of the texts.")
-    label_column: str = Field(default="label", description="The column of their classes.")
     neighbours: Rate = Field(
         default=0.0,
         description="Of classes that are in an order: the share of a text's target that the "
@@ -84,14 +80,6 @@ class Texts(TableTask):
         "text, that the scores of phrases inside its sentences leave those of the start (a mean of "
         "divergences).",
     )
-
-    @property
-    def columns_read(self) -> list[str]:
-        return [self.text_column, self.label_column]
-
-    @property
-    def target_column(self) -> str:
-        return self.label_column
 
     # -- data
 
@@ -109,10 +97,6 @@ class Texts(TableTask):
     def doc_bin_options(self) -> dict[str, Any]:
         """What else `read_doc_bin` takes."""
         return {}
-
-    def splitter(self) -> Splitter:
-        """The function that cuts texts into sentences."""
-        return splitter()
 
     def words(self, row: TableRow, sentences: Sequence[Sentence]) -> list[Sequence[str]]:
         """The words of each sentence that is learnt from a row."""
@@ -139,9 +123,6 @@ class Texts(TableTask):
 
     def class_of(self, item: Text) -> str:
         return item.label
-
-    def group_of(self, item: Text) -> Hashable:
-        return likeness(item.text)
 
     # -- learning and measuring
 
@@ -175,13 +156,13 @@ class Texts(TableTask):
     def _cases(self, model: Model, examples: Sequence[Example], source: str) -> Cases:
         """A case a text, with a row for each of its sentences."""
         scores = scores_of(model, examples, source, sentences=True)
-        given = [example.trees[source] for example in examples]
+        trees = [example.trees[source] for example in examples]
         return Cases(
             np.concatenate(scores),
-            np.concatenate([one.forest.lengths for one in given]),
+            np.concatenate([one.forest.lengths for one in trees]),
             np.array(list(map(len, scores))),
-            np.concatenate([one.targets for one in given]),
-            np.arange(len(given)) % 2,
+            np.concatenate([one.targets for one in trees]),
+            np.arange(len(trees)) % 2,
             None if model.class_sets is None else model.class_sets.numpy(),
         )
 
@@ -192,9 +173,9 @@ class Texts(TableTask):
         texts, labels = datasets.items[1], recipe.model.shown_labels
         sentences = [sentence for text in texts for sentence in text.sentences]
         predicted = predictor.predict(sentences)
-        roots = np.stack([each.node_scores[-1] for each in predicted])
+        roots = np.stack([sentence.node_scores[-1] for sentence in predicted])
         counts = np.array([len(text.sentences) for text in texts])
-        lengths = np.array([len(each.words) * each.weight for each in predicted])
+        lengths = np.array([len(sentence.words) * sentence.weight for sentence in predicted])
         scores = mean_scores(roots, lengths, counts)
         gold = np.array([labels.index(text.label) for text in texts], np.int64)
         return {"text": text_figures(scores, gold, labels)}
@@ -247,34 +228,32 @@ class Texts(TableTask):
 
     # -- what `thinstack train TABLE` asks
 
-    def class_sets(
-        self, labels: Sequence[str], scale: bool | None, start: ModelConfig
-    ) -> ClassSets | None:
-        if tuple(labels) == start.labels and scale is not False:
-            return {}
-        return sentiment_sets(labels, self.label_column, scale) if start.labels == FIVE else None
-
-    def find_labels(
-        self, values: Sequence[str], source: str, scale: bool | None = None
+    def labels_of(
+        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        labels = find_labels(values, f"{source}, {self.label_column}")
-        if scale and len(labels) > 2 and not (in_order(labels) or are_numbers(labels)):
+        labels = tuple(named) or find_labels(values, f"{source}, {self.label_column}")
+        in_known_order = named or len(labels) < 3 or in_order(labels) or are_numbers(labels)
+        if scale and not in_known_order:
             raise InputError(
                 f"--scale: the order of the classes is not known ({', '.join(labels):.200}); name "
                 "them in order, from one end to the other: --labels A,B,C (in Python labels=)"
             )
         return labels
 
-    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        if scale and len(labels) < 3 and not own:
+    def settled(
+        self, labels: Sequence[str], scale: bool | None, start: ModelConfig | None
+    ) -> tuple[Self, ClassSets | None]:
+        sets: ClassSets | None = None
+        if start is not None and tuple(labels) == start.labels and scale is not False:
+            sets = {}
+        elif start is not None and start.labels == FIVE:
+            sets = sentiment_sets(labels, self.label_column, scale)
+        if sets is not None:
+            return self.model_copy(update={"phrase_penalty": PHRASE_PENALTY}), sets
+        if scale and len(labels) < 3:
             raise InputError(f"--scale: expected three classes or more, found {len(labels)}")
-        if scale is None:
-            scale = in_order(labels)
-        scale = scale and not own
-        settings = {"neighbours": NEIGHBOURS} if scale else {}
-        return self.model_copy(
-            update=settings | ({"phrase_penalty": PHRASE_PENALTY} if own else {})
-        )
+        ordered = in_order(labels) if scale is None else scale
+        return self.model_copy(update={"neighbours": NEIGHBOURS} if ordered else {}), None
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         if recipe.init is None or "head" not in recipe.init.parts:

@@ -19,9 +19,9 @@ from thinstack.training.task import Losses
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
     """Distributions (T, C) over `classes` ordered classes, for the `targets` (T,). The neighbours
     of a target have the `share`, half of it each if there are two. The target has the rest."""
-    own = functional.one_hot(targets, classes).float()
-    beside = functional.pad(own[:, 1:], (0, 1)) + functional.pad(own[:, :-1], (1, 0))
-    return (1 - share) * own + share * beside / beside.sum(1, keepdim=True)
+    right = functional.one_hot(targets, classes).float()
+    beside = functional.pad(right[:, 1:], (0, 1)) + functional.pad(right[:, :-1], (1, 0))
+    return (1 - share) * right + share * beside / beside.sum(1, keepdim=True)
 
 
 def phrases_of(model: Model, texts: Sequence[Example]) -> int:
@@ -63,7 +63,9 @@ def text_losses(
     if model.head.reads == "nodes":
         ends = np.cumsum(batch.forest.sizes) - 1
         roots, inner = logits.index_select(0, sent(ends, logits)), np.delete(inner, ends)
-    text, shares = (sent(each, logits) for each in word_shares(batch.forest.lengths, batch.trees))
+    text, shares = (
+        sent(values, logits) for values in word_shares(batch.forest.lengths, batch.trees)
+    )
     weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
     if model.class_sets is not None:
@@ -82,7 +84,7 @@ def text_losses(
             )
         rows = sent(inner, logits)
         moved, still = (
-            each.index_select(0, rows) for each in (functional.log_softmax(logits, 1), wanted)
+            values.index_select(0, rows) for values in (functional.log_softmax(logits, 1), wanted)
         )
         divergence = functional.kl_div(moved, still, reduction="sum", log_target=True)
         loss = loss + penalty * len(whole) * divergence / max(1, phrases_of(model, whole))

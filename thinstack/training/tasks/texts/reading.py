@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.alike import unknown_label
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
-from thinstack.training.tasks._table import located
+from thinstack.training.tasks._table import check_label, located
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.texts import Texts
@@ -48,27 +47,23 @@ def read_texts(
     A row is bad if its class is not one of `labels` or its text has no words. So is a row whose
     span is no phrase of the text. Bad rows go to `skipped` or raise, as in `TableTask.rows`.
     """
-    found: list[Text] = []
+    items: list[Text] = []
     rows, cut = task.rows(path, skipped, labels), task.splitter()
     while batch := list(islice(rows, AT_ONCE)):
         texts = cut(row.values[task.text_column] for row in batch)
         for row, sentences in zip(batch, texts, strict=True):
             with located(path, row, skipped):
-                found.append(_text(row, sentences, task, labels))
-    return found
+                items.append(_text(row, sentences, task, labels))
+    return items
 
 
 def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Sequence[str]) -> Text:
     text, label = row.values[task.text_column], row.values[task.label_column]
-    if label not in labels:
-        expected = f"one of model.labels ({', '.join(labels)})"
-        raise DataError(
-            f"expected {expected} in {task.label_column}, {unknown_label(label, labels)}"
-        )
+    check_label(label, labels, task.label_column)
     if not sentences:
-        raise DataError(f"expected a text with words in {task.text_column}, found {text!r:.60}")
+        raise task.no_words(text)
     # In a million texts most words repeat, so each is kept in memory once.
-    words = [[intern(word) for word in each] for each in task.words(row, sentences)]
+    words = [[intern(word) for word in part] for part in task.words(row, sentences)]
     return Text(text, words, intern(label), row.line)
 
 
@@ -97,6 +92,7 @@ def characters(start: str, end: str) -> tuple[int, int]:
     """The characters [start, end) that two cells name, also as floats, "4.0", as programs write
     whole numbers of columns with gaps. Raises DataError for what are no such numbers."""
     if not (_WHOLE.fullmatch(start) and _WHOLE.fullmatch(end)):
-        found = f"{start!r:.20} and {end!r:.20}"
-        raise DataError(f"expected numbers of characters in start and end, found {found}")
+        raise DataError(
+            f"expected numbers of characters in start and end, found {start!r:.20} and {end!r:.20}"
+        )
     return int(start.partition(".")[0]), int(end.partition(".")[0])

@@ -1,18 +1,25 @@
-"""Trains the plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn."""
+"""The plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn: it is
+trained beside the model, and printed with what to try where it is ahead."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text as Line
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline, make_union
 from threadpoolctl import threadpool_limits
 
-from thinstack.evaluate.accuracy import text_figures
-from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.accuracy import NAMES, confusion, text_figures
+from thinstack.evaluate.figures import Figures, figure_names, interval_line, shown
+from thinstack.integrations.show.terminal import WIDEST, matrix
+from thinstack.training.loop.measuring import Answers
+from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.texts.reading import Text
 
 NAME: Final = "TF-IDF of words and characters, logistic regression"
@@ -67,3 +74,44 @@ def learn_plain(
 def _spaced(text: Text) -> str:
     """The words of a text with spaces between them."""
     return " ".join(word for sentence in text.sentences for word in sentence)
+
+
+def show_texts(
+    answers: Answers, reached: Figures, rival: tuple[str, Figures], recipe: Recipe, to: Console
+) -> None:
+    """Print the figures of a seed beside the rival's, and the confusion matrix of its answers."""
+    labels = recipe.model.shown_labels
+    names = figure_names(NAMES, labels)
+    table = Table(title=f"on {recipe.data.reported}, percent", title_justify="left")
+    table.add_column("")
+    for name in names.values():
+        table.add_column(name, justify="right")
+    for title, figures in (("this model", reached), rival):
+        table.add_row(title, *(shown(key, figures[key]) for key in names))
+    to.print(table)
+    lines = [interval_line(reached)]
+    if recipe.training.stop_on == "dev":
+        lines.append(
+            "the epoch was chosen by these figures, so they are a little too good; a table that "
+            "chooses nothing gives others: --test FILE"
+        )
+    for line in (*lines, *_what_to_try(reached, rival, recipe)):
+        to.print(Line(line), soft_wrap=True)
+    if len(labels) <= WIDEST:
+        to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))
+
+
+def _what_to_try(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -> Iterator[str]:
+    """What to do where the rival is ahead."""
+    name, figures = rival
+    ahead = (figures["accuracy"] or 0.0) - (reached["accuracy"] or 0.0)
+    if ahead <= 0:
+        return
+    start, tries = recipe.init.bundle if recipe.init else "none", ["more rows"]
+    tries += ["--init sentiment"] if start == "none" else []
+    tries += ["--init sentiment-context"] if start in ("none", "sentiment") else []
+    tries += [f"--epochs {2 * recipe.training.epochs} or {max(1, recipe.training.epochs // 2)}"]
+    yield (
+        f"the plain rival, {name}, is ahead by {ahead:.1f} points: try {', '.join(tries)}; or take "
+        "the rival, if you need no phrases"
+    )

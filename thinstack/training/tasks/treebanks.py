@@ -1,4 +1,4 @@
-"""What tasks over treebanks share: labelled trees, read by a registered reader."""
+"""The tasks of treebanks: classes of all labelled phrases, or of whole sentences."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,6 +20,7 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.accuracy import accuracy
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.treebank_evaluation import evaluate_predictor
+from thinstack.plugins.kinds import hookimpl
 from thinstack.plugins.manager import manager
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
@@ -27,16 +28,18 @@ from thinstack.training.examples.example import Example, Minibatch, examples_of
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.loop.teaching import needs_soft_labels
-from thinstack.training.publish.calibrate import Cases, single_cases, whole_cases
+from thinstack.training.publish.calibrate import Cases, target_cases, whole_cases
 from thinstack.training.publish.reports import say_classes
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses, Task
+
+__all__ = ["thinstack_tasks"]
 
 BRACKETS = "brackets.v1"
 
 
 class Treebank(Task):
-    """Learns the classes of the nodes of trees."""
+    """Learns the classes of the nodes of labelled trees, read by a registered reader."""
 
     items: ClassVar[str] = "trees"
 
@@ -123,9 +126,9 @@ class Treebank(Task):
         return joint_losses(model, batch, training, self.root_weight, self.group_weight)
 
     def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
-        gold, *own = super().measured_trees(recipe)
-        made = (recipe.model.tree_source,) if recipe.model.trees == "binary" else ()
-        return tuple(dict.fromkeys((gold, *made, *own)))
+        gold, *parsed = super().measured_trees(recipe)
+        plain = (recipe.model.tree_source,) if recipe.model.trees == "binary" else ()
+        return tuple(dict.fromkeys((gold, *plain, *parsed)))
 
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
@@ -133,26 +136,21 @@ class Treebank(Task):
         """The figures of phrases are None for a model that scores only whole sentences. The binary
         figures are None if the classes `labels` have no negative and positive side."""
         scores = self.scores(model, examples, source)
-        given = [example.trees[source] for example in examples]
+        trees = [example.trees[source] for example in examples]
         order = [
-            np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in given
+            np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in trees
         ]
-        targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
-        rows = [each[places] for each, places in zip(scores, order, strict=True)]
-        phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in given)
+        targets = [one.targets[places] for one, places in zip(trees, order, strict=True)]
+        rows = [part[places] for part, places in zip(scores, order, strict=True)]
+        phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in trees)
         figures = accuracy(rows, targets, scale=Scale.of(labels), phrases=phrases)
         return figures, answers_of(scores, examples, source)
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
         """Sentences, with labelled phrases beside them if more than whole sentences have labels."""
         scores = self.scores(model, examples, source)
-        given = [example.trees[source] for example in examples]
-        roots = whole_cases(scores, given)
-        nodes = single_cases(
-            np.concatenate(scores),
-            np.concatenate([one.targets for one in given]),
-            np.repeat(np.arange(len(given)), [len(one.targets) for one in given]),
-        )
+        trees = [example.trees[source] for example in examples]
+        roots, nodes = whole_cases(scores, trees), target_cases(scores, trees)
         if len(nodes.gold) == len(roots.gold):
             return {"root_calibration_error": roots}
         return {"root_calibration_error": roots, "phrase_calibration_error": nodes}
@@ -178,3 +176,45 @@ class Treebank(Task):
 
     def bundle_files(self) -> dict[str, bytes]:
         return {RELABEL_FILE: json_file(self.relabel)} if self.relabel else {}
+
+
+class Phrases(Treebank):
+    """Learns the classes of all labelled phrases of trees, which go from negative to positive."""
+
+    name: ClassVar[str] = "phrases.v1"
+    summary: ClassVar[str] = "classes of all labelled phrases of trees, from negative to positive"
+    figures: ClassVar = {
+        "root_accuracy": "root",
+        "root_binary_accuracy": "root, binary",
+        "phrase_accuracy": "phrases",
+        "phrase_binary_accuracy": "phrases, binary",
+    }
+    watched: ClassVar = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+    takes_lessons: ClassVar[bool] = True
+
+    def columns(self, labels: Sequence[str]) -> dict[str, str]:
+        headings = {
+            "root_accuracy": "sentences",
+            "root_binary_accuracy": "binary",
+            "phrase_accuracy": "phrases",
+        }
+        return {key: name for key, name in headings.items() if key in self.names(labels)}
+
+    def explained(self, labels: Sequence[str]) -> str:
+        if Scale.of(labels) is None:
+            return ""
+        return "*Binary* is positive against negative mass, neutral sentences left out. "
+
+
+class Sentences(Treebank):
+    """Learns the classes of whole sentences that have trees."""
+
+    name: ClassVar[str] = "sentences.v1"
+    summary: ClassVar[str] = "classes of whole sentences that have trees"
+    figures: ClassVar = {"root_accuracy": "accuracy"}
+    watched: ClassVar = ("root_accuracy",)
+
+
+@hookimpl
+def thinstack_tasks() -> list[type[Task]]:
+    return [Phrases, Sentences]
