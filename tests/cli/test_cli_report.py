@@ -18,13 +18,11 @@ from last_word_model import write_last_word_bundle
 import thinstack
 from thinstack.bundle import opening
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
-from thinstack.integrations.report import frames, groups
-from thinstack.integrations.report.entries import Entry, Fault
-from thinstack.integrations.report.groups import MOST_GROUPS
+from thinstack.integrations.report import frames, plan
+from thinstack.integrations.report.plan import MOST_GROUPS
+from thinstack.integrations.report.rows import Fault, ReportOptions, TextRow
 from thinstack.integrations.report.run import run_report
-from thinstack.integrations.report.scored import report_scored
-from thinstack.integrations.report.scored_rows import AspectRow, ScoredFolder
-from thinstack.integrations.report.summary import Asked
+from thinstack.integrations.report.scored import AspectRow, ScoredFolder
 
 ROWS = [
     ("A good battery! The staff is awful.", "North", "2024-01-09"),
@@ -342,17 +340,16 @@ def test_rows_that_no_run_has_written_are_thinstack_errors(cli, folder, table, t
         else:
             stream.writelines(f"{json.dumps(row)}\n" for row in written)
         part.write_text(stream.getvalue(), "utf-8", newline="")
-        opened = ScoredFolder.opened(out)
+        options = ReportOptions("x")
         for texts in (None, table):
             try:
-                report_scored(opened, Asked("x", "", opened.columns(None, None, None)), texts)
+                run_report(lambda t=texts: ScoredFolder.opened(out, t).rows(options), None, options)
             except ThinstackError:
                 return True
         return False
 
     assert not refused(rows[place])
-    known = {name: value for name, value in rows[place].items() if name in AspectRow.model_fields}
-    for name in known:
+    for name in AspectRow.model_fields:
         if form == "jsonl" or name != "label":
             changed = {key: value for key, value in rows[place].items() if key != name}
             assert refused(changed), name
@@ -374,19 +371,19 @@ def test_errors_that_no_run_has_written_are_thinstack_errors(cli, folder, tmp_pa
 
 
 def test_a_table_that_changes_meanwhile_is_an_error(model):
-    entries = [Entry(f"line {n}", "good battery", "North") for n in range(3)]
+    rows = [TextRow(f"line {n}", "good battery", "North") for n in range(3)]
     others = {
-        "shorter": entries[:2],
-        "longer": [*entries, entries[0]],
-        "another text": [*entries[:2], entries[2]._replace(text="awful battery")],
-        "another group": [entries[0]._replace(group="South"), *entries[1:]],
-        "another fault": [*entries[:2], Entry("line 2", "", faults=(Fault("row", "broken"),))],
+        "shorter": rows[:2],
+        "longer": [*rows, rows[0]],
+        "another text": [*rows[:2], rows[2]._replace(text="awful battery")],
+        "another group": [rows[0]._replace(group="South"), *rows[1:]],
+        "another fault": [*rows[:2], TextRow("line 2", "", faults=(Fault("row", "broken"),))],
     }
     for name, later in others.items():
-        times = iter([entries, later])
+        times = iter([rows, later])
         with pytest.raises(StoppedError):
-            run_report(lambda times=times: iter(next(times)), model, Asked(name, ""))
-    assert run_report(lambda: iter(entries), model, Asked("x", "")).figures.texts == 3
+            run_report(lambda times=times: iter(next(times)), model, ReportOptions(name))
+    assert run_report(lambda: iter(rows), model, ReportOptions("x")).figures.texts == 3
 
 
 @pytest.mark.parametrize("output", ["aspects", "sentences", "documents", "phrases"])
@@ -440,13 +437,13 @@ def test_long_names_are_groups_of_their_own_and_shown_by_both_ends(model):
 
 def test_the_largest_groups_are_found_in_bounded_memory(monkeypatch):
     """Beside a count of all, where most names come once and before the large ones."""
-    monkeypatch.setattr(groups, "_MOST_NAMES", 200)
+    monkeypatch.setattr(plan, "_MOST_NAMES", 200)
     rng = random.Random(0)
     names = [f"once {n}" for n in range(3000)]
     names += rng.choices([f"often {n}" for n in range(60)], range(1, 61), k=9000)
     names += [f"again {n}" for n in range(3000)]
     counts = Counter(names)
-    counted = groups.Groups()
+    counted = plan.Groups()
     for name in names:
         counted.add(name)
         assert len(counted.names) <= 200
@@ -459,8 +456,8 @@ def test_the_largest_groups_are_found_in_bounded_memory(monkeypatch):
 
 
 def test_few_characters_of_names_are_held(monkeypatch):
-    monkeypatch.setattr(groups, "_MOST_CHARACTERS", 10_000)
-    counted = groups.Groups()
+    monkeypatch.setattr(plan, "_MOST_CHARACTERS", 10_000)
+    counted = plan.Groups()
     for n in range(300):
         counted.add(f"{n} {'x' * 500}")
         counted.add("large")

@@ -8,10 +8,9 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import SEPARATE, installed_name, is_installed
 from thinstack.errors import InputError, shown
 from thinstack.integrations.frames import opened_frame
-from thinstack.integrations.report.entries import Columns, frame_entries
 from thinstack.integrations.report.report import Report
+from thinstack.integrations.report.rows import ReportOptions, frame_rows
 from thinstack.integrations.report.run import run_report
-from thinstack.integrations.report.summary import Asked
 from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
 
@@ -49,12 +48,12 @@ def report(
     frame changes meanwhile, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
-    columns = Columns(text, by, over, dates)
-    terms = checked_terms(about)
+    terms, least = checked_terms(about), checked_least(min_mentions)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(default_model(terms) if model is None else model))
-    asked = Asked("a frame", model_name(model), columns, terms, checked_least(min_mentions))
-    return run_report(lambda: frame_entries(eager, columns), model, asked)
+    name = model_name(model)
+    options = ReportOptions("a frame", name, text, by, over, None, dates, terms, least)
+    return run_report(lambda: frame_rows(eager, options), model, options)
 
 
 def default_model(about: Sequence[str]) -> str:

@@ -1,13 +1,11 @@
 """What is counted of texts while they stream by: sides, polarity, terms, phrases, quotes."""
 
 from collections import Counter
-from collections.abc import Iterable
 from datetime import date
 from typing import Final, NamedTuple, Self
 
+from thinstack.integrations.report.mentions import Span
 from thinstack.integrations.report.statistics import Interval, mean_interval
-
-SIDES: Final = (-1, 0, 1)
 
 MOST_SAID: Final = 200
 """Phrases of one side that are kept of what is said of a term; half of them where there are
@@ -16,12 +14,8 @@ more."""
 QUOTES: Final = 3
 """Quotes that are kept of each side of a term."""
 
-
-class Span(NamedTuple):
-    """Characters [start, end) of a sentence."""
-
-    start: int
-    end: int
+Rank = tuple[int, int]
+"""The place of a quote among others; the lowest are kept."""
 
 
 class Quote(NamedTuple):
@@ -44,22 +38,20 @@ class Quote(NamedTuple):
 class Tally:
     """How many texts speak for each side, and the mean of their polarity, by Welford's method."""
 
-    __slots__ = ("_squares", "mean", "negative", "neutral", "positive")
+    __slots__ = ("_squares", "counts", "mean")
 
     def __init__(self) -> None:
-        self.negative = self.neutral = self.positive = 0
+        self.counts = [0, 0, 0]  # of the sides -1, 0 and 1
         self.mean = self._squares = 0.0
 
     @property
     def texts(self) -> int:
         """How many there are."""
-        return self.negative + self.neutral + self.positive
+        return sum(self.counts)
 
     def add(self, side: int, polarity: float) -> None:
         """Count a text."""
-        self.negative += side < 0
-        self.neutral += side == 0
-        self.positive += side > 0
+        self.counts[side + 1] += 1
         before = polarity - self.mean
         self.mean += before / self.texts
         self._squares += before * (polarity - self.mean)
@@ -71,9 +63,7 @@ class Tally:
             between = other.mean - self.mean
             self.mean += between * theirs / (mine + theirs)
             self._squares += other._squares + between**2 * mine * theirs / (mine + theirs)
-        self.negative += other.negative
-        self.neutral += other.neutral
-        self.positive += other.positive
+        self.counts = [one + two for one, two in zip(self.counts, other.counts, strict=True)]
 
     def polarity(self) -> Interval | None:
         """The mean with its interval; None without texts."""
@@ -83,15 +73,20 @@ class Tally:
         return mean_interval(count, self.mean, self._squares / (count - 1) if count > 1 else 0.0)
 
 
-class Tallies(Tally):
-    """A tally of all texts, and one for each group and each period that they are of."""
+class TermTally(Tally):
+    """What is counted of a term, or of all texts: the texts that speak of it, also by group and by
+    period; its mentions, how it is written, what is said of it, and quotes."""
 
-    __slots__ = ("groups", "periods")
+    __slots__ = ("_quotes", "groups", "mentions", "names", "periods", "said")
 
     def __init__(self) -> None:
         super().__init__()
         self.groups: dict[str, Tally] = {}
         self.periods: dict[date, Tally] = {}
+        self.mentions = 0
+        self.names: Counter[str] = Counter()
+        self.said: dict[int, Counter[str]] = {}
+        self._quotes: dict[int, dict[Rank, Quote]] = {}
 
     def count(self, side: int, polarity: float, group: str | None, period: date | None) -> None:
         """Count a text of a group and a period, which may be unknown."""
@@ -101,48 +96,21 @@ class Tallies(Tally):
         if period is not None:
             self.periods.setdefault(period, Tally()).add(side, polarity)
 
-    def join(self, other: Self) -> None:
-        """Count what another one has counted too."""
-        self.merge(other)
-        for name, tally in other.groups.items():
-            self.groups.setdefault(name, Tally()).merge(tally)
-        for start, tally in other.periods.items():
-            self.periods.setdefault(start, Tally()).merge(tally)
-
-
-class TermTally(Tallies):
-    """What is counted of a term: the texts that speak of it, its mentions, what is said, quotes."""
-
-    __slots__ = ("_quotes", "mentions", "names", "said")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.mentions = 0
-        self.names: Counter[str] = Counter()
-        self.said: dict[int, Counter[str]] = {}
-        self._quotes: dict[int, dict[tuple[int, int], Quote]] = {}
-
     def say(self, side: int, phrase: str) -> None:
-        """Count a phrase that decides for a side, if it is one. Where there are too many, the
-        rarest go."""
-        if not phrase:
-            return
+        """Count a phrase that decides for a side. Where there are too many, the rarest go."""
         said = self.said.setdefault(side, Counter())
         said[phrase] += 1
         if len(said) > MOST_SAID:
             self.said[side] = Counter(dict(said.most_common(MOST_SAID // 2)))
 
-    def wants(self, side: int, rank: tuple[int, int]) -> bool:
-        """Whether a quote of this rank would be kept: the lowest are, and one of each rank."""
-        kept = self._quotes.get(side, {})
-        return len(kept) < QUOTES or rank < max(kept)
-
-    def quote(self, rank: tuple[int, int], quote: Quote) -> None:
-        """Keep a quote that `wants` has asked for."""
-        kept = self._quotes.setdefault(quote.side, {})
-        kept[rank] = quote
-        if len(kept) > QUOTES:
-            del kept[max(kept)]
+    def quote(self, rank: Rank, quote: Quote) -> None:
+        """Keep a quote, one of each rank, if it is among the lowest of its side."""
+        quotes = self._quotes.setdefault(quote.side, {})
+        if len(quotes) == QUOTES and rank >= max(quotes):
+            return
+        quotes[rank] = quote
+        if len(quotes) > QUOTES:
+            del quotes[max(quotes)]
 
     def quotes(self, side: int) -> list[Quote]:
         """The quotes of a side in order of their ranks."""
@@ -150,19 +118,15 @@ class TermTally(Tallies):
 
     def join(self, other: Self) -> None:
         """Count what is counted of another name of the same term too."""
-        super().join(other)
+        self.merge(other)
+        for name, tally in other.groups.items():
+            self.groups.setdefault(name, Tally()).merge(tally)
+        for start, tally in other.periods.items():
+            self.periods.setdefault(start, Tally()).merge(tally)
         self.mentions += other.mentions
         self.names.update(other.names)
         for side, said in other.said.items():
             self.said.setdefault(side, Counter()).update(said)
-        for side, quotes in other._quotes.items():
+        for quotes in other._quotes.values():
             for rank, quote in quotes.items():
-                if self.wants(side, rank):
-                    self.quote(rank, quote)
-
-
-def side_of(sides: Iterable[int]) -> int:
-    """The side of a text that speaks of a term several times: that of most mentions; 0 where both
-    sides have as many."""
-    total = sum(sides)
-    return (total > 0) - (total < 0)
+                self.quote(rank, quote)

@@ -1,26 +1,13 @@
-"""Dates and periods of time: how cells are read as dates, and which periods suit their range."""
+"""Periods of time: which suit the range of the dates of a table, and what they are called."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, timedelta
-from decimal import Decimal
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, Self
 
-import numpy as np
-
-from thinstack.integrations.report.date_formats import (
-    CANDIDATES,
-    NUMBERS,
-    is_number,
-    read_date,
-    without_time,
-)
+from thinstack.integrations.report.dates import MONTHS
 
 Unit = Literal["day", "week", "month", "year"]
-
-YEARS: Final = range(1900, 2101)
-"""Years that a date may lie in. Others are slips, or stand for "no date", as 0001 and 9999 do."""
 
 MOST_PERIODS: Final = 36
 """Periods that a range is cut into, unless they are years."""
@@ -36,85 +23,6 @@ _MARKS: Final = frozenset(
 )
 """What programs write for "no date", within `YEARS`."""
 
-_DIGITS: Final = re.compile(r"(\d{4})(?:(\d\d)(?:(\d\d)(?:[t ].*)?)?)?(?:\.0*)?", re.ASCII)
-_NUMBERS: Final = re.compile(r"(\d{4})([-/.])(\d\d?)(?:\2(\d\d?)(?:[t ].*)?)?", re.ASCII)
-_DAY_FIRST: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)? ([a-z]+)\.?,? (\d{4})", re.ASCII)
-_MONTH_FIRST: Final = re.compile(r"([a-z]+)\.?(?: (\d\d?)(?:st|nd|rd|th)?)?,? (\d{4})", re.ASCII)
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
-    *("October", "November", "December"),
-)
-_LONGEST: Final = 64  # characters of a date
-
-
-def date_of(cell: object, format: str | None = None) -> date | None:
-    """The date in a cell, or None if it holds none of `YEARS`.
-
-    It may be a date, a time or a period, or a text such as `2024-03-09`, `20240309`, `2024-03`,
-    `2024`, `9 March 2024` or `Mar 9, 2024`. A time may stand behind it. Days are the first where
-    they are not told. `format`: the only way to read texts and numbers (`check_format`).
-    """
-    cell = getattr(cell, "start_time", cell)  # of a period of pandas
-    if isinstance(cell, np.generic):
-        cell = cell.astype("M8[D]").item() if isinstance(cell, np.datetime64) else cell.item()
-    if isinstance(cell, date):  # those of pandas may have years that Python has not
-        return date(cell.year, cell.month, cell.day) if cell.year in YEARS else None
-    text = cell_of_date(cell)
-    if not text or len(text) > _LONGEST:
-        return None
-    try:
-        day = read_date(text, format) if format else _plain(text.lower())
-    except ValueError:
-        return None
-    return day if day and day.year in YEARS else None
-
-
-def cell_of_date(cell: object) -> str:
-    """A text or a number as `date_of` reads it, "" for others."""
-    if isinstance(cell, float) and cell.is_integer():  # as pandas has them beside a missing one
-        cell = int(cell)
-    try:
-        return str(cell).strip() if isinstance(cell, str | int | float | Decimal) else ""
-    except ValueError:  # more digits than Python prints
-        return ""
-
-
-def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]:
-    """The formats, two at most, that fit all of some cells, or else the first. None is the default.
-    `tried`: the format that fits none."""
-    for some in (cells, cells[:1]):
-        formats = [form for form in (None, *CANDIDATES) if form != tried and _fits(some, form)]
-        if formats:
-            return formats[:1] if formats[0] is None else formats[:2]
-    return [*NUMBERS] if is_number(cells[0]) else []
-
-
-def _fits(cells: Sequence[str], format: str | None) -> bool:
-    """Whether a format fits. Numbers that would be of the first months of 1970 are no seconds."""
-    days = [date_of(cell, format) for cell in cells]
-    return all(day and (format != "unix" or day.year > 1970) for day in days)
-
-
-def _plain(text: str) -> date | None:
-    if found := _DIGITS.fullmatch(text):
-        return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
-    if found := _NUMBERS.fullmatch(text):
-        return date(int(found[1]), int(found[3]), int(found[4] or 1))
-    text = without_time(text)
-    if found := _DAY_FIRST.fullmatch(text):
-        return date(int(found[3]), _month(found[2]), int(found[1]))
-    if found := _MONTH_FIRST.fullmatch(text):
-        return date(int(found[3]), _month(found[1]), int(found[2] or 1))
-    return None
-
-
-def _month(name: str) -> int:
-    """The number of a month, by its name or the first three letters of it or more."""
-    fits = [n for n, known in enumerate(_MONTHS, 1) if known.lower().startswith(name)]
-    if len(name) < 3 or len(fits) != 1:
-        raise ValueError(name)
-    return fits[0]
-
 
 def period_of(day: date, unit: Unit) -> date:
     """The first day of the period that a day lies in; a week begins on Monday."""
@@ -127,7 +35,7 @@ def period_of(day: date, unit: Unit) -> date:
 
 def period_name(start: date, unit: Unit) -> str:
     """A period as it is shown: "2024", "Mar 2024", or the day that it begins, "9 Mar 2024"."""
-    month = f"{_MONTHS[start.month - 1][:3]} {start.year}"
+    month = f"{MONTHS[start.month - 1][:3]} {start.year}"
     return {"year": f"{start.year}", "month": month}.get(unit, f"{start.day} {month}")
 
 
@@ -167,12 +75,12 @@ class Calendar(NamedTuple):
 
     def periods(self) -> list[date]:
         """The first days of all periods, in order."""
-        found, day = list[date](), period_of(self.first, self.unit)
+        starts, day = list[date](), period_of(self.first, self.unit)
         while day <= self.last:
-            found.append(day)
+            starts.append(day)
             behind = {"day": 1, "week": 7, "month": 32, "year": 367}[self.unit]
             day = period_of(day + timedelta(days=behind), self.unit)
-        return found
+        return starts
 
 
 def _unmarked(order: list[date]) -> list[date]:
