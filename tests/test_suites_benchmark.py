@@ -7,9 +7,8 @@ import pytest
 import typer
 
 from thinstack.evaluate.aspect_figures import Judged
-from thinstack.evaluate.suite import AspectCase, Case
-from thinstack.evaluate.suite_aspects import aspect_suite_figures
-from thinstack.evaluate.suite_terms import CaseTerm
+from thinstack.evaluate.suite import AspectCase, Case, CaseTerm
+from thinstack.evaluate.suite_evaluation import aspect_suite_figures
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 CASES = [
