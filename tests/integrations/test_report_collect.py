@@ -192,7 +192,7 @@ def test_memory_is_bounded(monkeypatch):
         texts.append(row(*mentions))
     summary = collected(texts)
     assert len(summary.terms) <= 2 * 50
-    assert summary.terms["battery"].texts == 1000
+    assert summary.terms["battery"].figures.texts == 1000
     assert summary.missed >= 1
     assert len(summary.terms["battery"].said[1]) <= MOST_SAID
     said = report(texts, min_mentions=2)

@@ -13,7 +13,7 @@ from thinstack.integrations.report.statistics import (
     share_interval,
     two_shares,
 )
-from thinstack.integrations.report.tally import Tally
+from thinstack.integrations.report.tally import Figures
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_adjusted_values_are_those_of_benjamini_and_hochberg():
 @pytest.mark.parametrize("n", [10, 11, 30, 1000])
 def test_the_interval_of_a_mean_is_students(n):
     numbers = np.random.default_rng(n).normal(0.3, 0.5, n)
-    tally = Tally()
+    figures = Figures()
     for number in numbers.tolist():
-        tally.add(1, number)
-    value, low, high = tally.polarity()
+        figures.add(1, number)
+    value, low, high = figures.polarity
     spread = stats.sem(numbers)
     expected = stats.t.interval(0.95, n - 1, loc=numbers.mean(), scale=spread)
     assert value == pytest.approx(numbers.mean())
@@ -82,12 +82,12 @@ def test_the_interval_of_a_mean_is_students(n):
 
 def test_few_numbers_have_a_mean_without_an_interval():
     assert mean_interval(9, 0.5, 0.1) == (0.5, None, None)
-    assert Tally().polarity() is None
+    assert Figures().polarity is None
 
 
-def test_tallies_of_parts_make_the_tally_of_all():
+def test_figures_of_parts_make_the_figures_of_all():
     numbers = np.random.default_rng(2).normal(size=60).tolist()
-    whole, parts = Tally(), [Tally(), Tally(), Tally(), Tally()]
+    whole, parts = Figures(), [Figures(), Figures(), Figures(), Figures()]
     for place, number in enumerate(numbers):
         side = (number > 0.4) - (number < -0.4)
         whole.add(side, number)
@@ -95,5 +95,5 @@ def test_tallies_of_parts_make_the_tally_of_all():
     for part in parts[1:]:  # the last one is empty
         parts[0].merge(part)
     assert (parts[0].counts, parts[0].texts) == (whole.counts, 60)
-    assert parts[0].polarity() == pytest.approx(whole.polarity())
-    assert math.isclose(whole.mean, np.mean(numbers))
+    assert parts[0].polarity == pytest.approx(whole.polarity)
+    assert math.isclose(whole.polarity.value, np.mean(numbers))

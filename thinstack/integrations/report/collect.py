@@ -10,7 +10,7 @@ from thinstack.integrations.report.figures import Example, Unread
 from thinstack.integrations.report.mentions import Mention, Span, side_of
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import Kind, TextRow
-from thinstack.integrations.report.tally import Quote, Rank, TermTally
+from thinstack.integrations.report.tally import Quote, Rank, Tally
 from thinstack.integrations.report.terms import (
     by_singular,
     key_of,
@@ -49,7 +49,7 @@ class Collector:
     def __init__(self, plan: Plan, about: Sequence[str] = ()):
         self._plan, self._groups = plan, {likeness(name): name for name in plan.groups}
         self._named = bool(about)
-        self.all, self.terms = TermTally(), {term: TermTally() for term in about}
+        self.all, self.terms = Tally(), {term: Tally() for term in about}
         self.without = self.missed = 0
         self._examples: dict[Kind, list[Example]] = {}
         self._unread: Counter[Kind] = Counter()
@@ -70,7 +70,7 @@ class Collector:
         mentions_by_term = self._by_term(row.mentions)
         self.without += not mentions_by_term
         for term, mentions in mentions_by_term.items():
-            tally = self.terms.setdefault(term, TermTally())
+            tally = self.terms.setdefault(term, Tally())
             polarity = sum(mention.polarity for mention in mentions) / len(mentions)
             tally.count(side_of(mentions), polarity, group, period)
             for mention in mentions:
@@ -103,16 +103,16 @@ class Collector:
 
     def _forget(self) -> None:
         """Forget the rarest terms."""
-        order = sorted(self.terms, key=lambda term: -self.terms[term].texts)
-        self.missed += self.terms[order[MOST_TERMS]].texts
+        order = sorted(self.terms, key=lambda term: -self.terms[term].figures.texts)
+        self.missed += self.terms[order[MOST_TERMS]].figures.texts
         self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
 
-    def by_name(self) -> dict[str, TermTally]:
+    def by_name(self) -> dict[str, Tally]:
         """The terms as they are written most often, each plural with its singular. The tallies are
         used up."""
         if self._named:
             return self.terms
-        tallies = dict[str, TermTally]()
+        tallies = dict[str, Tally]()
         for term, keys in by_singular(self.terms).items():
             tally = self.terms[term]
             spellings = [name for name in tally.names if key_of(name) == term]

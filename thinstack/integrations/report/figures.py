@@ -3,60 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from thinstack.integrations.report.calendar import Unit
 from thinstack.integrations.report.rows import Kind
-from thinstack.integrations.report.statistics import Interval, share_interval
-from thinstack.integrations.report.tally import Quote, Tally
+from thinstack.integrations.report.statistics import Interval
+from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side
 from thinstack.integrations.report.terms import Said
-
-Side = Literal["negative", "neutral", "positive"]
-
-NAMES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
-"""The sides by their numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How many texts speak for each side, and the mean of their polarity from -1 to 1; None without
-    texts."""
-
-    negative: int
-    neutral: int
-    positive: int
-    polarity: Interval | None
-
-    @classmethod
-    def of(cls, tally: Tally) -> "Figures":
-        """The figures of what was counted."""
-        negative, neutral, positive = tally.counts
-        return cls(negative, neutral, positive, tally.polarity())
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """How many speak for each side, in the order of `NAMES`."""
-        return self.negative, self.neutral, self.positive
-
-    @property
-    def texts(self) -> int:
-        """How many there are."""
-        return sum(self.counts)
-
-    def count(self, side: Side) -> int:
-        """How many speak for a side."""
-        count: int = getattr(self, side)
-        return count
-
-    def share(self, side: Side) -> Interval | None:
-        """The share of the texts that speak for a side, with its interval; None without texts."""
-        return share_interval(self.count(side), self.texts) if self.texts else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts, the shares and the polarity, with their intervals."""
-        counts = {side: self.count(side) for side in NAMES.values()}
-        shares = {f"share_{side}": plain(self.share(side)) for side in NAMES.values()}
-        return {"texts": self.texts} | counts | shares | {"polarity": plain(self.polarity)}
 
 
 class Group(NamedTuple):
@@ -189,14 +142,18 @@ _KEYS: Final = {
 
 def plain(value: Any) -> Any:
     """A part of a report as data ready for JSON."""
-    if isinstance(value, Figures | Difference):
+    if isinstance(value, Difference):
         return value.to_dict()
+    if isinstance(value, Figures):
+        counts = dict(zip(SIDES.values(), value.counts, strict=True))
+        shares = {f"share_{side}": plain(value.share(side)) for side in SIDES.values()}
+        return {"texts": value.texts} | counts | shares | {"polarity": plain(value.polarity)}
     if isinstance(value, Interval):
         ends = value._asdict().items()
         return {name: None if end is None else round(end, 6) for name, end in ends}
     if isinstance(value, Quote):
         because = None if value.because is None else value.text[slice(*value.because)]
-        said = {"side": NAMES[value.side], "term": value.text[slice(*value.term)]}
+        said = {"side": SIDES[value.side], "term": value.text[slice(*value.term)]}
         return {"text": value.text} | said | {"because": because, "place": value.place}
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}

@@ -3,7 +3,7 @@
 `page.html` is the page, `parts.html` what it is made of, such as its pictures.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import groupby, pairwise
@@ -14,19 +14,12 @@ from markupsafe import Markup
 
 from thinstack.errors import escaped
 from thinstack.integrations.report.calendar import period_name
-from thinstack.integrations.report.figures import (
-    NAMES,
-    AspectFigures,
-    Comparison,
-    Course,
-    Figures,
-    Side,
-)
+from thinstack.integrations.report.figures import AspectFigures, Comparison, Course
 from thinstack.integrations.report.mentions import Span
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import REASONS
 from thinstack.integrations.report.statistics import Interval
-from thinstack.integrations.report.tally import Quote
+from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.drawn_text import percent
 from thinstack.integrations.show.outline import inline
@@ -43,7 +36,7 @@ MOST_DIFFERENCES: Final = 20
 _IN_SHORT: Final = 3  # aspects of each line of the summary
 _ON_AVERAGE: Final = 4  # texts of each period, so that an aspect has a picture over time
 _LONGEST_NAME: Final = 100  # characters of the name of a group
-_WIDTH: Final = 1000  # units that a picture of periods is wide
+WIDTH: Final = 1000  # units that a picture of periods is wide
 
 
 def page(report: Report) -> str:
@@ -79,27 +72,13 @@ def _templates() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    templates.filters |= {
-        "asked_name": asked_name,
-        "both_ends": _both_ends,
-        "percent": percent,
-        "signed": _signed,
-    }
-    templates.globals |= {
-        "MOST_DIFFERENCES": MOST_DIFFERENCES,
-        "MOST_GROUPS": MOST_GROUPS,
-        "REASONS": REASONS,
-        "SIDES": NAMES,
-        "WIDTH": _WIDTH,
-        "course_of": _course_of,
-        "course_paths": _course_paths,
-        "marked": _marked,
-        "of_side": _of_side,
-        "other_names": _other_names,
-        "period_name": period_name,
-        "spoken": _spoken,
-        "texts": _texts,
-    }
+    functions: tuple[Callable[..., object], ...] = (
+        *(asked_name, both_ends, course_of, course_paths, marked, of_side, other_names, percent),
+        *(period_name, signed, spoken, texts),
+    )
+    templates.globals |= {function.__name__: function for function in functions}
+    templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}
+    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES, "MOST_GROUPS": MOST_GROUPS}
     return templates
 
 
@@ -111,23 +90,23 @@ def _shown(value: Any) -> Any:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def _texts(count: int) -> str:
+def texts(count: int) -> str:
     """So many texts."""
     return f"{count:,} text{'s' * (count != 1)}"
 
 
-def _of_side(figures: Figures, side: Side) -> str:
+def of_side(figures: Figures, side: Side) -> str:
     """The share of a side, in a sentence: "84% positive"."""
     share = figures.share(side)
     return f"{percent(share.value) if share else '–'} {side}"
 
 
-def _signed(number: float) -> str:
+def signed(number: float) -> str:
     """A polarity: +0.31 or −0.05."""
     return f"{number:+.2f}".replace("-", "−")
 
 
-def _both_ends(group: str) -> str:
+def both_ends(group: str) -> str:
     """The name of a group; of a long one both ends."""
     if len(group) <= _LONGEST_NAME:
         return group
@@ -157,13 +136,13 @@ def _better(by: Comparison) -> dict[tuple[str | None, str], bool]:
     return better
 
 
-def _other_names(aspect: AspectFigures) -> list[str]:
+def other_names(aspect: AspectFigures) -> list[str]:
     """How else an aspect is written."""
     spellings = {*map(normalised, aspect.term.split("|"))}
     return [name for name in aspect.names if name not in spellings]
 
 
-def _course_of(aspect: AspectFigures, over: Course) -> list[Figures | None]:
+def course_of(aspect: AspectFigures, over: Course) -> list[Figures | None]:
     """The figures of an aspect by period; none where there are too few for a picture."""
     figures = {period.start: period.figures for period in aspect.periods}
     if aspect.figures.texts < _ON_AVERAGE * len(over.periods) or len(over.periods) < 2:
@@ -171,21 +150,21 @@ def _course_of(aspect: AspectFigures, over: Course) -> list[Figures | None]:
     return [figures.get(period.start) for period in over.periods]
 
 
-def _spoken(figures: Sequence[Figures | None], over: Course) -> str:
+def spoken(figures: Sequence[Figures | None], over: Course) -> str:
     """The first and the last period with texts, for those who do not see the picture."""
     shares = [
-        f"{period_name(period.start, over.unit)} {_of_side(part, 'positive')}"
+        f"{period_name(period.start, over.unit)} {of_side(part, 'positive')}"
         for period, part in zip(over.periods, figures, strict=True)
         if part and part.texts
     ]
     return f"from {shares[0]} to {shares[-1]}" if len(shares) > 1 else "".join(shares) or "no texts"
 
 
-def _course_paths(periods: Sequence[Figures | None]) -> Iterator[tuple[str, str]]:
+def course_paths(periods: Sequence[Figures | None]) -> Iterator[tuple[str, str]]:
     """The share of positive texts of each period, from 0 at the bottom to 1 at the top: points with
     a line, and their intervals as a band, each as a class and a path. A period without texts is a
     gap."""
-    step = _WIDTH / max(len(periods), 1)
+    step = WIDTH / max(len(periods), 1)
     shares = [part.share("positive") if part else None for part in periods]
     places = [((place + 0.5) * step, share) for place, share in enumerate(shares)]
     for _, run in groupby(places, key=lambda place: place[1] is None):
@@ -208,7 +187,7 @@ def _line(points: Sequence[tuple[float, Interval]], step: float) -> Iterator[tup
     yield "points", "".join(f"M{point}h0" for point in middle)
 
 
-def _marked(quote: Quote) -> Markup:
+def marked(quote: Quote) -> Markup:
     """The text of a quote, with tags around the term and what decides. Where these cross, the inner
     tags are closed and opened again."""
     decides = _bare(quote.text, quote.because or quote.term)
@@ -220,7 +199,7 @@ def _marked(quote: Quote) -> Markup:
         if quote.term.start <= start and end <= quote.term.end:
             part = term.format(part)
         if decides.start <= start and end <= decides.end:
-            part = mark.format(NAMES[quote.side], part)
+            part = mark.format(SIDES[quote.side], part)
         drawn += part
     return drawn
 

@@ -9,15 +9,14 @@ from html import escape
 from typing import Any, Final
 
 from thinstack.integrations.report.figures import (
-    NAMES,
     AspectFigures,
     Comparison,
     Course,
-    Figures,
     Unread,
     attributes,
 )
 from thinstack.integrations.report.statistics import FALSE, LEVEL
+from thinstack.integrations.report.tally import SIDES, Figures
 
 SCHEMA: Final = 1
 
@@ -78,7 +77,7 @@ class Report:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)
         for aspect, group, period, mentions, figures in self._rows():
-            intervals = [*map(figures.share, NAMES.values()), figures.polarity]
+            intervals = [*map(figures.share, SIDES.values()), figures.polarity]
             ends = [end for interval in intervals for end in interval or (None, None, None)]
             numbers = ["" if end is None else f"{round(end, 6) + 0:.6g}" for end in ends]
             names = [_cell(name) for name in (aspect, group, period)]
@@ -118,7 +117,7 @@ class Report:
 _ENDS: Final = ("", "_low", "_high")
 _COLUMNS: Final = (
     *("aspect", "group", "period", "mentions", "texts", "negative", "neutral", "positive"),
-    *(f"share_{side}{end}" for side in NAMES.values() for end in _ENDS),
+    *(f"share_{side}{end}" for side in SIDES.values() for end in _ENDS),
     *(f"polarity{end}" for end in _ENDS),
 )
 

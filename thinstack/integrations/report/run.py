@@ -51,9 +51,9 @@ def run_report(
             collector.add(row)
             if done % _TOLD == 0:
                 tell(Progress(done, rows=plan.rows))
-    if not collector.all.texts:
+    if not collector.all.figures.texts:
         raise InputError(_nothing(collector, plan.rows))
-    warn_of_unmentioned(term for term in options.about if not collector.terms[term].texts)
+    warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
     return report_of(options, plan, collector, of_mentions=model is None)
 
 

@@ -2,27 +2,23 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from operator import sub
 from typing import Any, Final
 
 from thinstack.errors import StoppedError
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.figures import (
-    NAMES,
     AspectFigures,
     Comparison,
     Course,
     Difference,
-    Figures,
     Group,
     Period,
-    Side,
 )
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import ReportOptions, column_name
 from thinstack.integrations.report.statistics import FALSE, adjusted, two_shares
-from thinstack.integrations.report.tally import QUOTES, Quote, Tally, TermTally
+from thinstack.integrations.report.tally import QUOTES, SIDES, Figures, Quote, Side, Tally
 from thinstack.integrations.report.terms import typical
 
 SAID: Final = 5
@@ -38,8 +34,8 @@ def report_of(
     is that of its mentions."""
     _check_complete(plan, collector)
     tallies = collector.by_name()
-    order = sorted(tallies, key=lambda term: (-tallies[term].texts, term))
-    frequent = [term for term in order if tallies[term].texts >= options.min_mentions]
+    order = sorted(tallies, key=lambda term: (-tallies[term].figures.texts, term))
+    frequent = [term for term in order if tallies[term].figures.texts >= options.min_mentions]
     terms = list(dict.fromkeys(options.about)) or frequent
     aspects = tuple(_aspect(term, tallies[term], plan) for term in terms)
     comparison = None
@@ -51,7 +47,7 @@ def report_of(
         model=options.model,
         about=options.about,
         rows=plan.rows,
-        figures=Figures.of(collector.all),
+        figures=collector.all.figures,
         aspects=aspects,
         rare=len(order) - len(terms),
         without=collector.without,
@@ -66,7 +62,7 @@ def report_of(
 
 def _check_complete(plan: Plan, collector: Collector) -> None:
     """Raise StoppedError unless each row of the table is a text or one that could not be read."""
-    texts, kinds = collector.all.texts, collector.unread()
+    texts, kinds = collector.all.figures.texts, collector.unread()
     unread = sum(part.rows for part in kinds if part.kind not in ("group", "date"))
     if plan.rows != texts + unread:
         raise StoppedError(
@@ -75,29 +71,29 @@ def _check_complete(plan: Plan, collector: Collector) -> None:
         )
 
 
-def _aspect(term: str, tally: TermTally, plan: Plan) -> AspectFigures:
+def _aspect(term: str, tally: Tally, plan: Plan) -> AspectFigures:
     periods = sorted(tally.periods.items())
     return AspectFigures(
         term=term,
         names=tuple(name for name, _ in tally.names.most_common(5)),
         mentions=tally.mentions,
-        figures=Figures.of(tally),
-        said={NAMES[side]: typical(tally.said.get(side, {}), SAID) for side in (1, -1)},
+        figures=tally.figures,
+        said={SIDES[side]: typical(tally.said.get(side, {}), SAID) for side in (1, -1)},
         quotes=tuple(_quotes(tally)),
         groups=_groups(tally, plan),
-        periods=tuple(Period(start, Figures.of(period)) for start, period in periods),
+        periods=tuple(Period(*period) for period in periods),
     )
 
 
-def _groups(tally: TermTally, plan: Plan) -> tuple[Group, ...]:
+def _groups(tally: Tally, plan: Plan) -> tuple[Group, ...]:
     names = (name for name in plan.groups if name in tally.groups)
-    return tuple(Group(name, Figures.of(tally.groups[name])) for name in names)
+    return tuple(Group(name, tally.groups[name]) for name in names)
 
 
-def _quotes(tally: TermTally) -> list[Quote]:
+def _quotes(tally: Tally) -> list[Quote]:
     """Quotes of the sides, as they share the texts: a side that has a sixth or more has one. The
     side of most texts comes first."""
-    counts = dict(zip(NAMES, tally.counts, strict=True))
+    counts = dict(zip(SIDES, tally.figures.counts, strict=True))
     order = sorted(counts, key=lambda side: (-counts[side], -side))
     quotes = {side: tally.quotes(side) for side in order}
     seats = dict.fromkeys(order, 0)
@@ -112,11 +108,11 @@ def _quotes(tally: TermTally) -> list[Quote]:
     return [quote for side in order for quote in quotes[side][: seats[side]]]
 
 
-def _course(column: Any, plan: Plan, tally: TermTally) -> Course | None:
+def _course(column: Any, plan: Plan, tally: Tally) -> Course | None:
     if column is None or plan.calendar is None:
         return None
     starts = plan.calendar.periods()
-    periods = (Period(start, Figures.of(tally.periods.get(start, Tally()))) for start in starts)
+    periods = (Period(start, tally.periods.get(start, Figures())) for start in starts)
     return Course(column_name(column), plan.calendar.unit, tuple(periods))
 
 
@@ -140,10 +136,11 @@ def _tests(term: str | None, groups: tuple[Group, ...]) -> Iterator[Difference]:
     second. Texts of values that are not told apart are compared with none."""
     if len(groups) < 2:
         return
-    together = [sum(counts) for counts in zip(*(here.counts for _, here in groups), strict=True)]
     for name, here in groups[:1] if len(groups) == 2 else groups:
-        negative, neutral, positive = map(sub, together, here.counts)
-        there = Figures(negative, neutral, positive, None)
+        there = Figures()
+        for other, figures in groups:
+            if other != name:
+                there.merge(figures)
         for side in _COMPARED:
             p = two_shares(here.count(side), here.texts, there.count(side), there.texts)
             if p is not None:

@@ -2,10 +2,15 @@
 
 from collections import Counter
 from datetime import date
-from typing import Final, NamedTuple, Self
+from typing import Final, Literal, NamedTuple, Self
 
 from thinstack.integrations.report.mentions import Span
-from thinstack.integrations.report.statistics import Interval, mean_interval
+from thinstack.integrations.report.statistics import Interval, mean_interval, share_interval
+
+Side = Literal["negative", "neutral", "positive"]
+
+SIDES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
+"""The names of the sides by their numbers."""
 
 MOST_SAID: Final = 200
 """Phrases of one side that are kept of what is said of a term; half of them where there are
@@ -35,66 +40,84 @@ class Quote(NamedTuple):
     place: str
 
 
-class Tally:
+class Figures:
     """How many texts speak for each side, and the mean of their polarity, by Welford's method."""
 
-    __slots__ = ("_squares", "counts", "mean")
+    __slots__ = ("_mean", "_squares", "negative", "neutral", "positive")
 
     def __init__(self) -> None:
-        self.counts = [0, 0, 0]  # of the sides -1, 0 and 1
-        self.mean = self._squares = 0.0
+        self.negative = self.neutral = self.positive = 0
+        self._mean = self._squares = 0.0
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many speak for each side, in the order of `SIDES`."""
+        return self.negative, self.neutral, self.positive
 
     @property
     def texts(self) -> int:
         """How many there are."""
-        return sum(self.counts)
+        return self.negative + self.neutral + self.positive
 
-    def add(self, side: int, polarity: float) -> None:
-        """Count a text."""
-        self.counts[side + 1] += 1
-        before = polarity - self.mean
-        self.mean += before / self.texts
-        self._squares += before * (polarity - self.mean)
-
-    def merge(self, other: "Tally") -> None:
-        """Count the texts of another tally too (Chan, Golub and LeVeque 1983)."""
-        mine, theirs = self.texts, other.texts
-        if theirs:
-            between = other.mean - self.mean
-            self.mean += between * theirs / (mine + theirs)
-            self._squares += other._squares + between**2 * mine * theirs / (mine + theirs)
-        self.counts = [one + two for one, two in zip(self.counts, other.counts, strict=True)]
-
+    @property
     def polarity(self) -> Interval | None:
-        """The mean with its interval; None without texts."""
+        """The mean from -1 to 1, with its interval; None without texts."""
         count = self.texts
         if not count:
             return None
-        return mean_interval(count, self.mean, self._squares / (count - 1) if count > 1 else 0.0)
+        return mean_interval(count, self._mean, self._squares / (count - 1) if count > 1 else 0.0)
+
+    def count(self, side: Side) -> int:
+        """How many speak for a side."""
+        count: int = getattr(self, side)
+        return count
+
+    def share(self, side: Side) -> Interval | None:
+        """The share of the texts that speak for a side, with its interval; None without texts."""
+        return share_interval(self.count(side), self.texts) if self.texts else None
+
+    def add(self, side: int, polarity: float) -> None:
+        """Count a text, whose side is -1, 0 or 1."""
+        self.negative += side < 0
+        self.neutral += side == 0
+        self.positive += side > 0
+        before = polarity - self._mean
+        self._mean += before / self.texts
+        self._squares += before * (polarity - self._mean)
+
+    def merge(self, other: "Figures") -> None:
+        """Count the texts of others too (Chan, Golub and LeVeque 1983)."""
+        mine, theirs = self.texts, other.texts
+        if theirs:
+            between = other._mean - self._mean
+            self._mean += between * theirs / (mine + theirs)
+            self._squares += other._squares + between**2 * mine * theirs / (mine + theirs)
+        self.negative += other.negative
+        self.neutral += other.neutral
+        self.positive += other.positive
 
 
-class TermTally(Tally):
+class Tally:
     """What is counted of a term, or of all texts: the texts that speak of it, also by group and by
     period; its mentions, how it is written, what is said of it, and quotes."""
 
-    __slots__ = ("_quotes", "groups", "mentions", "names", "periods", "said")
+    __slots__ = ("_quotes", "figures", "groups", "mentions", "names", "periods", "said")
 
     def __init__(self) -> None:
-        super().__init__()
-        self.groups: dict[str, Tally] = {}
-        self.periods: dict[date, Tally] = {}
-        self.mentions = 0
+        self.figures, self.mentions = Figures(), 0
+        self.groups: dict[str, Figures] = {}
+        self.periods: dict[date, Figures] = {}
         self.names: Counter[str] = Counter()
         self.said: dict[int, Counter[str]] = {}
         self._quotes: dict[int, dict[Rank, Quote]] = {}
 
     def count(self, side: int, polarity: float, group: str | None, period: date | None) -> None:
         """Count a text of a group and a period, which may be unknown."""
-        self.add(side, polarity)
+        self.figures.add(side, polarity)
         if group is not None:
-            self.groups.setdefault(group, Tally()).add(side, polarity)
+            self.groups.setdefault(group, Figures()).add(side, polarity)
         if period is not None:
-            self.periods.setdefault(period, Tally()).add(side, polarity)
+            self.periods.setdefault(period, Figures()).add(side, polarity)
 
     def say(self, side: int, phrase: str) -> None:
         """Count a phrase that decides for a side. Where there are too many, the rarest go."""
@@ -118,11 +141,11 @@ class TermTally(Tally):
 
     def join(self, other: Self) -> None:
         """Count what is counted of another name of the same term too."""
-        self.merge(other)
-        for name, tally in other.groups.items():
-            self.groups.setdefault(name, Tally()).merge(tally)
-        for start, tally in other.periods.items():
-            self.periods.setdefault(start, Tally()).merge(tally)
+        self.figures.merge(other.figures)
+        for name, figures in other.groups.items():
+            self.groups.setdefault(name, Figures()).merge(figures)
+        for start, figures in other.periods.items():
+            self.periods.setdefault(start, Figures()).merge(figures)
         self.mentions += other.mentions
         self.names.update(other.names)
         for side, said in other.said.items():
