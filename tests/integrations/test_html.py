@@ -5,8 +5,7 @@ from html.parser import HTMLParser
 import pytest
 from drawn import predict
 
-from thinstack.integrations.show.html import page
-from thinstack.integrations.show.svg import svg
+from thinstack.integrations.show.svg import page, svg
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 

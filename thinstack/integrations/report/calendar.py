@@ -5,6 +5,8 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, Self
 
+import numpy as np
+
 from thinstack.integrations.report.dates import MONTHS
 
 Unit = Literal["day", "week", "month", "year"]
@@ -94,21 +96,11 @@ def _unmarked(order: list[date]) -> list[date]:
 
 def _near(order: list[date], days: Mapping[date, int]) -> list[date]:
     """The days around the middle of the texts, up to the first wide gap at either side."""
-    total = sum(days[day] for day in order)
-    skipped = max(int(_AT_ENDS * total), 1) if total >= _FEWEST else 0
-    low, high = _behind(order, days, skipped), _behind(order[::-1], days, skipped)
-    first, last, room = order.index(low), order.index(high), max(high - low, timedelta(days=31))
-    while first and order[first] - order[first - 1] <= room:
-        first -= 1
-    while last + 1 < len(order) and order[last + 1] - order[last] <= room:
-        last += 1
-    return order[first : last + 1]
-
-
-def _behind(order: list[date], days: Mapping[date, int], skipped: int) -> date:
-    """The day of the first text behind so many."""
-    for day in order:
-        skipped -= days[day]
-        if skipped < 0:
-            return day
-    return order[-1]
+    ordinals = np.array([day.toordinal() for day in order])
+    texts = np.cumsum([days[day] for day in order])
+    skipped = max(int(_AT_ENDS * texts[-1]), 1) if texts[-1] >= _FEWEST else 0
+    low = np.searchsorted(texts, skipped, side="right")
+    high = np.searchsorted(texts, texts[-1] - skipped)
+    wide = np.flatnonzero(np.diff(ordinals) > max(ordinals[high] - ordinals[low], 31))
+    first, last = wide[wide < low][-1:] + 1, wide[wide >= high][:1] + 1
+    return order[sum(first) : sum(last) or None]
