@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
-from thinstack.runtime.mentions import warn_of_unmentioned
+from thinstack.runtime.mentions import Terms, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
@@ -88,40 +88,50 @@ def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
     """The frame, as narwhals has it. Raises InputError for what is no frame in memory, and
     DataError for two columns of one name."""
     try:
-        known: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
-        known = nw.from_native(frame, allow_series=True)
+        eager: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
+        eager = nw.from_native(frame, allow_series=True)
     except nw.exceptions.DuplicateError:  # of pandas and Arrow; narwhals names no column of theirs
         names: list[str] = list(getattr(frame, "column_names", None) or frame.columns)
         check_columns("the frame", names, [], _ADVICE)
         raise
     except TypeError:
         raise InputError(f"{_EXPECTED}, {_instead_of(frame)}") from None
-    if isinstance(known, nw.LazyFrame):
+    if isinstance(eager, nw.LazyFrame):
         raise InputError(
             f"{_EXPECTED}, found a {type(frame).__name__}, whose rows are not read yet: collect "
             "them first, such as frame.collect(); for Spark see thinstack.integrations.spark"
         )
-    if isinstance(known, nw.Series):
+    if isinstance(eager, nw.Series):
         raise InputError(
             f"{_EXPECTED}, found a {type(frame).__name__}: give the whole frame; "
             "model.stream(series) scores texts alone"
         )
-    return known
+    return eager
 
 
 _EXPECTED: Final = "expected a DataFrame of pandas or polars, or a Table of pyarrow"
 
 
-def _instead_of(found: object) -> str:
+def _instead_of(value: object) -> str:
     """What was found in place of a frame, and what to do."""
-    what = f"found a {type(found).__name__}"
-    if isinstance(found, Mapping):
+    what = f"found a {type(value).__name__}"
+    if isinstance(value, Mapping):
         return f"{what}: make a frame of it, such as pandas.DataFrame(d)"
-    if hasattr(found, "to_pylist") and hasattr(found, "schema"):  # a RecordBatch
+    if hasattr(value, "to_pylist") and hasattr(value, "schema"):  # a RecordBatch
         return f"{what}: make a table of it, pyarrow.Table.from_batches([batch])"
-    if isinstance(found, str | Path):
-        return f"found {shown(found, 60)}: read the file, or run thinstack predict --input FILE"
+    if isinstance(value, str | Path):
+        return f"found {shown(value, 60)}: read the file, or run thinstack predict --input FILE"
     return f"{what}: texts alone are scored by model(texts)"
+
+
+def checked_terms(about: object) -> tuple[str, ...]:
+    """The terms, each once. Raises InputError for a single text, for what is no sequence, and as
+    `Terms` does."""
+    if isinstance(about, str) or not isinstance(about, Sequence):
+        expected = "expected a list of terms, such as ['battery', 'price|cost']"
+        raise InputError(f"about: {expected}, found {shown(about, 60)}")
+    Terms(about)
+    return tuple(dict.fromkeys(about))
 
 
 def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
@@ -220,19 +230,17 @@ class _Terms(NamedTuple):
     @classmethod
     def of(cls, about: Sequence[str], model: Predictor, rows: int) -> "_Terms":
         """Of so many rows. Raises InputError as `Result.about` does."""
-        if isinstance(about, str) or not isinstance(about, Sequence):
-            expected = "expected a list of terms, such as ['battery', 'price|cost']"
-            raise InputError(f"about: {expected}, found {shown(about, 60)}")
+        checked_terms(about)
         if about:
             model("").about(*about)
         shape = len(about), rows
-        made = cls(tuple(about), np.full(shape, np.nan), np.zeros(shape, np.int64))
-        if twice := [name for name in made.names if made.names.count(name) > 1]:
+        terms = cls(tuple(about), np.full(shape, np.nan), np.zeros(shape, np.int64))
+        if twice := [name for name in terms.names if terms.names.count(name) > 1]:
             raise InputError(
                 f"about: two terms would have a column {twice[0]!r}: leave one out, or make them "
                 "names of one, such as 'price|cost'"
             )
-        return made
+        return terms
 
     @property
     def names(self) -> list[str]:
@@ -242,44 +250,35 @@ class _Terms(NamedTuple):
 
     def add(self, row: int, result: Result) -> None:
         """Fill a row."""
-        found: dict[str, list[float]] = {term: [] for term in self.asked}
+        polarities: dict[str, list[float]] = {term: [] for term in self.asked}
         for aspect in result.about(*self.asked) if self.asked else ():
-            found[aspect.asked or ""].append(np.nan if aspect.polarity is None else aspect.polarity)
-        for number, polarity in enumerate(found.values()):
-            self.mentions[number, row] = len(polarity)
-            if polarity:
-                self.polarity[number, row] = np.mean(polarity)
+            polarity = np.nan if aspect.polarity is None else aspect.polarity
+            polarities[aspect.asked or ""].append(polarity)
+        for number, some in enumerate(polarities.values()):
+            self.mentions[number, row] = len(some)
+            if some:
+                self.polarity[number, row] = np.mean(some)
 
     def values(self) -> list[Any]:
         """The columns in order."""
         return [*chain.from_iterable(zip(self.polarity, self.mentions, strict=True))]
 
 
-def _joined(given: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
+def _joined(native: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
     """The frame with more columns. One of pandas keeps its class, its `attrs`, and the levels of
     its columns."""
     backend, new = frame.implementation, list[Any]()
-    for name, values in columns.items():
-        kind: Any
-        known: list[Any]
-        if isinstance(values, list):
-            kind, known = nw.String, values
-        elif values.dtype == np.int64:
-            kind, known = nw.Int64, values.tolist()
-        else:
-            kind, known = nw.Float64, _without_nan(values)
-        new.append(nw.new_series(name, known, kind, backend=backend))
+    for name, column in columns.items():
+        kind: Any = nw.String
+        values: list[Any] = list(column)
+        if isinstance(column, np.ndarray):
+            kind = nw.Int64 if column.dtype == np.int64 else nw.Float64
+            values = [None if value != value else value for value in column.tolist()]
+        new.append(nw.new_series(name, values, kind, backend=backend))
     joined = frame.with_columns(*new).to_native()
     if not backend.is_pandas():
         return joined
-    if given.columns.nlevels > 1:
-        labels = [*given.columns, *columns]
-        joined.columns = type(given.columns).from_tuples(labels, names=given.columns.names)
-    return given._constructor(joined).__finalize__(given)
-
-
-def _without_nan(values: NDArray[np.float64]) -> list[float | None]:
-    """Numbers, None in place of NaN."""
-    found = values.astype(object)
-    found[np.isnan(values)] = None
-    return list(found.tolist())
+    if native.columns.nlevels > 1:
+        labels = [*native.columns, *columns]
+        joined.columns = type(native.columns).from_tuples(labels, names=native.columns.names)
+    return native._constructor(joined).__finalize__(native)

@@ -7,11 +7,10 @@ from typing import Any, Final
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import SEPARATE, installed_name, is_installed
 from thinstack.errors import InputError, shown
-from thinstack.integrations.frames import opened_frame
+from thinstack.integrations.frames import checked_terms, opened_frame
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import ReportOptions, frame_rows
 from thinstack.integrations.report.run import run_report
-from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
 
 _FINDS_TERMS: Final = "aspects"
@@ -52,7 +51,7 @@ def report(
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(default_model(terms) if model is None else model))
     name = model_name(model)
-    options = ReportOptions("a frame", name, text, by, over, None, dates, terms, least)
+    options = ReportOptions("a frame", name, text, by, over, dates, terms, least)
     return run_report(lambda: frame_rows(eager, options), model, options)
 
 
@@ -76,15 +75,6 @@ def model_name(model: Predictor) -> str:
     return str(
         installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
     )
-
-
-def checked_terms(about: object) -> tuple[str, ...]:
-    """The terms, each once. Raises InputError for a single text, for what is no sequence, and as
-    `Terms` does."""
-    if isinstance(about, str) or not isinstance(about, Sequence):
-        raise InputError(f"about: expected a list of terms, found {shown(about, 60)}")
-    Terms(about)
-    return tuple(dict.fromkeys(about))
 
 
 def checked_least(min_mentions: int) -> int:

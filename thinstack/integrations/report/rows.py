@@ -50,8 +50,8 @@ class ReportOptions(NamedTuple):
 
     Attributes:
         source, model: the names of the table and of the model.
-        text, by, over, id: the columns of the texts, of their groups, of their dates and of their
-            ids. In a frame, a name may be a number, a tuple, or another object.
+        text, by, over: the columns of the texts, of their groups and of their dates. In a frame, a
+            name may be a number, a tuple, or another object.
         dates: the format of the dates; None for the usual ones.
         about: the terms that a user names.
         min_mentions: how many texts must speak of an aspect.
@@ -62,7 +62,6 @@ class ReportOptions(NamedTuple):
     text: Any = "text"
     by: Any = None
     over: Any = None
-    id: str | None = None
     dates: str | None = None
     about: tuple[str, ...] = ()
     min_mentions: int = 5
@@ -70,7 +69,7 @@ class ReportOptions(NamedTuple):
     @property
     def columns(self) -> list[Any]:
         """The columns that are read, each once."""
-        others = (name for name in (self.by, self.over, self.id) if name is not None)
+        others = (name for name in (self.by, self.over) if name is not None)
         return list(dict.fromkeys((self.text, *others)))
 
 
@@ -96,8 +95,6 @@ class TextRow(NamedTuple):
         text: its text; "" if it cannot be read.
         group, day: what stands in the columns of groups and dates, if that can be read.
         faults: what could not be read.
-        id: the content of the column of ids; without one, the line, behind the name of its file if
-            there are several.
         side, polarity: -1, 0 or 1, what the text says; the same from -1 to 1.
         mentions: the places where it speaks of terms.
     """
@@ -107,7 +104,6 @@ class TextRow(NamedTuple):
     group: str | None = None
     day: date | None = None
     faults: tuple[Fault, ...] = ()
-    id: str = ""
     side: int = 0
     polarity: float = 0.0
     mentions: tuple[Mention, ...] = ()
@@ -144,10 +140,8 @@ def _file_rows(
         place = f"{name}, line {record.line}" if name else f"line {record.line}"
         if problem and (record.problem is None or not record.cells):
             yield TextRow(place, "", faults=(Fault("row", _reason(problem)),))
-            continue
-        line = f"{name}:{record.line}" if name else f"{record.line}"
-        id = line if options.id is None else _id(record, options.id)
-        yield _text_row(place, record, options)._replace(id=id)
+        else:
+            yield _text_row(place, record, options)
 
 
 def _check_columns(source: str, columns: list[str], options: ReportOptions) -> None:
@@ -160,14 +154,6 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions) -> N
             "on that"
         )
     check_columns(source, columns, options.columns, _ADVICE)
-
-
-def _id(record: Record, column: str) -> str:
-    """The id of a row; "" if it cannot be read, and the row was not scored."""
-    try:
-        return cell_text(record.cells.get(column))
-    except DataError:
-        return ""
 
 
 def frame_rows(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[TextRow]:

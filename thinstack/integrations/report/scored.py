@@ -125,14 +125,9 @@ class ScoredFolder(NamedTuple):
             for aspects in texts:
                 yield read(TextRow(f"id {aspects[0].id}", ""), aspects)
             return
-        settings = self.manifest.settings
-        columns = options._replace(text=settings.text, id=settings.id)
-        scored = next(texts, None)
+        columns, scored = options._replace(text=self.manifest.settings.text), next(texts, None)
         for number, row in enumerate(corpus_rows(self.table, columns)):
             if scored is not None and scored[0].row == number:
-                if scored[0].id != row.id:
-                    other = f"the scored rows have the id {shown(scored[0].id, 40)}"
-                    raise InputError(f"{row.place}: {other} for it: score the table again")
                 yield read(row, scored)
                 scored = next(texts, None)
         if scored is not None:
@@ -198,7 +193,7 @@ def _scored_table(manifest: RunManifest, table: Path) -> Corpus:
     columns = Columns(manifest.settings.text, manifest.settings.id)
     shards = as_planned(shards_of(corpus._replace(columns=columns).rows()), manifest)
     try:
-        same = sum(1 for _ in shards) == len(manifest.shards)
+        same = sum(1 for _ in shards) == len(manifest.shards) == len(manifest.digests)
     except StoppedError:
         same = False
     if not same:
