@@ -24,7 +24,7 @@ Format = Literal["html", "json", "csv"]
 
 _OF_TEXTS: Final = ("text", "about", "model", "separator", "header", "encoding")
 _OF_TABLE: Final = ("by", "over", "dates")
-_STOPPED: Final = "stopped; nothing is written"
+_STOPPED: Final = "stopped; nothing is written: run the same command again"
 
 
 def report(
@@ -106,13 +106,12 @@ def report(
     output, console = check_output(out, "--out", (read, texts)), Console(stderr=True)
     kind = _format(out, format)
     make = _of_scored if is_scored(table) else _of_texts
-    with stoppable(f"{_STOPPED}: run the same command again"), CorpusBar(console) as bar:
+    with stoppable(_STOPPED), CorpusBar(console) as bar:
         result = make(context.params, bar.tell)
     output.write({"html": result.html, "json": result.to_json, "csv": result.to_csv}[kind]())
-    said = (
-        f"{result.figures.texts:,} texts, {len(result.aspects):,} aspects; the report is in {out}"
-    )
-    console.print(escaped(said), soft_wrap=True, highlight=False, markup=False)
+    counts = f"{result.figures.texts:,} texts, {len(result.aspects):,} aspects"
+    line = escaped(f"{counts}; the report is in {out}")
+    console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
@@ -129,14 +128,14 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
     with _corpus(asked) as corpus:
         model = load(asked["model"] or default_model(terms), **running)
-        about = ReportOptions(
+        settings = ReportOptions(
             source=", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name,
             model=model_name(model),
             text="text" if asked["text"] is None else asked["text"],
             about=terms,
             **{name: asked[name] for name in (*_OF_TABLE, "min_mentions")},
         )
-        return run_report(lambda: corpus_rows(corpus, about), model, about, tell)
+        return run_report(lambda: corpus_rows(corpus, settings), model, settings, tell)
 
 
 @contextmanager
@@ -176,8 +175,8 @@ def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     folder = ScoredFolder.opened(asked["table"], asked["texts"])
     source = asked["texts"] or asked["table"]
     wanted = {name: asked[name] for name in (*_OF_TABLE, "min_mentions")}
-    about = ReportOptions(source.name, **wanted)
-    return run_report(lambda: folder.rows(about), None, about, tell)
+    settings = ReportOptions(source.name, **wanted)
+    return run_report(lambda: folder.rows(settings), None, settings, tell)
 
 
 def _format(out: Path, format: Format | None) -> Format:
