@@ -161,9 +161,9 @@ def spoken(figures: Sequence[Figures | None], over: Course) -> str:
 
 
 def course_paths(periods: Sequence[Figures | None]) -> Iterator[tuple[str, str]]:
-    """The share of positive texts of each period, from 0 at the bottom to 1 at the top: points with
-    a line, and their intervals as a band, each as a class and a path. A period without texts is a
-    gap."""
+    """The share of positive texts of each period, from 0 at the bottom to 1 at the top, as classes
+    with their paths: points with a line, and their intervals as a band. A period without texts is
+    a gap."""
     step = WIDTH / max(len(periods), 1)
     shares = [part.share("positive") if part else None for part in periods]
     places = [((place + 0.5) * step, share) for place, share in enumerate(shares)]

@@ -86,8 +86,9 @@ class ScoredFolder(NamedTuple):
 
     @classmethod
     def opened(cls, path: Path, table: Path | None = None) -> Self:
-        """Raises InputError for a folder whose rows are no aspects or whose run has not ended, for
-        labels that are no scale of sentiment, and for a table that other rows were scored of."""
+        """Raises InputError for a folder whose rows are no aspects or whose run has not ended, and
+        for labels that are no scale of sentiment. Raises it also for a table that other rows were
+        scored of."""
         manifest = read_run_manifest(path)
         if manifest is None:
             raise InputError(f"{path}: expected a folder of scored rows, found no {MANIFEST}")
