@@ -29,7 +29,10 @@ def predictor(name):
 
 
 def test_it_is_the_model_of_its_recipe(name):
-    recipe, bundle = Recipe.read(ROOT / "recipes" / f"{name}.toml"), open_bundle(folder(name))
+    recipe, bundle = (
+        Recipe.read(ROOT / "lab" / "recipes" / f"{name}.toml"),
+        open_bundle(folder(name)),
+    )
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
     files = [bundle.manifest.files[each].size for each in ("onnx/model.onnx", "vocabulary.txt")]
@@ -51,7 +54,7 @@ def rows(text):
 
 
 def test_the_pages_have_the_figures_of_the_results():
-    results = (ROOT / "results" / "aspects.md").read_text("utf-8")
+    results = (ROOT / "lab" / "results" / "aspects.md").read_text("utf-8")
     restaurants, laptops = (rows(part[part.index("| |") :]) for part in results.split("## ")[1:3])
     page = (ROOT / "docs" / "figures.md").read_text("utf-8")
     shown = rows(page[page.index("|---", page.index("| raw text, as shipped | restaurants")) :])

@@ -75,7 +75,7 @@ def test_the_card_names_its_sources_and_their_terms(bundle):
 
 
 def test_it_is_the_model_of_the_recipe_in_the_repository(bundle):
-    recipe = Recipe.read(ROOT / "recipes" / "sentiment.toml")
+    recipe = Recipe.read(ROOT / "lab" / "recipes" / "sentiment.toml")
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
     assert list(bundle.config.labels) == LABELS

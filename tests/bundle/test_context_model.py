@@ -30,7 +30,7 @@ def predictor():
 
 
 def test_it_is_the_model_of_its_recipe(bundle):
-    recipe = Recipe.read(ROOT / "recipes" / "sentiment-context.toml")
+    recipe = Recipe.read(ROOT / "lab" / "recipes" / "sentiment-context.toml")
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
 

@@ -74,7 +74,7 @@ def parts_of(config):
 
 
 def test_every_registered_part_passes_and_every_operator_is_needed(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "lab" / "benchmarks")
     parts = set[str]()
     needed = set[str]().union(*(operators(path.read_bytes()) for path in FILES))
     for model, config, options in subjects():
