@@ -1,7 +1,7 @@
 """Measures how often an ONNX bundle is right about the texts of a table, without torch. First it
 finds which class of the model each label of the table means."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -62,11 +62,8 @@ def evaluate_table(
     table = Table(path, encoding=encoding, separator=separator, header=header)
     meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
 
-    def rows() -> Iterator[TableRow]:
-        return table.rows([text, label], classes=meant, skipped=skipped)
-
-    # Read before anything is scored, so that a label in the last row is found at once.
-    classes, said = gold_labels(rows(), label, predictor, renamed, path)
+    rows = list(table.rows([text, label], classes=meant, skipped=skipped))
+    classes, said = gold_labels(rows, label, predictor, renamed, path)
     if not any(place >= 0 for place in classes.values()):
         shown = ", ".join(predictor.labels)
         raise DataError(f"{path}: expected texts of the classes {shown}, found no text of them")
@@ -74,24 +71,15 @@ def evaluate_table(
         said.append("the columns start and end were not read: texts are measured as a whole")
     if notes is not None:
         notes.extend(said)
-    if skipped:
-        skipped.clear()  # The rows are read again.
-    gold, read = list[int](), list[TableRow]()
-
-    def text_of(row: TableRow) -> str:
-        if row.values[label] not in classes:
-            raise DataError(f"{path}: it changed while it was read; evaluate it again")
-        gold.append(classes[row.values[label]])
-        if wrong is not None:
-            read.append(row)
-        return row.values[text]
-
-    scores = text_scores(predictor, map(text_of, rows()), source=source, where=path)
-    places = np.array(gold, np.int64)
+    texts = (row.values[text] for row in rows)
+    scores = text_scores(predictor, texts, source=source, where=path)
+    places = np.array([classes[row.values[label]] for row in rows], np.int64)
     if wrong is not None:
-        for row, expected, answer in zip(read, gold, scores.argmax(1).tolist(), strict=True):
-            if expected not in (answer, -1):
-                names = predictor.labels[expected], predictor.labels[answer]
+        for row, place, answer in zip(
+            rows, places.tolist(), scores.argmax(1).tolist(), strict=True
+        ):
+            if place not in (answer, -1):
+                names = predictor.labels[place], predictor.labels[answer]
                 wrong.append(Wrong(row.line, row.values[text], *names))
     scores, places = scores[places >= 0], places[places >= 0]
     matrix = confusion(scores.argmax(1), places, len(predictor.labels))
