@@ -167,7 +167,7 @@ def plain(value: Any) -> Any:
 def attributes(value: Any) -> dict[str, Any]:
     """The attributes of a part of a report, by their names or `_KEYS`, as data ready for JSON.
     Figures stand among the attributes of what they are of."""
-    names = value._fields if hasattr(value, "_fields") else [each.name for each in fields(value)]
+    names = value._fields if hasattr(value, "_fields") else [field.name for field in fields(value)]
     data: dict[str, Any] = {}
     for name in names:
         part = plain(getattr(value, name))

@@ -47,11 +47,14 @@ def report(
     frame changes meanwhile, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
-    terms, least = checked_terms(about), checked_least(min_mentions)
+    terms = checked_terms(about)
+    if not isinstance(min_mentions, int) or min_mentions < 1:
+        expected = "expected a whole number, at least 1"
+        raise InputError(f"min_mentions: {expected}, found {shown(min_mentions, 60)}")
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(default_model(terms) if model is None else model))
     name = model_name(model)
-    options = ReportOptions("a frame", name, text, by, over, dates, terms, least)
+    options = ReportOptions("a frame", name, text, by, over, dates, terms, min_mentions)
     return run_report(lambda: frame_rows(eager, options), model, options)
 
 
@@ -75,12 +78,3 @@ def model_name(model: Predictor) -> str:
     return str(
         installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
     )
-
-
-def checked_least(min_mentions: int) -> int:
-    """The number itself. Raises InputError unless it is a whole number, at least 1."""
-    if not isinstance(min_mentions, int) or min_mentions < 1:
-        raise InputError(
-            f"min_mentions: expected a whole number, at least 1, found {shown(min_mentions, 60)}"
-        )
-    return min_mentions

@@ -26,12 +26,8 @@ Tell = Callable[[Progress], None]
 _TOLD: Final = 256  # rows after which the progress is told
 
 
-def nobody(now: Progress) -> None:
-    """Is told the progress, and does nothing."""
-
-
 def run_report(
-    source: Source, model: "Predictor | None", options: ReportOptions, tell: Tell = nobody
+    source: Source, model: "Predictor | None", options: ReportOptions, tell: Tell = lambda _: None
 ) -> Report:
     """The report of a table, whose rows `source` gives twice. `tell` is told the progress. Without
     a model, the rows have been scored before.
