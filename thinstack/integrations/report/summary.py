@@ -40,7 +40,7 @@ def report_of(
     aspects = tuple(_aspect(term, tallies[term], plan) for term in terms)
     comparison = None
     if options.by is not None:
-        groups = {None: _groups(collector.all, plan)}
+        groups: dict[str | None, tuple[Group, ...]] = {None: _groups(collector.all, plan)}
         groups |= {aspect.term: aspect.groups for aspect in aspects}
         comparison = _comparison(options.by, plan, groups)
     return Report(
