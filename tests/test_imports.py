@@ -53,6 +53,7 @@ def test_scoring_a_text_imports_no_more_than_that_needs():
         "spacy",
         "sklearn",
         "filelock",
+        "jinja2",
         "asyncio",
         "urllib.request",
         "pluggy",

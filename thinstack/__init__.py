@@ -47,9 +47,8 @@ if TYPE_CHECKING:
     from thinstack.data.trees.treebank import read_trees
     from thinstack.integrations.frames import score_frame
     from thinstack.integrations.report.frames import report
-    from thinstack.integrations.show.render import Markup
+    from thinstack.integrations.show.render import render
     from thinstack.runtime import Aspect, Phrase, Prediction, Predictor, Result
-    from thinstack.runtime.why import Contribution
 else:
     __getattr__ = lazy(
         __name__,
@@ -66,6 +65,7 @@ else:
             "data.trees.treebank": "read_trees",
             "integrations.frames": "score_frame",
             "integrations.report.frames": "report",
+            "integrations.show.render": "render",
             "runtime": "Aspect Phrase Prediction Predictor Result",
         },
         dict.fromkeys(
@@ -158,25 +158,6 @@ def load(
         isolated=isolated,
         allow_operators=allow_operators,
     )
-
-
-def render(
-    x: object,
-    style: Literal["tree", "text"] = "tree",
-    *,
-    whys: "Sequence[Sequence[Contribution]]" = (),
-) -> "Markup":
-    """Draw sentences as markup, which a notebook shows, and which you can write to a file or page.
-
-    `x`: a result, a sentence of one, a spaCy Doc or Span, a binary tree, a tree in brackets, or
-    several of these. `style`: "tree" draws one SVG with the class of every phrase. "text" colours
-    the phrases within the running text, which suits long texts. `whys`: what the phrases of each
-    sentence contribute (`Prediction.why`). Raises InputError for an object that cannot be drawn,
-    TreeError for a tree that is not binary.
-    """
-    from thinstack.integrations.show.render import render as drawn
-
-    return drawn(x, style, whys=whys)
 
 
 def train_texts(

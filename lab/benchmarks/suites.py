@@ -20,10 +20,10 @@ from suites_page import page_of, renewed
 import thinstack
 from thinstack.core.scale import FIVE
 from thinstack.evaluate.suite import AspectCase, Case, Half, halves, read_suite, suite_names
-from thinstack.evaluate.suite_aspects import aspect_suite_figures
 from thinstack.evaluate.suite_evaluation import (
     Readings,
     SuiteFigures,
+    aspect_suite_figures,
     evaluate_suite,
     polarity_figures,
     suite_figures,

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from reproduce.cases import Cases
-from thinstack.evaluate.accuracy import confidence_error, negative_log_likelihood
+from thinstack.evaluate.accuracy import confidence_error
 from thinstack.evaluate.figures import percentage
 from thinstack.evaluate.pair_figures import relatedness
 
@@ -16,10 +16,12 @@ Figure = Callable[[Cases], float | None]
 
 
 def likelihood(cases: Cases) -> float | None:
-    """The mean negative log-likelihood of the gold classes, in nats."""
-    if np.isnan(cases.likelihood).any():
+    """The mean negative log-likelihood of the gold classes, in nats. A probability of 0 counts as
+    the least positive normal number of 32 bits."""
+    if np.isnan(cases.likelihood).any() or not len(cases.likelihood):
         return None
-    return negative_log_likelihood(cases.likelihood)
+    least = np.finfo(np.float32).tiny
+    return float(-np.log(np.maximum(cases.likelihood, least).astype(np.float64)).mean())
 
 
 def calibration(cases: Cases) -> float | None:

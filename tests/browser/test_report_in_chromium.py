@@ -4,10 +4,7 @@ import os
 import shutil
 
 import pytest
-from integrations.report_readings import mention, readings, report
-
-from thinstack.integrations.report.entries import Entry
-from thinstack.integrations.report.readings import Reading
+from integrations.report_rows import mention, report, row, rows
 
 CHROMIUM = os.environ.get("THINSTACK_CHROMIUM") or shutil.which("chromium")
 
@@ -27,13 +24,10 @@ def browser(playwright):
 def address(tmp_path_factory):
     """A report of many groups, and of names that are long and hostile."""
     names = ("North", "South", "East", LONG, "<img src=x onerror=alert(1)>")
-    pairs = readings(600)
-    pairs += [
-        (Entry("line 9", "x", name), Reading(1, 1.0, [mention(f"{LONG} price", 1)] * 6))
-        for name in names[3:] * 20
-    ]
+    texts = rows(600)
+    texts += [row(*[mention(f"{LONG} price", 1)] * 6, group=name) for name in names[3:] * 20]
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(report(pairs, groups=names).html(), encoding="utf-8")
+    path.write_text(report(texts, groups=names).html(), encoding="utf-8")
     return path.as_uri()
 
 

@@ -18,13 +18,11 @@ from last_word_model import write_last_word_bundle
 import thinstack
 from thinstack.bundle import opening
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
-from thinstack.integrations.report import frames, groups
-from thinstack.integrations.report.entries import Entry, Fault
-from thinstack.integrations.report.groups import MOST_GROUPS
+from thinstack.integrations.report import frames, plan
+from thinstack.integrations.report.plan import MOST_GROUPS
+from thinstack.integrations.report.rows import Fault, ReportOptions, TextRow
 from thinstack.integrations.report.run import run_report
-from thinstack.integrations.report.scored import report_scored
-from thinstack.integrations.report.scored_rows import AspectRow, ScoredFolder
-from thinstack.integrations.report.summary import Asked
+from thinstack.integrations.report.scored import AspectRow, ScoredFolder
 
 ROWS = [
     ("A good battery! The staff is awful.", "North", "2024-01-09"),
@@ -57,11 +55,12 @@ def table(tmp_path):
 
 
 @pytest.fixture
-def made(cli, folder, table, tmp_path):
+def report(cli, folder, table, tmp_path):
     """Calls the command, and gives the report as data."""
 
-    def call(*options, source=table, model=("--model", folder)):
-        out = tmp_path / "made.json"
+    def call(*options, source=table):
+        out = tmp_path / "report.json"
+        model = () if (source / "manifest.json").exists() else ("--model", folder)
         answer = cli("report", source, "--out", out, *model, *options)
         assert answer.code == 0, answer.err
         assert answer.err.endswith(f"the report is in {out}\n")
@@ -70,19 +69,32 @@ def made(cli, folder, table, tmp_path):
     return call
 
 
+@pytest.fixture
+def scored(cli, folder, table, tmp_path):
+    """Scores the table into a folder or a file, and gives that. `options` as for the command."""
+
+    def call(*options, source=table, output="aspects", out="scored", code=0):
+        run = ("predict", "--input", source, "--output", output, "--jobs", "0", "--model", folder)
+        text = ("--text", "review") if "review" in source.read_text("utf-8") else ()
+        assert cli(*run, *text, *options, "--out", tmp_path / out).code == code
+        return tmp_path / out
+
+    return call
+
+
 def counted(model, texts, about=()):
     """The sides of each term, as a count of the results says."""
-    found = {}
+    counts = {}
     for result in model(texts):
-        own = {}
+        by_term = {}
         for each in result.about(*about) if about else result.aspects:
             side = {"negative": -1, "neutral": 0, "positive": 1}[each.label]
-            own.setdefault(each.asked or each.text.lower(), []).append(side)
-        for term, sides in own.items():
+            by_term.setdefault(each.asked or each.text.lower(), []).append(side)
+        for term, sides in by_term.items():
             total = sum(sides)
             side = "positive" if total > 0 else "negative" if total < 0 else "neutral"
-            found.setdefault(term, Counter())[side] += 1
-    return found
+            counts.setdefault(term, Counter())[side] += 1
+    return counts
 
 
 def sides_of(data):
@@ -93,8 +105,8 @@ def sides_of(data):
     }
 
 
-def test_from_a_table_to_figures(made, model):
-    data = made(*AS_A_TABLE)
+def test_from_a_table_to_figures(report, model):
+    data = report(*AS_A_TABLE)
     texts = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
     assert (data["rows"], data["texts"]) == (len(ROWS), len(texts))
     assert sides_of(data) == counted(model, texts)
@@ -117,11 +129,11 @@ def test_from_a_table_to_figures(made, model):
     assert unread["empty"]["examples"][0]["place"] == "line 4"
 
 
-def test_terms_that_are_named(made, model, cli, table, tmp_path):
+def test_terms_that_are_named(report, model, cli, table, tmp_path):
     about = ("battery", "staff|screen", "parking")
     options = [option for term in about for option in ("--about", term)]
     warnings.simplefilter("always", NoMentionWarning)
-    data = made("--text", "review", *options)
+    data = report("--text", "review", *options)
     texts = [text for text, *_ in ROWS if text and text.isascii()]
     expected = counted(model, texts, about)
     assert sides_of(data) == {term: expected.get(term, Counter()) for term in about}
@@ -151,7 +163,7 @@ def test_the_ending_tells_the_format(cli, folder, table, tmp_path, ending):
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet", "tsv", "csv.gz", "folder"])
-def test_other_tables_say_the_same(made, table, tmp_path, kind):
+def test_other_tables_say_the_same(report, table, tmp_path, kind):
     data = pd.DataFrame(ROWS, columns=COLUMNS)
     source = tmp_path / f"reviews.{kind}"
     if kind == "jsonl":
@@ -165,7 +177,7 @@ def test_other_tables_say_the_same(made, table, tmp_path, kind):
         data[3:].to_csv(source / "b.csv", index=False)
     else:
         data.to_csv(source, index=False, sep="\t" if kind == "tsv" else ",")
-    plain, other = made(*AS_A_TABLE), made(*AS_A_TABLE, source=source)
+    plain, other = report(*AS_A_TABLE), report(*AS_A_TABLE, source=source)
     for each in (plain, other):
         each.pop("source")
         for unread in each["unread"]:
@@ -176,8 +188,8 @@ def test_other_tables_say_the_same(made, table, tmp_path, kind):
     assert other == plain
 
 
-def test_a_frame_says_the_same(made, model):
-    plain = made(*AS_A_TABLE)
+def test_a_frame_says_the_same(report, model):
+    plain = report(*AS_A_TABLE)
     frame = pd.DataFrame(ROWS, columns=COLUMNS)
     options = {"text": "review", "by": "store", "over": "day", "min_mentions": 1, "model": model}
     for each in (frame, pl.DataFrame(ROWS, COLUMNS, orient="row"), pa.Table.from_pandas(frame)):
@@ -192,12 +204,9 @@ def test_a_frame_says_the_same(made, model):
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_scored_rows_say_the_same(made, cli, folder, table, tmp_path, form):
-    out = tmp_path / "scored"
-    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
-    assert cli(*run, "--out", out, "--format", form, "--model", folder).code == 0
-    plain = made(*AS_A_TABLE)
-    alone = made("--min-mentions", "1", source=out, model=())
+def test_scored_rows_say_the_same(report, scored, table, form):
+    out, plain = scored("--format", form), report(*AS_A_TABLE)
+    alone = report("--min-mentions", "1", source=out)
     assert sides_of(alone) == sides_of(plain)
     assert alone["sides_of_mentions"] is True
     assert [each["said"] for each in alone["aspects"]] == [
@@ -205,107 +214,92 @@ def test_scored_rows_say_the_same(made, cli, folder, table, tmp_path, form):
     ]
     assert not any(each["quotes"] for each in alone["aspects"])
     both = ("--texts", table, "--by", "store", "--over", "day", "--min-mentions", "1")
-    joined = made(*both, source=out, model=())
-    for found, known in zip(joined["aspects"], plain["aspects"], strict=True):
-        assert found["quotes"] == known["quotes"]
-        for name in ("term", "groups", "periods", "mentions", "names"):
-            assert json.dumps(found[name])[:60] == json.dumps(known[name])[:60]
-            if name in ("term", "mentions", "names"):
-                assert found[name] == known[name]
-        counts = [each["texts"] for each in found["groups"]]
-        assert counts == [each["texts"] for each in known["groups"]]
+    joined = report(*both, source=out)
+    for there, here in zip(joined["aspects"], plain["aspects"], strict=True):
+        for name in ("quotes", "term", "mentions", "names", "said"):
+            assert there[name] == here[name]
+        for name, key in (("groups", "group"), ("periods", "start")):
+            counts = [(each[key], each["texts"]) for each in there[name]]
+            assert counts == [(each[key], each["texts"]) for each in here[name]]
     kinds = {each["kind"]: each["rows"] for each in joined["unread"]}
     assert kinds == {"empty": 1, "group": 1, "date": 1}
 
 
-def test_ids_join_scored_rows_to_their_texts(made, cli, folder, tmp_path):
-    table, out = tmp_path / "ids.csv", tmp_path / "scored"
+def test_scored_rows_are_joined_to_their_texts_and_no_others(report, scored, cli, tmp_path):
+    table = tmp_path / "ids.csv"
     frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(key=[f"k{n}" for n in range(len(ROWS))])
     frame.to_csv(table, index=False)
-    run = ("predict", "--input", table, "--text", "review", "--id", "key", "--output", "aspects")
-    assert cli(*run, "--jobs", "0", "--out", out, "--model", folder).code == 0
-    data = made("--texts", table, "--min-mentions", "1", source=out, model=())
+    out = scored("--id", "key", source=table)
+    data = report("--texts", table, "--min-mentions", "1", source=out)
     assert all(each["quotes"] for each in data["aspects"])
-    frame[::-1].to_csv(table, index=False)
-    answer = cli("report", out, "--texts", table, "--out", tmp_path / "x.html")
-    assert (answer.code, "expected the table that was scored" in answer.err) == (2, True)
-    frame.assign(review="other text of a length").to_csv(table, index=False)
-    answer = cli("report", out, "--texts", table, "--out", tmp_path / "x.html")
-    assert (answer.code, "expected the table that was scored" in answer.err) == (2, True)
+    others = [frame[::-1], frame[:-1], frame.assign(key="k"), frame.assign(review="other text")]
+    for other in others:
+        other.to_csv(table, index=False)
+        answer = cli("report", out, "--texts", table, "--out", tmp_path / "x.html")
+        assert (answer.code, "expected the table that was scored" in answer.err) == (2, True)
     frame.assign(store="x").to_csv(table, index=False)
-    assert made("--texts", table, "--by", "store", source=out, model=())["by"]["groups"]
+    assert report("--texts", table, "--by", "store", source=out)["by"]["groups"]
 
 
-def test_texts_of_one_id_stay_apart(made, model, cli, folder, tmp_path):
+def test_texts_of_one_id_stay_apart(report, model, scored, tmp_path):
     """Also where a term stands farther behind than those of the text before."""
-    table, out = tmp_path / "ids.csv", tmp_path / "scored"
+    table = tmp_path / "ids.csv"
     texts = ["good battery", "nothing here, and so: awful staff", "so good", "good battery"]
     texts += ["nothing, and nothing, and a battery", "battery good"]
     pd.DataFrame({"text": texts, "key": "same"}).to_csv(table, index=False)
-    run = ("predict", "--input", table, "--id", "key", "--output", "aspects", "--jobs", "0")
-    assert cli(*run, "--allow-repeated-ids", "--out", out, "--model", folder).code == 0
+    out = scored("--id", "key", "--allow-repeated-ids", source=table)
     for more in ((), ("--texts", table)):
-        data = made("--min-mentions", "1", *more, source=out, model=())
+        data = report("--min-mentions", "1", *more, source=out)
         assert (data["texts"], sides_of(data)) == (6, counted(model, texts))
 
 
-def test_a_report_replaces_nothing_that_it_reads(cli, folder, table, tmp_path):
-    scored, content = tmp_path / "scored", table.read_bytes()
-    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
-    assert cli(*run, "--out", scored, "--model", folder).code == 0
-    part = scored / "part-000000.jsonl"
-    rows = part.read_bytes()
+def test_a_report_replaces_nothing_that_it_reads(cli, folder, scored, table, tmp_path):
+    rows, content = scored(), table.read_bytes()
+    part = rows / "part-000000.jsonl"
+    before = part.read_bytes()
     for sources, out in (
         ((table, *AS_A_TABLE, "--model", folder), table),
         ((tmp_path, *AS_A_TABLE, "--model", folder), tmp_path / "new.csv"),
-        ((scored,), scored / "new.csv"),
-        ((scored, "--texts", table), table),
-        ((scored, "--texts", table), part),
+        ((rows,), rows / "new.csv"),
+        ((rows, "--texts", table), table),
+        ((rows, "--texts", table), part),
     ):
         answer = cli("report", *sources, "--out", out, "--format", "csv")
-        assert (answer.code, table.read_bytes(), part.read_bytes()) == (2, content, rows)
+        assert (answer.code, table.read_bytes(), part.read_bytes()) == (2, content, before)
     assert not (tmp_path / "new.csv").exists()
 
 
 LOST = {
-    "a part is cut": lambda out: [(out / "part-000000.jsonl", lambda rows: rows[:2])],
-    "a part is gone": lambda out: [(out / "part-000000.jsonl", lambda rows: None)],
-    "a row is there twice": lambda out: [(out / "part-000000.jsonl", lambda rows: rows[:1] + rows)],
-    "rows are in another order": lambda out: [(out / "part-000000.jsonl", lambda rows: rows[::-1])],
-    "a failed row is gone": lambda out: [(out / "errors/part-000000.jsonl", lambda rows: None)],
+    "a part is cut": ("part-000000.jsonl", lambda rows: rows[:2]),
+    "a part is gone": ("part-000000.jsonl", lambda rows: None),
+    "a row is there twice": ("part-000000.jsonl", lambda rows: rows[:1] + rows),
+    "rows are in another order": ("part-000000.jsonl", lambda rows: rows[::-1]),
+    "a failed row is gone": ("errors/part-000000.jsonl", lambda rows: None),
 }
 
 
 @pytest.mark.parametrize("name", LOST)
 @pytest.mark.parametrize("texts", [False, True])
-def test_scored_rows_that_are_lost_are_an_error(cli, folder, table, tmp_path, name, texts):
-    out = tmp_path / "scored"
-    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
-    pd.DataFrame([*ROWS, (None, "North", "x")], columns=COLUMNS).to_json(
-        table.with_suffix(".jsonl"), orient="records", lines=True
-    )
-    table = table.with_suffix(".jsonl")
-    run = (*run[:2], table, *run[3:], "--fail-after", "1", "--format", "jsonl")
-    assert cli(*run, "--out", out, "--model", folder).code == 1
+def test_scored_rows_that_are_lost_are_an_error(cli, scored, tmp_path, name, texts):
+    table, (file, change) = tmp_path / "reviews.jsonl", LOST[name]
+    frame = pd.DataFrame([*ROWS, (None, "North", "x")], columns=COLUMNS)
+    frame.to_json(table, orient="records", lines=True)
+    out = scored("--fail-after", "1", "--format", "jsonl", source=table, code=1)
     more = ("--texts", table) if texts else ()
     assert cli("report", out, *more, "--out", tmp_path / "x.json").code == 0
-    for path, change in LOST[name](out):
-        rows = change(path.read_text("utf-8").splitlines(keepends=True))
-        path.unlink() if rows is None else path.write_text("".join(rows), "utf-8")
+    rows = change((out / file).read_text("utf-8").splitlines(keepends=True))
+    (out / file).unlink() if rows is None else (out / file).write_text("".join(rows), "utf-8")
     answer = cli("report", out, *more, "--out", tmp_path / "y.json")
     assert (answer.code, (tmp_path / "y.json").exists()) == (2, False)
     assert "part-000000" in answer.err
 
 
-def test_counts_of_a_manifest_add_up(cli, folder, table, tmp_path):
-    out = tmp_path / "scored"
-    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
-    assert cli(*run, "--out", out, "--model", folder).code == 0
-    path = out / "manifest.json"
+def test_counts_of_a_manifest_add_up(cli, scored, tmp_path):
+    path = scored() / "manifest.json"
     manifest = json.loads(path.read_text())
     for change in ({"finished": {"scored": 6, "failed": 0}}, {"shards": [9, -2]}, {"shards": []}):
         path.write_text(json.dumps(manifest | change))
-        assert cli("report", out, "--out", tmp_path / "x.json").code == 2
+        assert cli("report", path.parent, "--out", tmp_path / "x.json").code == 2
 
 
 HOSTILE = [
@@ -322,10 +316,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_rows_that_no_run_has_written_are_thinstack_errors(cli, folder, table, tmp_path, form):
-    out = tmp_path / "scored"
-    run = ("predict", "--input", table, "--text", "review", "--output", "aspects", "--jobs", "0")
-    assert cli(*run, "--out", out, "--format", form, "--model", folder).code == 0
+def test_rows_that_no_run_has_written_are_thinstack_errors(scored, table, form):
+    out = scored("--format", form)
     part = out / f"part-000000.{form}"
     if form == "csv":
         rows = list(csv.DictReader(io.StringIO(part.read_text("utf-8"), newline="")))
@@ -342,17 +334,16 @@ def test_rows_that_no_run_has_written_are_thinstack_errors(cli, folder, table, t
         else:
             stream.writelines(f"{json.dumps(row)}\n" for row in written)
         part.write_text(stream.getvalue(), "utf-8", newline="")
-        opened = ScoredFolder.opened(out)
+        options = ReportOptions("x")
         for texts in (None, table):
             try:
-                report_scored(opened, Asked("x", "", opened.columns(None, None, None)), texts)
+                run_report(lambda t=texts: ScoredFolder.opened(out, t).rows(options), None, options)
             except ThinstackError:
                 return True
         return False
 
     assert not refused(rows[place])
-    known = {name: value for name, value in rows[place].items() if name in AspectRow.model_fields}
-    for name in known:
+    for name in AspectRow.model_fields:
         if form == "jsonl" or name != "label":
             changed = {key: value for key, value in rows[place].items() if key != name}
             assert refused(changed), name
@@ -364,43 +355,40 @@ def test_rows_that_no_run_has_written_are_thinstack_errors(cli, folder, table, t
     "line",
     ["{}", "[]", "x", '{"id": "1", "kind": [], "message": "m"}', '{"id": "\\ud800"}', "\xff"],
 )
-def test_errors_that_no_run_has_written_are_thinstack_errors(cli, folder, tmp_path, line):
-    table, out = tmp_path / "t.jsonl", tmp_path / "scored"
+def test_errors_that_no_run_has_written_are_thinstack_errors(cli, scored, tmp_path, line):
+    table = tmp_path / "t.jsonl"
     table.write_text('{"text": "good battery"}\n{"text": null}\n')
-    run = ("predict", "--input", table, "--output", "aspects", "--jobs", "0", "--fail-after", "1")
-    assert cli(*run, "--out", out, "--model", folder).code == 1
+    out = scored("--fail-after", "1", source=table, code=1)
     (out / "errors" / "part-000000.jsonl").write_bytes(f"{line}\n".encode("latin-1"))
     assert cli("report", out, "--out", tmp_path / "x.json").code == 2
 
 
 def test_a_table_that_changes_meanwhile_is_an_error(model):
-    entries = [Entry(f"line {n}", "good battery", "North") for n in range(3)]
+    rows = [TextRow(f"line {n}", "good battery", "North") for n in range(3)]
     others = {
-        "shorter": entries[:2],
-        "longer": [*entries, entries[0]],
-        "another text": [*entries[:2], entries[2]._replace(text="awful battery")],
-        "another group": [entries[0]._replace(group="South"), *entries[1:]],
-        "another fault": [*entries[:2], Entry("line 2", "", faults=(Fault("row", "broken"),))],
+        "shorter": rows[:2],
+        "longer": [*rows, rows[0]],
+        "another text": [*rows[:2], rows[2]._replace(text="awful battery")],
+        "another group": [rows[0]._replace(group="South"), *rows[1:]],
+        "another fault": [*rows[:2], TextRow("line 2", "", faults=(Fault("row", "broken"),))],
     }
     for name, later in others.items():
-        times = iter([entries, later])
+        times = iter([rows, later])
         with pytest.raises(StoppedError):
-            run_report(lambda times=times: iter(next(times)), model, Asked(name, ""))
-    assert run_report(lambda: iter(entries), model, Asked("x", "")).figures.texts == 3
+            run_report(lambda times=times: iter(next(times)), model, ReportOptions(name))
+    assert run_report(lambda: iter(rows), model, ReportOptions("x")).figures.texts == 3
 
 
 @pytest.mark.parametrize("output", ["aspects", "sentences", "documents", "phrases"])
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_scored_rows_in_one_file_are_no_texts(cli, folder, table, tmp_path, output, form):
-    out = tmp_path / f"scored.{form}"
-    run = ("predict", "--input", table, "--text", "review", "--output", output, "--jobs", "0")
-    assert cli(*run, "--out", out, "--model", folder).code == 0
+def test_scored_rows_in_one_file_are_no_texts(cli, folder, scored, tmp_path, output, form):
+    out = scored(output=output, out=f"scored.{form}")
     answer = cli("report", out, "--out", tmp_path / "x.json", "--model", folder)
     assert (answer.code, "--output aspects" in answer.err) == (2, True)
 
 
-def test_standard_input_is_read_as_by_predict(cli, folder, table, made, tmp_path):
-    plain = made(*AS_A_TABLE)
+def test_standard_input_is_read_as_by_predict(cli, folder, table, report, tmp_path):
+    plain = report(*AS_A_TABLE)
     out = tmp_path / "piped.json"
 
     def piped(content, *options):
@@ -417,11 +405,11 @@ def test_standard_input_is_read_as_by_predict(cli, folder, table, made, tmp_path
 def test_names_that_look_alike_are_one_group(model):
     names = ["Caf\u00e9", "Cafe\u0301", "CAF\u00c9", " Caf\u00e9\u200b", "Cafe"]
     frame = pd.DataFrame({"text": ["good battery"] * 10, "store": names * 2})
-    found = thinstack.report(frame, by="store", model=model, min_mentions=1)
-    assert [(group.name, group.figures.texts) for group in found.by.groups] == [
+    result = thinstack.report(frame, by="store", model=model, min_mentions=1)
+    assert [(group.name, group.figures.texts) for group in result.by.groups] == [
         *(("Caf\u00e9", 8), ("Cafe", 2))
     ]
-    assert [(each.name, each.figures.texts) for each in found.aspects[0].groups] == [
+    assert [(each.name, each.figures.texts) for each in result.aspects[0].groups] == [
         *(("Caf\u00e9", 8), ("Cafe", 2))
     ]
 
@@ -429,24 +417,24 @@ def test_names_that_look_alike_are_one_group(model):
 def test_long_names_are_groups_of_their_own_and_shown_by_both_ends(model):
     names = [f"https://shop.example/{'x' * 100}/{end}" for end in ("one", "two")]
     frame = pd.DataFrame({"text": ["good battery"] * 4, "page": names * 2})
-    found = thinstack.report(frame, by="page", model=model, min_mentions=1)
-    assert [(group.name, group.figures.texts) for group in found.by.groups] == [
+    result = thinstack.report(frame, by="page", model=model, min_mentions=1)
+    assert [(group.name, group.figures.texts) for group in result.by.groups] == [
         (name, 2) for name in names
     ]
-    page = found.html()
+    page = result.html()
     assert all(f"x/{end}" in page for end in ("one", "two"))
     assert not any(name in page for name in names)
 
 
 def test_the_largest_groups_are_found_in_bounded_memory(monkeypatch):
     """Beside a count of all, where most names come once and before the large ones."""
-    monkeypatch.setattr(groups, "_MOST_NAMES", 200)
+    monkeypatch.setattr(plan, "_MOST_NAMES", 200)
     rng = random.Random(0)
     names = [f"once {n}" for n in range(3000)]
     names += rng.choices([f"often {n}" for n in range(60)], range(1, 61), k=9000)
     names += [f"again {n}" for n in range(3000)]
     counts = Counter(names)
-    counted = groups.Groups()
+    counted = plan.Groups()
     for name in names:
         counted.add(name)
         assert len(counted.names) <= 200
@@ -459,8 +447,8 @@ def test_the_largest_groups_are_found_in_bounded_memory(monkeypatch):
 
 
 def test_few_characters_of_names_are_held(monkeypatch):
-    monkeypatch.setattr(groups, "_MOST_CHARACTERS", 10_000)
-    counted = groups.Groups()
+    monkeypatch.setattr(plan, "_MOST_CHARACTERS", 10_000)
+    counted = plan.Groups()
     for n in range(300):
         counted.add(f"{n} {'x' * 500}")
         counted.add("large")
@@ -499,23 +487,23 @@ def test_bins_and_periods_are_groups_and_periods_are_dates(model):
     frame["month"] = pd.period_range("2024-01", periods=4, freq="M")
     frame["quarter"] = frame.month.dt.asfreq("Q")
     for by in ("band", "quarter"):
-        found = thinstack.report(frame, by=by, over="month", model=model)
+        result = thinstack.report(frame, by=by, over="month", model=model)
         expected = Counter(str(cell) for cell in frame[by])
-        assert {each.name: each.figures.texts for each in found.by.groups} == expected
-        assert (found.over.unit, len(found.over.periods)) == ("month", 4)
+        assert {each.name: each.figures.texts for each in result.by.groups} == expected
+        assert (result.over.unit, len(result.over.periods)) == ("month", 4)
 
 
 def test_dates_that_cannot_be_are_listed(model):
     dates = ["2024-01-09", "9999-12-31", "1011-01-01", "45200", None, "2024-01-11"]
     frame = pd.DataFrame({"text": ["good battery"] * 6, "day": dates})
-    found = thinstack.report(frame, over="day", model=model)
-    assert [each.start.isoformat() for each in found.over.periods] == [
+    result = thinstack.report(frame, over="day", model=model)
+    assert [each.start.isoformat() for each in result.over.periods] == [
         *("2024-01-09", "2024-01-10", "2024-01-11")
     ]
-    assert {each.kind: each.rows for each in found.unread} == {"date": 4}
+    assert {each.kind: each.rows for each in result.unread} == {"date": 4}
     beyond = pd.Series(np.array(["2024-01-09", "10000-01-01"] * 3, "M8[s]"))
-    found = thinstack.report(frame.assign(day=beyond), over="day", model=model)
-    assert {each.kind: each.rows for each in found.unread} == {"date": 3}
+    result = thinstack.report(frame.assign(day=beyond), over="day", model=model)
+    assert {each.kind: each.rows for each in result.unread} == {"date": 3}
     far = pl.Series([2**61, 0], dtype=pl.Datetime("us")).gather([0, 1, 0, 1, 1, 1])
     with pytest.raises(InputError, match="1900 to 2100"):
         thinstack.report(
@@ -525,16 +513,16 @@ def test_dates_that_cannot_be_are_listed(model):
             over="d",
             model=model,
         )
-    found = thinstack.report(pl.DataFrame({"text": ["good"] * 6, "d": far}), over="d", model=model)
-    assert {each.kind: each.rows for each in found.unread} == {"date": 2}
+    result = thinstack.report(pl.DataFrame({"text": ["good"] * 6, "d": far}), over="d", model=model)
+    assert {each.kind: each.rows for each in result.unread} == {"date": 2}
 
 
-def test_groups_of_few_rows_are_counted_together(made, cli, folder, tmp_path):
+def test_groups_of_few_rows_are_counted_together(report, cli, folder, tmp_path):
     table = tmp_path / "many.csv"
     stores = [f"store {number:02d}" for number in range(MOST_GROUPS + 5)]
     stores += stores[5:]
     pd.DataFrame({"text": "good battery", "store": stores}).to_csv(table, index=False)
-    data = made("--by", "store", source=table)["by"]
+    data = report("--by", "store", source=table)["by"]
     assert [each["group"] for each in data["groups"]] == stores[5 : MOST_GROUPS + 5]
     assert data["others"] == 5
     out = tmp_path / "many.html"
@@ -581,9 +569,9 @@ def test_what_cannot_be_reported_is_one_message(cli, folder, tmp_path, name):
     frame.to_csv(places["table"], index=False)
     frame[:0].to_csv(places["empty"], index=False)
     options, said = WRONG[name]
-    given = [option.format(**places) for option in options]
-    out = () if "--out" in given else ("--out", tmp_path / "x.html")
-    answer = cli("report", *given, *out, "--model", folder)
+    filled = [option.format(**places) for option in options]
+    out = () if "--out" in filled else ("--out", tmp_path / "x.html")
+    answer = cli("report", *filled, *out, "--model", folder)
     assert answer.code == 2
     assert said in answer.err
     assert not (tmp_path / "x.html").exists()
@@ -620,24 +608,19 @@ def test_a_model_of_sentences_is_refused(tmp_path, monkeypatch):
         thinstack.report(pd.DataFrame({"text": ["good"]}), about=["battery"], model=model)
 
 
-@pytest.mark.parametrize("options", [("--about", "x"), ("--model", "m"), ("--no-header",)])
-def test_options_of_texts_do_not_go_with_scored_rows(cli, folder, table, tmp_path, options):
-    out = tmp_path / "scored"
-    run = ("predict", "--input", table, "--text", "review", "--jobs", "0", "--model", folder)
-    assert cli(*run, "--out", out, "--output", "aspects").code == 0
-    answer = cli("report", out, "--out", tmp_path / "x.html", *options)
-    assert (answer.code, options[0] in answer.err) == (2, True)
-    answer = cli("report", out, "--out", tmp_path / "x.html", "--by", "store")
-    assert (answer.code, "--texts" in answer.err) == (2, True)
+def test_options_of_texts_do_not_go_with_scored_rows(cli, scored, tmp_path):
+    out = scored()
+    for options, named in (
+        *((("--about", "x"), "--about"), (("--model", "m"), "--model")),
+        *((("--no-header",), "--no-header"), (("--by", "store"), "--texts")),
+    ):
+        answer = cli("report", out, "--out", tmp_path / "x.html", *options)
+        assert (answer.code, named in answer.err) == (2, True)
 
 
-def test_rows_of_sentences_are_refused(cli, folder, table, tmp_path):
-    out = tmp_path / "scored"
-    run = ("predict", "--input", table, "--text", "review", "--jobs", "0", "--model", folder)
-    assert cli(*run, "--out", out).code == 0
-    answer = cli("report", out, "--out", tmp_path / "x.html")
-    assert answer.code == 2
-    assert "rows of sentences" in answer.err
+def test_rows_of_sentences_are_refused(cli, scored, tmp_path):
+    answer = cli("report", scored(output="sentences"), "--out", tmp_path / "x.html")
+    assert (answer.code, "rows of sentences" in answer.err) == (2, True)
 
 
 def test_a_text_that_the_model_cannot_score_is_counted(model, monkeypatch):
@@ -650,8 +633,8 @@ def test_a_text_that_the_model_cannot_score_is_counted(model, monkeypatch):
 
     monkeypatch.setattr(type(model), "score_texts", failing)
     frame = pd.DataFrame(ROWS, columns=COLUMNS)
-    found = thinstack.report(frame, "review", model=model, min_mentions=1)
-    failed = next(each for each in found.unread if each.kind == "failed")
+    result = thinstack.report(frame, "review", model=model, min_mentions=1)
+    failed = next(each for each in result.unread if each.kind == "failed")
     assert failed.examples == (("row 3", "it is too much"),)
 
 
@@ -659,8 +642,8 @@ def test_nobody_is_warned_of_languages(model):
     frame = pd.DataFrame(ROWS, columns=COLUMNS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = thinstack.report(frame, "review", model=model)
-    assert "language" in {each.kind for each in found.unread}
+        result = thinstack.report(frame, "review", model=model)
+    assert "language" in {each.kind for each in result.unread}
 
 
 @pytest.mark.parametrize(
@@ -690,11 +673,11 @@ def test_a_term_that_no_row_has_is_said_and_bad_terms_are_refused(model):
     names = ["battery", "Batteries", "zoom"]
     for make in (thinstack.report, thinstack.score_frame):
         with pytest.warns(NoMentionWarning, match="'zoom'") as warned:
-            made = make(frame, about=names, model=model)
+            report = make(frame, about=names, model=model)
         assert len(warned) == 1
         assert warned[0].filename == __file__
         for bad in ([["a"]], ["\ud800"], ["a\ud800"], [3], 3):
             with pytest.raises(InputError):
                 make(frame, about=bad, model=model)
     for name in names[:2]:
-        assert made[f"{name}_mentions"].tolist() == [1, 1]
+        assert report[f"{name}_mentions"].tolist() == [1, 1]

@@ -11,7 +11,8 @@ from thinstack.evaluate.figures import interval_line, wilson
     [(81, 263, 25.53, 36.62), (15, 148, 6.24, 16.05), (0, 20, 0.0, 16.11), (20, 20, 83.89, 100.0)],
 )
 def test_the_interval_of_wilson(right, cases, low, high):
-    assert wilson(100 * right / cases, cases) == pytest.approx((low, high), abs=0.01)
+    ends = [100 * end for end in wilson(right / cases, cases)]
+    assert ends == pytest.approx([low, high], abs=0.01)
 
 
 def test_without_texts_there_is_none():

@@ -10,7 +10,7 @@ from pages import ROOT
 
 from thinstack.errors import DataError, UnknownNameError
 from thinstack.evaluate.suite import AspectCase, Case, halves, read_suite, suite_names
-from thinstack.evaluate.suite_sets import case_sets
+from thinstack.evaluate.suite_evaluation import case_sets
 
 SUITES = {name: read_suite(name) for name in suite_names()}
 CASES = SUITES["polarity"]

@@ -5,8 +5,7 @@ from html.parser import HTMLParser
 import pytest
 from drawn import predict
 
-from thinstack.integrations.show.html import page
-from thinstack.integrations.show.svg import svg
+from thinstack.integrations.show.svg import page, svg
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 
@@ -33,9 +32,9 @@ class Reader(HTMLParser):
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_it_holds_the_drawing_of_all_sentences_and_needs_no_other_file(count):
     predictions = [predict(BRACKETS), predict("(4 Superb)"), predict("(0 <b>&)")][:count]
-    found = page(predictions)
-    assert Reader(found).addresses == []
-    assert found.startswith("<!DOCTYPE html>\n")
-    assert "<b>" not in found
-    assert count == 0 or svg(predictions) in found
-    assert ("no sentences" in found) == (count == 0)
+    markup = page(predictions)
+    assert Reader(markup).addresses == []
+    assert markup.startswith("<!DOCTYPE html>\n")
+    assert "<b>" not in markup
+    assert count == 0 or svg(predictions) in markup
+    assert ("no sentences" in markup) == (count == 0)

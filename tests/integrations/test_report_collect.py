@@ -4,27 +4,26 @@ import random
 from collections import Counter
 
 import pytest
-from integrations.report_readings import SIDES, collected, mention, plan, readings, report
+from integrations.report_rows import SIDES, collected, mention, plan, report, row, rows
 from scipy import stats
 
 from thinstack.integrations.report import collect
-from thinstack.integrations.report.entries import Entry
-from thinstack.integrations.report.readings import Reading
+from thinstack.integrations.report.rows import Fault
 from thinstack.integrations.report.tally import MOST_SAID
 
-PAIRS = readings(900)
+TEXTS = rows(900)
 NAMES = {"battery": {"battery", "batteries"}, "staff": {"staff"}, "price": {"price"}}
 
 
-def sides(pairs, names):
+def sides(texts, names):
     """How many texts speak for each side of a term, counted the long way."""
-    found = Counter()
-    for _, reading in pairs:
-        own = [each.side for each in reading.mentions if each.term.lower() in names]
-        if own:
-            total = sum(own)
-            found[SIDES[(total > 0) - (total < 0)]] += 1
-    return {side: found[side] for side in SIDES.values()}
+    times = Counter()
+    for text in texts:
+        of_term = [each.side for each in text.mentions if each.term.lower() in names]
+        if of_term:
+            total = sum(of_term)
+            times[SIDES[(total > 0) - (total < 0)]] += 1
+    return {side: times[side] for side in SIDES.values()}
 
 
 def counts(figures):
@@ -32,66 +31,63 @@ def counts(figures):
 
 
 def test_texts_are_counted_once_for_each_term():
-    found = report(PAIRS)
-    assert {aspect.term for aspect in found.aspects} == {*NAMES}
-    assert [aspect.figures.texts for aspect in found.aspects] == sorted(
-        (aspect.figures.texts for aspect in found.aspects), reverse=True
+    summary = report(TEXTS)
+    assert {aspect.term for aspect in summary.aspects} == {*NAMES}
+    assert [aspect.figures.texts for aspect in summary.aspects] == sorted(
+        (aspect.figures.texts for aspect in summary.aspects), reverse=True
     )
-    for aspect in found.aspects:
+    for aspect in summary.aspects:
         names = NAMES[aspect.term]
-        assert counts(aspect.figures) == sides(PAIRS, names)
-        mentions = [each for _, reading in PAIRS for each in reading.mentions]
+        assert counts(aspect.figures) == sides(TEXTS, names)
+        mentions = [each for text in TEXTS for each in text.mentions]
         assert aspect.mentions == sum(each.term.lower() in names for each in mentions)
         assert {*aspect.names} == names
         for name, figures in aspect.groups:
-            some = [pair for pair in PAIRS if pair[0].group == name]
+            some = [text for text in TEXTS if text.group == name]
             assert counts(figures) == sides(some, names)
         assert sum(figures.texts for _, figures in aspect.periods) == aspect.figures.texts
         for start, figures in aspect.periods:
-            some = [pair for pair in PAIRS if pair[0].day.replace(day=1) == start]
+            some = [text for text in TEXTS if text.day.replace(day=1) == start]
             assert counts(figures) == sides(some, names)
-    texts = Counter(SIDES[reading.side] for _, reading in PAIRS)
-    assert counts(found.figures) == dict(texts)
-    assert found.without == sum(not reading.mentions for _, reading in PAIRS)
-    assert found.rare == 1
+    texts = Counter(SIDES[text.side] for text in TEXTS)
+    assert counts(summary.figures) == dict(texts)
+    assert summary.without == sum(not text.mentions for text in TEXTS)
+    assert summary.rare == 1
 
 
 def test_spellings_of_a_term_are_counted_together():
     written = ["set up", "Setup", "set-up", "set up", "setups", "the set\u2011up"]
-    pairs = [
-        (Entry(f"line {number}", "x"), Reading(1, 1.0, [mention(name, 1)]))
-        for number, name in enumerate(written)
-    ]
-    twice = Reading(1, 1.0, [mention("setup", 1), mention("set up", 1)])
-    for some in (pairs, pairs[::-1]):
-        (aspect,) = report([*some, (Entry("line 9", "x"), twice)]).aspects
+    texts = [row(mention(name, 1)) for name in written]
+    twice = row(mention("setup", 1), mention("set up", 1))
+    for some in (texts, texts[::-1]):
+        (aspect,) = report([*some, twice]).aspects
         assert (aspect.term, aspect.figures.texts, aspect.mentions) == ("set up", 7, 8)
         assert {*aspect.names} == {"set up", "setup", "set-up", "setups"}
 
 
 def test_the_order_of_rows_does_not_matter():
-    other = PAIRS.copy()
+    other = TEXTS.copy()
     random.Random(1).shuffle(other)
-    first, second = report(PAIRS), report(other)
+    first, second = report(TEXTS), report(other)
     assert second.to_csv() == first.to_csv()
     for one, two in zip(first.aspects, second.aspects, strict=True):
-        assert (two.positive, two.negative) == (one.positive, one.negative)
+        assert two.said == one.said
         assert two.quotes == one.quotes
 
 
 def test_differences_are_those_of_the_test_of_pairs():
-    found = report(PAIRS).by
-    assert {each.term for each in found.differences} == {"price"}
-    assert found.differences[0].group == "North"
-    for each in found.differences:
-        known = [pair for pair in PAIRS if pair[0].group is not None]
-        here = sides([pair for pair in known if pair[0].group == each.group], {"price"})
-        there = sides([pair for pair in known if pair[0].group != each.group], {"price"})
+    summary = report(TEXTS).by
+    assert {each.term for each in summary.differences} == {"price"}
+    assert summary.differences[0].group == "North"
+    for each in summary.differences:
+        here = sides([text for text in TEXTS if text.group == each.group], {"price"})
+        others = [text for text in TEXTS if text.group not in (each.group, None)]
+        there = sides(others, {"price"})
         assert (counts(each.here), counts(each.there)) == (here, there)
         table = [[both[each.side], sum(both.values()) - both[each.side]] for both in (here, there)]
         assert each.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
         assert each.p <= each.adjusted <= 0.05
-    assert found.tests == 2 * 3 * 4, "both sides, three groups, three terms and the whole"
+    assert summary.tests == 2 * 3 * 4, "both sides, three groups, three terms and the whole"
 
 
 def test_nothing_differs_by_chance():
@@ -99,51 +95,47 @@ def test_nothing_differs_by_chance():
     unlikely (binomial)."""
     wrong = 0
     for seed in range(40):
-        pairs = readings(300, seed, terms=("battery", "staff"))
-        wrong += bool(report(pairs).by.differences)
+        wrong += bool(report(rows(300, seed, terms=("battery", "staff"))).by.differences)
     assert wrong < 6
 
 
 def test_two_groups_are_compared_once():
-    pairs = [pair for pair in PAIRS if pair[0].group != "East"]
-    found = report(pairs, groups=("South", "North")).by
-    assert {each.group for each in found.differences} == {"South"}
-    assert found.tests == 2 * 4
-    one = report(pairs, groups=("South",)).by
+    texts = [text for text in TEXTS if text.group != "East"]
+    summary = report(texts, groups=("South", "North")).by
+    assert {each.group for each in summary.differences} == {"South"}
+    assert summary.tests == 2 * 4
+    one = report(texts, groups=("South",)).by
     assert (one.tests, one.differences) == (0, ())
 
 
 def test_what_a_user_names_stays_apart_and_stays():
-    mentions = [mention("price", 1, named=True), mention("prices", -1, named=True)]
-    pairs = [(Entry("line 2", "x"), Reading(1, 0.5, mentions))] * 2
-    found = report(pairs, about=("prices", "price", "parking"), min_mentions=99)
-    assert [(each.term, each.figures.texts) for each in found.aspects] == [
+    text = row(mention("price", 1, named=True), mention("prices", -1, named=True))
+    summary = report([text] * 2, about=("prices", "price", "parking"), min_mentions=99)
+    assert [(each.term, each.figures.texts) for each in summary.aspects] == [
         *(("prices", 2), ("price", 2), ("parking", 0))
     ]
-    assert found.aspects[2].figures.share("positive") is None
-    assert found.rare == 0
+    assert summary.aspects[2].figures.share("positive") is None
+    assert summary.rare == 0
 
 
 def test_both_sides_alike_are_neutral():
-    reading = Reading(1, 0.5, [mention("price", 1), mention("price", -1)])
-    found = report([(Entry("line 2", "x"), reading)], min_mentions=1)
-    assert counts(found.aspects[0].figures) == {"negative": 0, "neutral": 1, "positive": 0}
-    assert found.aspects[0].figures.polarity.value == 0
-    assert found.aspects[0].mentions == 2
+    text = row(mention("price", 1), mention("price", -1))
+    (aspect,) = report([text], min_mentions=1).aspects
+    assert counts(aspect.figures) == {"negative": 0, "neutral": 1, "positive": 0}
+    assert (aspect.figures.polarity.value, aspect.mentions) == (0, 2)
 
 
 def test_a_phrase_counts_once_in_a_text_and_a_sentence_is_quoted_once():
     same = mention("price", 1, "so cheap")
-    pairs = [(Entry(f"line {n}", "x"), Reading(1, 1.0, [same, same])) for n in range(3)]
-    (aspect,) = report(pairs, min_mentions=1).aspects
-    assert aspect.positive == (("cheap", 3),)
+    (aspect,) = report([row(same, same)] * 3, min_mentions=1).aspects
+    assert aspect.said["positive"] == (("cheap", 3),)
     assert aspect.mentions == 6
     assert [quote.text for quote in aspect.quotes] == [same.sentence]
 
 
 def test_quotes_are_of_the_sides_and_hold_what_decides():
-    found = report(PAIRS)
-    for aspect in found.aspects:
+    summary = report(TEXTS)
+    for aspect in summary.aspects:
         assert len(aspect.quotes) == 3
         assert len({quote.text for quote in aspect.quotes}) == 3
         most = max(SIDES, key=lambda side: getattr(aspect.figures, SIDES[side]))
@@ -159,11 +151,8 @@ def test_sentences_that_are_easily_read_are_quoted_first():
     short = mention("price", 1, before="The")._replace(polarity=0.2)
     long = mention("price", 1, before="word " * 40 + "the")
     plain = [mention("price", 1, before=f"{number} times we had the") for number in range(3)]
-    pairs = [
-        (Entry(f"line {n}", "x"), Reading(1, 1.0, [each]))
-        for n, each in enumerate([short, long, *plain])
-    ]
-    (aspect,) = report(pairs, min_mentions=1).aspects
+    texts = [row(each) for each in (short, long, *plain)]
+    (aspect,) = report(texts, min_mentions=1).aspects
     assert {quote.text for quote in aspect.quotes} == {each.sentence for each in plain}
 
 
@@ -172,7 +161,7 @@ def test_a_long_sentence_is_cut_around_the_term(words):
     before, behind = ("word " * count for count in words)
     each = mention("price", -1, before=f"{before}the")
     each = each._replace(sentence=each.sentence[:-1] + f" {behind}end.")
-    (aspect,) = report([(Entry("line 2", "x"), Reading(-1, -1.0, [each]))], min_mentions=1).aspects
+    (aspect,) = report([row(each, side=-1)], min_mentions=1).aspects
     (quote,) = aspect.quotes
     assert len(quote.text) <= collect.MOST_CHARACTERS + 4
     assert quote.text[slice(*quote.term)] == "price"
@@ -187,7 +176,7 @@ def test_what_decides_is_left_out_of_a_quote_that_cannot_hold_it():
     far = mention("price", -1, before="the")
     far = far._replace(sentence=far.sentence + " word" * 200 + " bad")
     far = far._replace(because=collect.Span(len(far.sentence) - 3, len(far.sentence)))
-    (aspect,) = report([(Entry("line 2", "x"), Reading(-1, -1.0, [far]))], min_mentions=1).aspects
+    (aspect,) = report([row(far, side=-1)], min_mentions=1).aspects
     (quote,) = aspect.quotes
     assert quote.because is None
     assert quote.text[slice(*quote.term)] == "price"
@@ -196,34 +185,31 @@ def test_what_decides_is_left_out_of_a_quote_that_cannot_hold_it():
 def test_memory_is_bounded(monkeypatch):
     """What is frequent is counted right though rare terms are forgotten."""
     monkeypatch.setattr(collect, "MOST_TERMS", 50)
-    pairs = []
+    texts = []
     for number in range(2000):
         mentions = [mention(f"thing{number}", 1, f"phrase {number}")]
         mentions += [mention("battery", 1, f"reason {number}")] * (number % 2)
-        pairs.append((Entry(f"line {number}", "x"), Reading(1, 1.0, mentions)))
-    found = collected(pairs)
-    assert len(found.terms) <= 2 * 50
-    assert found.terms["battery"].texts == 1000
-    assert found.missed >= 1
-    assert len(found.terms["battery"].said[1]) <= MOST_SAID
-    said = report(pairs, min_mentions=2)
+        texts.append(row(*mentions))
+    summary = collected(texts)
+    assert len(summary.terms) <= 2 * 50
+    assert summary.terms["battery"].figures.texts == 1000
+    assert summary.missed >= 1
+    assert len(summary.terms["battery"].said[1]) <= MOST_SAID
+    said = report(texts, min_mentions=2)
     assert [aspect.term for aspect in said.aspects] == ["battery"]
     assert "forgotten" in said.html()
 
 
 def test_what_could_not_be_read_is_counted_with_three_examples():
-    found = collected([])
-    for number in range(5):
-        found.unread("language", f"line {number}", "why")
-    found.unread("empty", "line 9", "")
-    language, empty = found.all_unread()
+    foreign = row()._replace(faults=(Fault("language", "why"),))
+    missing = row(place="line 9")._replace(faults=(Fault("empty", ""), Fault("date", "why")))
+    language, empty = collected([*[foreign] * 5, missing]).unread()
     assert (language.kind, language.rows, len(language.examples)) == ("language", 5, 3)
     assert (empty.rows, empty.examples) == (1, (("line 9", ""),))
 
 
 def test_a_day_far_from_the_others_is_counted_without_a_period():
-    entry = Entry("line 2", "x", None, plan(1).calendar.first.replace(year=1900))
-    found = report([(entry, Reading(1, 1.0, []))])
-    assert found.figures.texts == 1
-    assert sum(each.figures.texts for each in found.over.periods) == 0
-    assert found.unread[0].kind == "date"
+    summary = report([row(day=plan(1).calendar.first.replace(year=1900))])
+    assert summary.figures.texts == 1
+    assert sum(each.figures.texts for each in summary.over.periods) == 0
+    assert summary.unread[0].kind == "date"

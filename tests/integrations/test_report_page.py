@@ -10,33 +10,31 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
-from integrations.report_readings import mention, readings, report
+from integrations.report_rows import mention, report, row, rows
 
-from thinstack.integrations.report.entries import Entry
 from thinstack.integrations.report.page import MOST_SHOWN
-from thinstack.integrations.report.readings import Reading
 
 VOID = {"meta", "br", "rect", "path"}
-PAIRS = readings(900)
+TEXTS = rows(900)
 
 
 class Page(HTMLParser):
     """The elements of a page, whose tags must be balanced.
 
     Attributes:
-        found: of each element in order its tag, its attributes and its text.
+        elements: of each element in order its tag, its attributes and its text.
     """
 
     def __init__(self, markup):
         super().__init__()
-        self.found, self._open = [], []
+        self.elements, self._open = [], []
         self.feed(markup)
         self.close()
         assert not self._open
 
     def handle_starttag(self, tag, attrs):
         item = (tag, dict(attrs), [])
-        self.found.append(item)
+        self.elements.append(item)
         if tag not in VOID:
             self._open.append(item)
 
@@ -50,10 +48,10 @@ class Page(HTMLParser):
 
     def all(self, tag):
         """The text of each element of a tag, on one line."""
-        return [" ".join("".join(texts).split()) for name, _, texts in self.found if name == tag]
+        return [" ".join("".join(texts).split()) for name, _, texts in self.elements if name == tag]
 
     def attributes(self, tag):
-        return [attributes for name, attributes, _ in self.found if name == tag]
+        return [attributes for name, attributes, _ in self.elements if name == tag]
 
 
 def percent(share):
@@ -70,27 +68,28 @@ def shares(data):
     return [f"{data['texts']:,}", *cells]
 
 
-def rows(markup, caption):
+def table_cells(markup, caption):
     """The rows of the tables whose caption starts so: the texts of the cells but pictures."""
     tables = re.findall(r"<table.*?</table>", markup, re.DOTALL)
     some = [each for each in tables if f"<caption>{caption}" in each]
     assert some, caption
-    found = []
-    for row in re.findall(r"<tr>(.*?)</tr>", "".join(some), re.DOTALL):
-        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+    lines = []
+    for line in re.findall(r"<tr>(.*?)</tr>", "".join(some), re.DOTALL):
+        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL)
         plain = (re.sub(r"<svg.*?</svg>", "", cell, flags=re.DOTALL) for cell in cells)
-        found.append([unescape(re.sub(r"<[^>]*>", "", cell)) for cell in plain])
-    return [[cell for cell in row if cell] for row in found if row[0] not in ("Aspect", "Store")]
+        texts = (unescape(re.sub(r"<[^>]*>", "", cell)) for cell in plain)
+        lines.append([" ".join(text.split()) for text in texts])
+    return [[cell for cell in line if cell] for line in lines if line[0] not in ("Aspect", "Store")]
 
 
 @pytest.fixture(scope="module")
-def made():
-    return report(PAIRS)
+def summary():
+    return report(TEXTS)
 
 
 @pytest.fixture(scope="module")
-def markup(made):
-    return made.html()
+def markup(summary):
+    return summary.html()
 
 
 def test_headings_are_in_order(markup):
@@ -101,9 +100,9 @@ def test_headings_are_in_order(markup):
         *("What could not be read", "How to read this page"),
     ]
     assert page.all("h3") == ["What differs by more than chance", "battery", "price", "staff"]
-    levels = [int(tag[1]) for tag, *_ in page.found if re.fullmatch("h[1-6]", tag)]
+    levels = [int(tag[1]) for tag, *_ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
-    places = {attributes.get("id") for _, attributes, _ in page.found}
+    places = {attributes.get("id") for _, attributes, _ in page.elements}
     links = [attributes["href"] for attributes in page.attributes("a")]
     assert links
     assert all(link.startswith("#") and link[1:] in places for link in links)
@@ -113,7 +112,7 @@ def test_headings_are_in_order(markup):
 
 def test_every_table_has_a_caption_and_scopes_and_every_picture_a_name(markup):
     page = Page(markup)
-    tags = [tag for tag, *_ in page.found]
+    tags = [tag for tag, *_ in page.elements]
     assert tags.count("table") == tags.count("caption") > 3
     assert all(each.get("scope") in ("col", "row") for each in page.attributes("th"))
     pictures = re.findall(r"<svg.*?</svg>", markup, re.DOTALL)
@@ -125,18 +124,20 @@ def test_the_page_needs_no_network_and_no_script(markup):
     assert "<script" not in markup
     assert not re.search(r"https?:|//|@import|url\(", markup.replace("//,", ""))
     assert "default-src 'none'" in markup
-    assert not {"img", "link", "iframe", "object"} & {tag for tag, *_ in Page(markup).found}
+    assert not {"img", "link", "iframe", "object"} & {tag for tag, *_ in Page(markup).elements}
 
 
-def test_figures_of_tables_are_those_of_json(made, markup):
-    data = json.loads(made.to_json())
+def test_figures_of_tables_are_those_of_json(summary, markup):
+    data = json.loads(summary.to_json())
     aspects = [[each["term"], *shares(each)] for each in data["aspects"]]
-    assert rows(markup, "Shares of the texts that speak of each aspect") == aspects
+    assert table_cells(markup, "Shares of the texts that speak of each aspect") == aspects
     groups = [[each["group"], *shares(each)] for each in data["by"]["groups"]]
-    assert rows(markup, "The texts by store") == groups
+    assert table_cells(markup, "The texts by store") == groups
     periods = [shares(each) for each in data["over"]["periods"]]
-    assert [row[1:] for row in rows(markup, "Texts by month")[1:]] == periods
-    cells = {row[0]: row[1:] for row in rows(markup, "Share of positive texts of each aspect")}
+    assert [row[1:] for row in table_cells(markup, "Texts by month")[1:]] == periods
+    cells = {
+        row[0]: row[1:] for row in table_cells(markup, "Share of positive texts of each aspect")
+    }
     for each in data["aspects"]:
         expected = [
             f"{percent(group['share_positive']['value'])}of {group['texts']}"
@@ -145,8 +146,8 @@ def test_figures_of_tables_are_those_of_json(made, markup):
         assert [re.sub(" [▲▼]", "", cell) for cell in cells[each["term"]]] == expected
 
 
-def test_what_is_in_short_is_that_of_json(made, markup):
-    data, page = made.to_dict(), Page(markup)
+def test_what_is_in_short_is_that_of_json(summary, markup):
+    data, page = summary.to_dict(), Page(markup)
     mean = data["polarity"]
     value, low, high = (f"{mean[end]:+.2f}".replace("-", "−") for end in ("value", "low", "high"))
     assert page.all("dd") == ["900 of 900 rows", *shares(data)[1:], f"{value} ({low} to {high})"]
@@ -158,14 +159,14 @@ def test_what_is_in_short_is_that_of_json(made, markup):
     assert first["group"] in said
 
 
-def test_cards_have_what_json_has(made, markup):
+def test_cards_have_what_json_has(summary, markup):
     cards = re.findall(r"<article.*?</article>", markup, re.DOTALL)
-    for data, card in zip(made.to_dict()["aspects"], cards, strict=True):
+    for data, card in zip(summary.to_dict()["aspects"], cards, strict=True):
         page = Page(card)
         for side in ("positive", "negative"):
             said = [f"{each['phrase']} × {each['times']}" for each in data["said"][side]]
-            own = re.search(rf'<ul class="said {side}".*?</ul>', card, re.DOTALL)
-            assert Page(own[0]).all("li") == said if said else own is None
+            listed = re.search(rf'<ul class="said {side}".*?</ul>', card, re.DOTALL)
+            assert Page(listed[0]).all("li") == said if said else listed is None
         quotes = [f"{each['text']}{each['side']}; {each['place']}" for each in data["quotes"]]
         assert page.all("blockquote") == quotes
         for each, text in zip(data["quotes"], page.all("mark"), strict=True):
@@ -174,11 +175,11 @@ def test_cards_have_what_json_has(made, markup):
         assert f"{data['texts']} texts: {three[0]} positive, {three[1]} neutral" in page.all("p")[0]
 
 
-def test_csv_has_the_figures_of_json(made):
-    data = made.to_dict()
-    found = {
-        (row["aspect"], row["group"], row["period"]): row
-        for row in csv.DictReader(io.StringIO(made.to_csv()))
+def test_csv_has_the_figures_of_json(summary):
+    data = summary.to_dict()
+    lines = {
+        (line["aspect"], line["group"], line["period"]): line
+        for line in csv.DictReader(io.StringIO(summary.to_csv()))
     }
     expected = {("", "", ""): data}
     for each in [data["by"], data["over"], *data["aspects"]]:
@@ -186,17 +187,17 @@ def test_csv_has_the_figures_of_json(made):
         expected |= {(term, "", ""): each} if term else {}
         expected |= {(term, group["group"], ""): group for group in each.get("groups", ())}
         expected |= {(term, "", period["start"]): period for period in each.get("periods", ())}
-    assert {*found} == {*expected}
-    for key, row in found.items():
-        own = expected[key]
-        assert row["mentions"] == str(own.get("mentions", ""))
+    assert {*lines} == {*expected}
+    for key, line in lines.items():
+        figures = expected[key]
+        assert line["mentions"] == str(figures.get("mentions", ""))
         for name in ("texts", "negative", "neutral", "positive"):
-            assert int(row[name]) == own[name]
+            assert int(line[name]) == figures[name]
         for name in ("share_negative", "share_neutral", "share_positive", "polarity"):
-            known = own[name] or dict.fromkeys(("value", "low", "high"))
+            ends = figures[name] or dict.fromkeys(("value", "low", "high"))
             for column, end in ((name, "value"), (f"{name}_low", "low"), (f"{name}_high", "high")):
-                cell = float(row[column]) if row[column] else None
-                assert cell == (None if known[end] is None else pytest.approx(known[end], abs=1e-6))
+                cell = float(line[column]) if line[column] else None
+                assert cell == (None if ends[end] is None else pytest.approx(ends[end], abs=1e-6))
 
 
 NASTY = '<img src=x onerror="alert(1)">&amp;</style><script>alert(2)</script>\u202e\x00'
@@ -204,27 +205,27 @@ NASTY = '<img src=x onerror="alert(1)">&amp;</style><script>alert(2)</script>\u2
 
 def test_what_others_wrote_is_text():
     each = mention(f"battery {NASTY}", -1, f"bad {NASTY}")
-    pairs = [(Entry(f"line {NASTY}", "x", NASTY), Reading(-1, -1.0, [each]))] * 6
-    made = report(pairs, groups=(NASTY, "North"))
-    made = replace(made, source=NASTY, model=NASTY, by=replace(made.by, column=NASTY))
-    markup = made.html()
+    texts = [row(each, side=-1, place=f"line {NASTY}", group=NASTY)] * 6
+    summary = report(texts, groups=(NASTY, "North"))
+    summary = replace(summary, source=NASTY, model=NASTY, by=replace(summary.by, column=NASTY))
+    markup = summary.html()
     page = Page(markup)
-    assert not {"img", "script"} & {tag for tag, *_ in page.found}
+    assert not {"img", "script"} & {tag for tag, *_ in page.elements}
     assert markup.count("</style>") == 1
     assert "\u202e" not in markup
     assert "\x00" not in markup
     assert '<img src=x onerror="alert(1)">' in "".join(page.all("article"))
-    assert not any(name.startswith("on") for _, attributes, _ in page.found for name in attributes)
-    assert json.loads(made.to_json())["source"] == NASTY
-    shown = made._repr_html_()
+    assert not any(
+        name.startswith("on") for _, attributes, _ in page.elements for name in attributes
+    )
+    assert json.loads(summary.to_json())["source"] == NASTY
+    shown = summary._repr_html_()
     frame = Page(shown).attributes("iframe")
     assert frame[0]["srcdoc"] == markup
 
 
 def test_a_cell_of_the_csv_is_no_formula():
-    pairs = [(Entry("line 2", "x", "=1+1"), Reading(1, 1.0, []))]
-    table = report(pairs, groups=("=1+1",)).to_csv()
-    assert "'=1+1" in table
+    assert "'=1+1" in report([row(group="=1+1")], groups=("=1+1",)).to_csv()
 
 
 def test_marks_that_cross_keep_their_words():
@@ -232,7 +233,7 @@ def test_marks_that_cross_keep_their_words():
     text = each.sentence
     start = text.index("life")
     each = each._replace(because=each.because._replace(start=start, end=start + len("life, very")))
-    page = Page(report([(Entry("line 2", "x"), Reading(1, 1.0, [each]))], min_mentions=1).html())
+    page = Page(report([row(each)], min_mentions=1).html())
     assert text in page.all("blockquote")[0].replace("positive; line 2", "")
     assert "".join(page.all("mark")).replace(" ", "") == "life,very"
     assert " ".join(page.all("span")).count("battery") == 1
@@ -240,23 +241,22 @@ def test_marks_that_cross_keep_their_words():
 
 def test_many_aspects_are_cut_and_said():
     terms = [f"thing{number}a" for number in range(MOST_SHOWN + 7)]
-    pairs = [(Entry("line 2", "x"), Reading(1, 1.0, [mention(term, 1)])) for term in terms]
-    made = report(pairs, min_mentions=1)
-    page = Page(made.html())
+    summary = report([row(mention(term, 1)) for term in terms], min_mentions=1)
+    page = Page(summary.html())
     assert len(page.all("article")) == MOST_SHOWN
     assert "7 more aspects are in the report as JSON or CSV" in " ".join(page.all("caption"))
-    assert len(made.to_dict()["aspects"]) == MOST_SHOWN + 7
+    assert len(summary.to_dict()["aspects"]) == MOST_SHOWN + 7
 
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_without_terms_groups_or_differences_the_page_says_so(count):
-    pairs = [(Entry("line 2", "x", "North"), Reading(1, 1.0, [mention("price", 1)] * count))]
-    markup = report(pairs, groups=("North",)).html()
+    text = row(*[mention("price", 1)] * count, group="North")
+    markup = report([text], groups=("North",)).html()
     assert "What 1 text says" in markup
     assert "No term is spoken of in 5 texts or more." in markup
     assert "There is only one value of store: nothing to compare." in markup
     assert "Every row could be read." in markup
-    few = [(Entry("line 2", "x", name), Reading(1, 1.0, [])) for name in ("North", "South")]
+    few = [row(group=name) for name in ("North", "South")]
     assert "too few texts of each to compare" in report(few).html()
 
 

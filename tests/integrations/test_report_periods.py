@@ -8,14 +8,8 @@ import pandas as pd
 import pytest
 
 from thinstack.errors import InputError
-from thinstack.integrations.report.date_formats import check_format
-from thinstack.integrations.report.periods import (
-    MOST_PERIODS,
-    Calendar,
-    date_of,
-    fitting_formats,
-    period_name,
-)
+from thinstack.integrations.report.calendar import MOST_PERIODS, Calendar, period_name
+from thinstack.integrations.report.dates import check_format, date_of, fitting_formats
 
 DAY = date(2024, 3, 9)
 
@@ -109,9 +103,9 @@ def test_a_format_is_the_only_one():
 )
 def test_the_range_decides_the_unit(days, unit, count):
     first = date(2024, 1, 1)  # a Monday
-    found = Calendar.of({first: 1, first + timedelta(days=days - 1): 1})
-    assert found.unit == unit
-    assert len(found.periods()) == count
+    calendar = Calendar.of({first: 1, first + timedelta(days=days - 1): 1})
+    assert calendar.unit == unit
+    assert len(calendar.periods()) == count
     assert unit == "year" or count <= MOST_PERIODS + 1
 
 
@@ -123,8 +117,7 @@ def test_every_day_lies_in_one_of_the_periods():
         assert starts == sorted(set(starts))
         day = first
         while day <= last:
-            own = calendar.period(day)
-            assert own == max(start for start in starts if start <= day)
+            assert calendar.period(day) == max(start for start in starts if start <= day)
             day += timedelta(days=1)
         assert calendar.period(last + timedelta(days=1)) is None
 
@@ -132,9 +125,13 @@ def test_every_day_lies_in_one_of_the_periods():
 def test_a_date_far_from_nearly_all_others_is_left_out():
     days = Counter({date(2024, 3, 1) + timedelta(days=n): 5 for n in range(30)})
     far = {date(1024, 3, 1): 1, date(2204, 3, 1): 1}
-    found = Calendar.of(days | Counter(far))
-    assert (found.unit, found.first, found.last) == ("day", date(2024, 3, 1), date(2024, 3, 30))
-    assert [found.period(day) for day in far] == [None, None]
+    calendar = Calendar.of(days | Counter(far))
+    assert (calendar.unit, calendar.first, calendar.last) == (
+        "day",
+        date(2024, 3, 1),
+        date(2024, 3, 30),
+    )
+    assert [calendar.period(day) for day in far] == [None, None]
     near = Calendar.of(days | Counter({date(2024, 4, 20): 1}))
     assert near.last == date(2024, 4, 20)
     assert Calendar.of({}) is None
@@ -150,9 +147,9 @@ def test_what_stands_for_no_date_is_left_out(mark, share):
     for step in (1, 30):
         days = Counter({date(2024, 12, 1) - timedelta(days=step * n): 3 for n in range(333)})
         marks = int(share * days.total())
-        found = Calendar.of(days | Counter({mark: marks}))
-        assert (found.first, found.last) == (min(days), max(days))
-        assert found.period(mark) is None
+        calendar = Calendar.of(days | Counter({mark: marks}))
+        assert (calendar.first, calendar.last) == (min(days), max(days))
+        assert calendar.period(mark) is None
 
 
 def test_a_few_percent_far_away_are_left_out_and_a_few_percent_near_are_not():

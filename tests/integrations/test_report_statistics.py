@@ -10,10 +10,10 @@ from thinstack.integrations.report.statistics import (
     LEAST_EXPECTED,
     adjusted,
     mean_interval,
+    share_interval,
     two_shares,
-    wilson,
 )
-from thinstack.integrations.report.tally import Tally
+from thinstack.integrations.report.tally import Figures
 
 
 @pytest.mark.parametrize(
@@ -28,15 +28,15 @@ from thinstack.integrations.report.tally import Tally
 )
 def test_intervals_of_shares_are_those_of_newcombe(count, of, low, high):
     """Newcombe 1998, Table I, method 3; the last row is its third, turned round."""
-    found = wilson(count, of)
-    assert found.value == count / of
-    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+    interval = share_interval(count, of)
+    assert interval.value == count / of
+    assert (round(interval.low, 4), round(interval.high, 4)) == (low, high)
 
 
 def test_intervals_hold_the_share_and_stay_between_0_and_1():
     for of in (1, 2, 3, 10, 1_000_000):
         for count in {0, 1, of // 2, of}:
-            share, low, high = wilson(count, of)
+            share, low, high = share_interval(count, of)
             assert 0 <= low <= share <= high <= 1
 
 
@@ -46,14 +46,14 @@ def test_the_test_of_two_shares_is_pearsons():
         (of, other), share = rng.integers(5, 400, 2), rng.random()
         counts = rng.binomial([of, other], share).tolist()
         table = [[counts[0], of - counts[0]], [counts[1], other - counts[1]]]
-        known = min(map(sum, zip(*table, strict=True))) > 0
-        expected = stats.contingency.expected_freq(table).min() if known else 0
-        found = two_shares(counts[0], int(of), counts[1], int(other))
+        filled = min(map(sum, zip(*table, strict=True))) > 0
+        expected = stats.contingency.expected_freq(table).min() if filled else 0
+        p = two_shares(counts[0], int(of), counts[1], int(other))
         if expected < LEAST_EXPECTED:
-            assert found is None
+            assert p is None
         else:
             compared += 1
-            assert found == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+            assert p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
     assert compared > 100
 
 
@@ -70,10 +70,10 @@ def test_adjusted_values_are_those_of_benjamini_and_hochberg():
 @pytest.mark.parametrize("n", [10, 11, 30, 1000])
 def test_the_interval_of_a_mean_is_students(n):
     numbers = np.random.default_rng(n).normal(0.3, 0.5, n)
-    tally = Tally()
+    figures = Figures()
     for number in numbers.tolist():
-        tally.add(1, number)
-    value, low, high = tally.polarity()
+        figures.add(1, number)
+    value, low, high = figures.polarity
     spread = stats.sem(numbers)
     expected = stats.t.interval(0.95, n - 1, loc=numbers.mean(), scale=spread)
     assert value == pytest.approx(numbers.mean())
@@ -82,19 +82,18 @@ def test_the_interval_of_a_mean_is_students(n):
 
 def test_few_numbers_have_a_mean_without_an_interval():
     assert mean_interval(9, 0.5, 0.1) == (0.5, None, None)
-    assert Tally().polarity() is None
+    assert Figures().polarity is None
 
 
-def test_tallies_of_parts_make_the_tally_of_all():
+def test_figures_of_parts_make_the_figures_of_all():
     numbers = np.random.default_rng(2).normal(size=60).tolist()
-    whole, parts = Tally(), [Tally(), Tally(), Tally(), Tally()]
+    whole, parts = Figures(), [Figures(), Figures(), Figures(), Figures()]
     for place, number in enumerate(numbers):
         side = (number > 0.4) - (number < -0.4)
         whole.add(side, number)
         parts[place % 3].add(side, number)
     for part in parts[1:]:  # the last one is empty
         parts[0].merge(part)
-    sides = ("negative", "neutral", "positive", "texts")
-    assert [getattr(parts[0], side) for side in sides] == [getattr(whole, side) for side in sides]
-    assert parts[0].polarity() == pytest.approx(whole.polarity())
-    assert math.isclose(whole.mean, np.mean(numbers))
+    assert (parts[0].counts, parts[0].texts) == (whole.counts, 60)
+    assert parts[0].polarity == pytest.approx(whole.polarity)
+    assert math.isclose(whole.polarity.value, np.mean(numbers))

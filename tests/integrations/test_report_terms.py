@@ -2,7 +2,13 @@
 
 import pytest
 
-from thinstack.integrations.report.terms import joined, normalised, said_phrase, singular, typical
+from thinstack.integrations.report.terms import (
+    by_singular,
+    normalised,
+    said_phrase,
+    singular,
+    typical,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +32,7 @@ def test_a_term_is_counted_in_lower_case_without_articles_and_marks(term, counte
 
 
 @pytest.mark.parametrize(
-    ("term", "known", "counted"),
+    ("term", "other", "counted"),
     [
         ("waiters", "waiter", "waiter"),
         ("dishes", "dish", "dish"),
@@ -41,14 +47,14 @@ def test_a_term_is_counted_in_lower_case_without_articles_and_marks(term, counte
         ("lens", "len", "lens"),
     ],
 )
-def test_a_plural_is_counted_with_its_singular_if_that_is_there(term, known, counted):
-    assert singular(term, {known}) == counted
+def test_a_plural_is_counted_with_its_singular_if_that_is_there(term, other, counted):
+    assert singular(term, {other}) == counted
     assert singular(term, set()) == term
 
 
 def test_terms_are_grouped_by_their_singulars():
-    found = joined(["waiter", "waiters", "dishes", "menu"])
-    assert found == {"waiter": ["waiter", "waiters"], "dishes": ["dishes"], "menu": ["menu"]}
+    keys = by_singular(["waiter", "waiters", "dishes", "menu"])
+    assert keys == {"waiter": ["waiter", "waiters"], "dishes": ["dishes"], "menu": ["menu"]}
 
 
 @pytest.mark.parametrize(

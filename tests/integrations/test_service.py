@@ -1,26 +1,15 @@
 """`POST /predict` of `thinstack serve`: its answers, and the document that describes them."""
 
 import json
-import threading
 from http.client import HTTPConnection
 
 import pytest
 from command_line import PATIENCE
 
-import thinstack
-from thinstack.integrations.serving.server import HOST, PageServer
+from thinstack.integrations.serving.server import HOST
 
 TEXT = "The 😀 acting is superb. The plot never comes alive."
 LONG = "good " * 405
-
-
-@pytest.fixture(scope="module")
-def server():
-    with PageServer(0) as found:
-        found.predictor, found.name = thinstack.load("sentiment", threads=1), "sentiment"
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        yield found
-        found.shutdown()
 
 
 @pytest.fixture
@@ -54,11 +43,11 @@ def test_a_text_is_answered_as_by_the_library(server, ask):
 
 def test_several_texts_are_answered_in_order(server, ask):
     texts = ["A good film.", "", "So dull."]
-    status, found = ask("POST", "/predict", {"texts": texts})
+    status, answer = ask("POST", "/predict", {"texts": texts})
     assert status == 200
     expected = [each.label for each in server.predictor(texts)]
-    assert [each["label"] for each in found["results"]] == expected
-    assert found["results"][1]["sentences"] == []
+    assert [each["label"] for each in answer["results"]] == expected
+    assert answer["results"][1]["sentences"] == []
     assert ask("POST", "/predict", {"texts": []}) == (200, {"results": []})
 
 
@@ -71,8 +60,10 @@ def test_several_texts_are_answered_in_order(server, ask):
         ({"text": "a", "nodes": True}, "nodes"),
         ({"texts": "a"}, "'texts': 'a'"),
         ({}, "the keys"),
-        (b"[" * 100_000, "no JSON"),
+        *((body, "no JSON") for body in (b"[" * 100_000, b"{", b"\xff", b"9" * 5000)),
+        *((body, "as JSON") for body in ([], {"text": 3}, b'{"text": NaN}')),
         (b'{"texts": ["a", "b \\ud800"]}', "text 1"),
+        (b'{"text": "a \\ud800"}', "Unicode"),
     ],
 )
 def test_a_wrong_request_is_named(ask, body, named):

@@ -43,7 +43,7 @@ class Found:
 
 def draw_aspects(texts: Iterable[Numbered], found: Found) -> None:
     """Draw each text with its aspects, as it comes."""
-    from thinstack.integrations.show.terminal_aspects import AspectsAnswer
+    from thinstack.integrations.show.terminal_text import AspectsAnswer
 
     console, between = Console(), False
     with until_the_reader_stops():
@@ -61,7 +61,7 @@ def print_brief_aspects(
     """Print a line for each aspect as it comes, cut to the width of a terminal. If texts are
     `numbered`, it begins with the place of the text, from 0."""
     from thinstack.integrations.show.pen import Pen
-    from thinstack.integrations.show.terminal_aspects import brief_aspect
+    from thinstack.integrations.show.terminal_text import brief_aspect
 
     console = Console()
     pen = Pen(view, console.options)

@@ -99,7 +99,7 @@ def write_pages(
     predictions = [sentence for result in texts for sentence in result.sentences]
     whys = [_contributions(prediction, explained) for prediction in predictions]
     if output := pages.get("html"):
-        from thinstack.integrations.show.html import page
+        from thinstack.integrations.show.svg import page
 
         output.write(page(predictions, whys=whys))
     if output := pages.get("svg"):

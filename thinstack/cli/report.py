@@ -24,7 +24,7 @@ Format = Literal["html", "json", "csv"]
 
 _OF_TEXTS: Final = ("text", "about", "model", "separator", "header", "encoding")
 _OF_TABLE: Final = ("by", "over", "dates")
-_KEPT: Final = "stopped; nothing is written"
+_STOPPED: Final = "stopped; nothing is written: run the same command again"
 
 
 def report(
@@ -106,33 +106,36 @@ def report(
     output, console = check_output(out, "--out", (read, texts)), Console(stderr=True)
     kind = _format(out, format)
     make = _of_scored if is_scored(table) else _of_texts
-    with stoppable(f"{_KEPT}: run the same command again"), CorpusBar(console) as bar:
-        found = make(context.params, bar.tell)
-    content = {"html": found.html, "json": found.to_json, "csv": found.to_csv}[kind]()
-    output.write(content)
-    said = f"{found.figures.texts:,} texts, {len(found.aspects):,} aspects; the report is in {out}"
-    console.print(escaped(said), soft_wrap=True, highlight=False, markup=False)
+    with stoppable(_STOPPED), CorpusBar(console) as bar:
+        result = make(context.params, bar.tell)
+    output.write({"html": result.html, "json": result.to_json, "csv": result.to_csv}[kind]())
+    counts = f"{result.figures.texts:,} texts, {len(result.aspects):,} aspects"
+    line = escaped(f"{counts}; the report is in {out}")
+    console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     """The report of texts, which are scored."""
     from thinstack import load
-    from thinstack.integrations.report.entries import Columns, corpus_entries
-    from thinstack.integrations.report.frames import checked_terms, default_model, model_name
+    from thinstack.integrations.frames import checked_terms
+    from thinstack.integrations.report.frames import default_model, model_name
+    from thinstack.integrations.report.rows import ReportOptions, corpus_rows
     from thinstack.integrations.report.run import run_report
-    from thinstack.integrations.report.summary import Asked
 
     if asked["texts"] is not None:
         raise InputError("--texts: works only with a folder of scored rows: leave it out")
-    text = "text" if asked["text"] is None else asked["text"]
-    columns = Columns(text, asked["by"], asked["over"], asked["dates"])
     terms = checked_terms(asked["about"] or ())
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
     with _corpus(asked) as corpus:
         model = load(asked["model"] or default_model(terms), **running)
-        name = ", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name
-        wanted = Asked(name, model_name(model), columns, terms, asked["min_mentions"])
-        return run_report(lambda: corpus_entries(corpus, columns), model, wanted, tell)
+        settings = ReportOptions(
+            source=", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name,
+            model=model_name(model),
+            text="text" if asked["text"] is None else asked["text"],
+            about=terms,
+            **{name: asked[name] for name in (*_OF_TABLE, "min_mentions")},
+        )
+        return run_report(lambda: corpus_rows(corpus, settings), model, settings, tell)
 
 
 @contextmanager
@@ -155,9 +158,9 @@ def _corpus(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
 
 def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     """The report of rows that were scored before."""
-    from thinstack.integrations.report.scored import report_scored
-    from thinstack.integrations.report.scored_rows import ScoredFolder
-    from thinstack.integrations.report.summary import Asked
+    from thinstack.integrations.report.rows import ReportOptions
+    from thinstack.integrations.report.run import run_report
+    from thinstack.integrations.report.scored import ScoredFolder
 
     if misplaced := [name for name in _OF_TEXTS if asked[name] or asked[name] is False]:
         raise InputError(
@@ -169,11 +172,11 @@ def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
             f"{options.listed(without)}: the scored rows have no such column: name the table that "
             "was scored with --texts"
         )
-    folder = ScoredFolder.opened(asked["table"])
-    columns = folder.columns(asked["by"], asked["over"], asked["dates"])
+    folder = ScoredFolder.opened(asked["table"], asked["texts"])
     source = asked["texts"] or asked["table"]
-    wanted = Asked(source.name, "", columns, (), asked["min_mentions"])
-    return report_scored(folder, wanted, asked["texts"], tell)
+    wanted = {name: asked[name] for name in (*_OF_TABLE, "min_mentions")}
+    settings = ReportOptions(source.name, **wanted)
+    return run_report(lambda: folder.rows(settings), None, settings, tell)
 
 
 def _format(out: Path, format: Format | None) -> Format:
@@ -181,8 +184,8 @@ def _format(out: Path, format: Format | None) -> Format:
     if format is not None:
         return format
     endings: dict[str, Format] = {".html": "html", ".htm": "html", ".json": "json", ".csv": "csv"}
-    if known := endings.get(out.suffix.lower()):
-        return known
+    if kind := endings.get(out.suffix.lower()):
+        return kind
     raise InputError(
         f"--out {out}: expected a name that ends in .html, .json or .csv, found {out.name!r}: "
         "rename it, or add --format html, json or csv"

@@ -47,15 +47,15 @@ def accuracy(
             cases = right(all_scores[places], all_labels[places])
             figures[f"{name}_{kind}accuracy"] = percentage(cases)
             counts[f"{kind}{name}s"] = len(cases)
-        known = all_labels[places] >= 0
-        error = calibration_error(all_scores[places][known], all_labels[places][known])
+        labelled = all_labels[places] >= 0
+        error = calibration_error(all_scores[places][labelled], all_labels[places][labelled])
         figures[f"{name}_calibration_error"] = error
     return figures | counts
 
 
 def _right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
-    known = labels >= 0
-    return np.asarray(scores[known].argmax(axis=1) == labels[known])
+    labelled = labels >= 0
+    return np.asarray(scores[labelled].argmax(axis=1) == labels[labelled])
 
 
 def binary_right(scores: NDArray[np.floating], labels: IntArray, scale: Scale) -> NDArray[np.bool_]:
@@ -79,11 +79,11 @@ def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntAr
     If several nodes share a span (unary chains), the last in transition order counts, which is the
     highest.
     """
-    known = {
+    label_of = {
         (start, end): label
         for (start, end), label in zip(spans.tolist(), labels.tolist(), strict=True)
     }
-    return np.array([known.get((start, end), -1) for start, end in wanted.tolist()], np.int64)
+    return np.array([label_of.get((start, end), -1) for start, end in wanted.tolist()], np.int64)
 
 
 NAMES: Final = {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"}
@@ -99,9 +99,8 @@ def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[
     without texts. `texts` and `binary_texts` are the numbers of texts.
     """
     table = confusion(scores.argmax(1), gold, scores.shape[1])
-    right, found, there = table.diagonal(), table.sum(0), table.sum(1)
-    known = found + there > 0
-    f1 = 200.0 * right[known] / (found + there)[known]
+    right, both = table.diagonal(), table.sum(0) + table.sum(1)
+    f1 = 200.0 * right[both > 0] / both[both > 0]
     scale = Scale.of(labels)
     binary = np.zeros(0, np.bool_) if scale is None else binary_right(scores, gold, scale)
     return {
@@ -151,24 +150,11 @@ def confidence_error(confidence: NDArray[np.floating], right: NDArray[np.bool_])
     return 100.0 * float(np.abs(np.bincount(bins, right - top)).sum()) / len(right)
 
 
-def negative_log_likelihood(likelihood: NDArray[np.floating]) -> float | None:
-    """The mean of -ln p, in nats, over the probabilities p (K,) that K cases give to what is right.
-    None without cases. A p of 0 counts as the least positive normal number of 32 bits."""
-    if not len(likelihood):
-        return None
-    return float(-_logs(likelihood).mean())
-
-
 def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
     """softmax(z / T) for rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation 9). A
     temperature above 1 makes scores less sure, and keeps their order."""
-    logs = _logs(scores) / temperature
+    least = np.finfo(np.float32).tiny
+    logs = np.log(np.maximum(scores, least).astype(np.float64)) / temperature
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
     softer: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
     return softer
-
-
-def _logs(probabilities: NDArray[np.floating]) -> NDArray[np.float64]:
-    least = np.finfo(np.float32).tiny
-    logs: NDArray[np.float64] = np.log(np.maximum(probabilities, least).astype(np.float64))
-    return logs

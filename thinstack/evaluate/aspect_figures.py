@@ -52,7 +52,7 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
         for term, side in zip(one.gold, one.sides, strict=True)
     ]
     finding = [one for one in judged if one.found is not None]
-    known = [is_phrase for one in judged for is_phrase in one.phrases]
+    in_tree = [is_phrase for one in judged for is_phrase in one.phrases]
     return {
         "polarity_accuracy": _accuracy(pairs),
         "polarity_f1": _macro_f1(pairs),
@@ -61,12 +61,12 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
             [({t[:2] for t in one.gold}, {t[:2] for t in one.found or ()}) for one in finding]
         ),
         "aspect_f1": _f1([({*one.gold}, {*(one.found or ())}) for one in finding]),
-        "phrase_terms": 100.0 * sum(known) / len(known) if known else None,
+        "phrase_terms": 100.0 * sum(in_tree) / len(in_tree) if in_tree else None,
     }
 
 
 def _accuracy(pairs: list[tuple[int, int]]) -> float | None:
-    return 100.0 * sum(gold == found for gold, found in pairs) / len(pairs) if pairs else None
+    return 100.0 * sum(gold == side for gold, side in pairs) / len(pairs) if pairs else None
 
 
 def _macro_f1(pairs: list[tuple[int, int]]) -> float | None:
@@ -74,24 +74,24 @@ def _macro_f1(pairs: list[tuple[int, int]]) -> float | None:
         return None
     return sum(
         _harmonic(
-            sum(gold == found == side for gold, found in pairs),
+            sum(gold == said == side for gold, said in pairs),
             sum(gold == side for gold, _ in pairs),
-            sum(found == side for _, found in pairs),
+            sum(said == side for _, said in pairs),
         )
         for side in SIDES
     ) / len(SIDES)
 
 
 def _f1(sets: list[tuple[set[object], set[object]]]) -> float | None:
-    if not any(gold or found for gold, found in sets):
+    if not any(gold or predicted for gold, predicted in sets):
         return None
     return _harmonic(
-        sum(len(gold & found) for gold, found in sets),
+        sum(len(gold & predicted) for gold, predicted in sets),
         sum(len(gold) for gold, _ in sets),
-        sum(len(found) for _, found in sets),
+        sum(len(predicted) for _, predicted in sets),
     )
 
 
-def _harmonic(right: int, gold: int, found: int) -> float:
+def _harmonic(right: int, gold: int, predicted: int) -> float:
     """F1 in percent."""
-    return 200.0 * right / (gold + found) if gold + found else 0.0
+    return 200.0 * right / (gold + predicted) if gold + predicted else 0.0

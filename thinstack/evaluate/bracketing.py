@@ -10,7 +10,7 @@ from thinstack.evaluate.figures import Figures, percentage
 IntArray = NDArray[np.int64]
 
 
-def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
+def bracketing(trees: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
     """The agreement of trees with the treebank's trees over the same sentences. A tree is given as
     the words [start, end) of its nodes (N, 2).
 
@@ -29,8 +29,8 @@ def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
     Also returns `spans` and `spans_with_root`, the numbers of spans in the treebank's trees, and
     `trees`, the number of sentences of three words or more.
     """
-    pairs = [(_spans(ours), _spans(theirs)) for ours, theirs in zip(found, gold, strict=True)]
-    # Columns: spans in both trees, in the one found, in the treebank's.
+    pairs = [(_spans(ours), _spans(theirs)) for ours, theirs in zip(trees, gold, strict=True)]
+    # Columns: spans in both trees, in ours, in the treebank's.
     rows = [(len(np.intersect1d(*pair, assume_unique=True)), *map(len, pair)) for pair in pairs]
     counts = np.array(rows, np.int64).reshape(-1, 3)
     words = np.array([spans.max() for spans in gold], np.int64)
@@ -56,5 +56,5 @@ def _spans(spans: IntArray) -> IntArray:
     return np.unique(starts * (spans.max() + 1) + ends)
 
 
-def _f1(both: int, found: int, gold: int) -> float | None:
-    return 100 * 2 * both / (found + gold) if found + gold else None
+def _f1(both: int, ours: int, gold: int) -> float | None:
+    return 100 * 2 * both / (ours + gold) if ours + gold else None

@@ -1,7 +1,9 @@
 """Figures: what was measured, by name, and how it is printed."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from statistics import NormalDist
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +33,23 @@ def counts(right: Iterable[bool]) -> dict[str, Any]:
     return {"right": sum(cases), "total": len(cases), "accuracy": accuracy}
 
 
+Z: Final = NormalDist().inv_cdf(0.975)
+"""The quantile of the normal distribution for an interval of 95% confidence."""
+
+
 def wilson(share: float, cases: int) -> tuple[float, float]:
-    """The ends of the 95% interval of a `share`, in percent, of so many independent cases, at least
-    one (Wilson 1927)."""
-    z, p = 1.96, share / 100
-    middle = p + z * z / (2 * cases)
-    half = z * (p * (1 - p) / cases + z * z / (4 * cases * cases)) ** 0.5
-    low, high = (100 * (middle + side * half) / (1 + z * z / cases) for side in (-1, 1))
-    return max(low, 0.0), min(high, 100.0)
+    """The ends of the 95% score interval (Wilson 1927) of a share p from 0 to 1 of so many
+    independent cases n, at least one. With the normal quantile z, they are
+
+        (p + z² / 2n ± z √(p (1 - p) / n + z² / 4n²)) / (1 + z² / n)
+    """
+    square = Z * Z / cases
+    middle, half = (
+        share + square / 2,
+        Z * math.sqrt(share * (1 - share) / cases + square / (4 * cases)),
+    )
+    low, high = ((middle + side * half) / (1 + square) for side in (-1, 1))
+    return max(low, 0.0) if share > 0 else 0.0, min(high, 1.0) if share < 1 else 1.0
 
 
 def interval_line(figures: Figures) -> str:
@@ -46,7 +57,7 @@ def interval_line(figures: Figures) -> str:
     accuracy, texts = figures.get("accuracy"), figures.get("texts")
     if accuracy is None or not texts:
         return ""
-    low, high = wilson(accuracy, int(texts))
+    low, high = (100 * end for end in wilson(accuracy / 100, int(texts)))
     return f"of {texts:,} texts, the 95% interval of the accuracy is {low:.1f} to {high:.1f}"
 
 

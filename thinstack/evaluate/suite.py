@@ -1,12 +1,12 @@
 """Reads suites: sentences of known polarity, with minimal pairs (CheckList, Ribeiro et al. 2020),
 and sentences whose terms have a known polarity."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 from thinstack.errors import DataError, UnknownNameError
-from thinstack.evaluate.suite_terms import CaseTerm, terms_of
 
 if TYPE_CHECKING:
     from thinstack.data.tables.table import Table
@@ -18,6 +18,11 @@ Half = Literal["open", "reported", "all"]
 """The part of a suite to take: the half that may be looked at, the half that is reported, or
 both."""
 HALVES: Final = ("open", "reported")
+
+NO_TERMS: Final = "-"
+"""The cell of a text without terms."""
+_EXAMPLE: Final = "'4-11 positive; 20-28 negative'"
+_TERM: Final = re.compile(r"(\d{1,6})-(\d{1,6}) (negative|neutral|positive)", re.ASCII)
 
 
 class Case(NamedTuple):
@@ -49,6 +54,14 @@ class Case(NamedTuple):
     def expected(self) -> str:
         """The answer in words."""
         return self.polarity
+
+
+class CaseTerm(NamedTuple):
+    """A term of a text: the characters [start, end), and the polarity of what is said of it."""
+
+    start: int
+    end: int
+    polarity: str
 
 
 class AspectCase(NamedTuple):
@@ -135,13 +148,13 @@ def _cases(table: "Table") -> list[Case]:
 def _rows(table: "Table", columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a suite with their places. Raises DataError for a value that a column does not
     have, and for an id or a text that occurs twice."""
-    known: dict[str, set[str]] = {"id": set(), "text": set()}
+    seen: dict[str, set[str]] = {"id": set(), "text": set()}
     for row in table.rows(columns, advice=_ADVICE):
         place, values = f"{table.path}:{row.line}", cast(dict[str, Any], row.values)
         for column, allowed in _VALUES.items():
             if column in columns:
                 _check_value(values, column, allowed, place)
-        for column, before in known.items():
+        for column, before in seen.items():
             if (value := values[column]) in before:
                 raise DataError(f"{place}: expected each {column} once, found {value!r:.60} again")
             before.add(value)
@@ -170,5 +183,41 @@ def _check_pair(case: Case, cases: Mapping[str, Case], place: str) -> None:
     allowed = {"-": change == 0, "up": change >= 0, "down": change <= 0}
     if not allowed[case.moves]:
         wanted = "the partner's polarity" if case.test == "INV" else f"one that goes {case.moves}"
-        found = f"{case.polarity} after {partner.polarity}"
-        raise DataError(f"{place}: expected {wanted} in the column 'polarity', found {found}")
+        raise DataError(
+            f"{place}: expected {wanted} in the column 'polarity', found {case.polarity} after "
+            f"{partner.polarity}"
+        )
+
+
+def terms_of(cell: str, text: str, place: str) -> tuple[CaseTerm, ...]:
+    """The terms in a cell such as "4-11 positive; 20-28 negative", in the order of the text; "-"
+    has none.
+
+    Raises DataError, whose message starts with `place`, for another cell. Also for characters that
+    the text does not have, terms that are not whole words, and terms out of order or inside one
+    another.
+    """
+    terms = list[CaseTerm]()
+    for part in () if cell == NO_TERMS else cell.split(";"):
+        match = _TERM.fullmatch(part.strip())
+        if match is None:
+            expected = f"expected terms such as {_EXAMPLE}, or '{NO_TERMS}' for none"
+            raise DataError(f"{place}: {expected}, in the column 'terms', found {part!r:.60}")
+        term = CaseTerm(int(match[1]), int(match[2]), match[3])
+        if problem := _problem(term, text, terms[-1].end if terms else 0):
+            raise DataError(f"{place}: expected {problem} in the column 'terms', found {match[0]}")
+        terms.append(term)
+    return tuple(terms)
+
+
+def _problem(term: CaseTerm, text: str, last: int) -> str | None:
+    """What is expected of a term that does not fit behind the character `last`; None if it fits."""
+    start, end, _ = term
+    if not start < end <= len(text):
+        return f"characters of a text of {len(text)}"
+    if start < last:
+        return "terms in the order of the text, none inside another,"
+    cuts = any(text[max(at - 1, 0) : at + 1].isalnum() for at in (start, end) if 0 < at < len(text))
+    if cuts or text[start:end] != text[start:end].strip():
+        return "whole words"
+    return None

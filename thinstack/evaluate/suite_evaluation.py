@@ -1,7 +1,7 @@
-"""How much of a suite of polarities (`thinstack.evaluate.suite`) a model of sentiment
-understands."""
+"""How much of a suite (`thinstack.evaluate.suite`) a model of sentiment understands: the polarity
+of texts, sets of texts that should get one answer, and what is said of terms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
+from thinstack.evaluate.aspect_figures import NAMES, Judged, aspect_figures
 from thinstack.evaluate.figures import counts
-from thinstack.evaluate.suite import AspectCase, Case
-from thinstack.evaluate.suite_aspects import aspect_suite_figures, judged_cases
-from thinstack.evaluate.suite_sets import set_figures
+from thinstack.evaluate.suite import AspectCase, Case, CaseTerm
 from thinstack.evaluate.text_evaluation import text_scores
+from thinstack.runtime.aspects import about_place
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
 
 NEUTRAL_MARGIN: Final = 0.2
 """A text whose positive and negative mass differ by at most so much takes no side."""
 APART: Final = "irony"
 """The kind that is counted by itself, in no total."""
+_SIDES: Final = {"negative": -1, "neutral": 0, "positive": 1}
 
 
 class SuiteFigures(NamedTuple):
@@ -105,16 +107,15 @@ def suite_figures(cases: Sequence[Case], readings: Readings) -> SuiteFigures:
     for case, is_right in zip(cases, right, strict=True):
         kinds.setdefault(case.kind, []).append(is_right)
     apart = kinds.pop(APART, [])
-    by_kind = {kind: counts(found) for kind, found in kinds.items()}
-    figures = counts(found for part in kinds.values() for found in part)
+    by_kind = {kind: counts(cases_right) for kind, cases_right in kinds.items()}
+    figures = counts(one for cases_right in kinds.values() for one in cases_right)
     if "negated_negatives" in by_kind:
         figures["negated_negatives"] = by_kind["negated_negatives"]["accuracy"]
     figures |= {"kinds": by_kind, "irony": counts(apart)}
     figures["tests"] = _pairs(cases, right, margins)
     figures["sets"] = set_figures(cases, readings.sides, readings.polarity)
-    return SuiteFigures(
-        figures, [case for case, found in zip(cases, right, strict=True) if not found]
-    )
+    wrong = [case for case, is_right in zip(cases, right, strict=True) if not is_right]
+    return SuiteFigures(figures, wrong)
 
 
 def _pairs(
@@ -142,3 +143,131 @@ def _needed(labels: Sequence[str], scale: Scale | None) -> Scale:
             "sentiment"
         )
     return scale
+
+
+class CaseSet(NamedTuple):
+    """A text and its INV changes: their kind, and their places among the cases."""
+
+    kind: str
+    places: list[int]
+
+
+def case_sets(cases: Sequence[Case]) -> list[CaseSet]:
+    """The sets of two texts or more, in the order of their first texts. A change of a change
+    belongs to the set too."""
+    place_of = {case.id: place for place, case in enumerate(cases)}
+    first = list(range(len(cases)))
+
+    def first_of(place: int) -> int:
+        while first[place] != place:
+            place = first[place]
+        return place
+
+    for place, case in enumerate(cases):
+        if case.test == "INV":
+            low, high = sorted((first_of(place), first_of(place_of[case.partner])))
+            first[high] = low
+    members: dict[int, list[int]] = {}
+    for place in range(len(cases)):
+        members.setdefault(first_of(place), []).append(place)
+    return [CaseSet(cases[low].kind, places) for low, places in members.items() if len(places) > 1]
+
+
+def set_figures(
+    cases: Sequence[Case], sides: NDArray[np.integer], polarity: NDArray[np.floating]
+) -> dict[str, Any]:
+    """How many sets have one side. `sides` (K,) and `polarity` (K,) are of the texts' labels.
+
+    `right` counts the sets whose labels are all of one side, and `accuracy` is their share in
+    percent. `spread` is the mean over the sets of the greatest polarity minus the least. Both are
+    None without sets. `kinds` has the same figures by kind.
+    """
+    kinds: dict[str, list[tuple[bool, float]]] = {}
+    for kind, places in case_sets(cases):
+        one_side = len({*sides[places].tolist()}) == 1
+        kinds.setdefault(kind, []).append((one_side, float(np.ptp(polarity[places]))))
+    figures = _set_counts([one for sets in kinds.values() for one in sets])
+    return figures | {"kinds": {kind: _set_counts(sets) for kind, sets in kinds.items()}}
+
+
+def _set_counts(sets: Sequence[tuple[bool, float]]) -> dict[str, Any]:
+    """The counts of sets, of which it is known whether they have one side, and their spread."""
+    spread = float(np.mean([spread for _, spread in sets])) if sets else None
+    return counts(one_side for one_side, _ in sets) | {"spread": spread}
+
+
+def judged_cases(
+    predictor: Predictor,
+    cases: Sequence[AspectCase],
+    sides: Sequence[int],
+    *,
+    source: TreeSource = "auto",
+) -> list[Judged] | None:
+    """What a model says of the terms of each text, which it reads as a user's text, and which terms
+    it finds. Places are characters. `sides` are those of its labels (`Scale`).
+
+    None for a model that scores only sentences. Raises InputError for a source that the model does
+    not have.
+    """
+    if not predictor.phrases:
+        return None
+    side_of = dict(zip(predictor.labels, sides, strict=True)) | {None: 0}
+    results = predictor.stream((case.text for case in cases), source=source)
+    return [_judged(case, result, side_of) for case, result in zip(cases, results, strict=True)]
+
+
+def aspect_suite_figures(
+    cases: Sequence[AspectCase], judged: Sequence[Judged] | None
+) -> tuple[dict[str, Any], list[AspectCase]]:
+    """The figures of a suite of aspects, ready for JSON, and the texts that are wrong.
+
+    `right`, `total` and `accuracy` (percent) count terms: a term is right if what is said of it has
+    the side of its polarity. `kinds` has the same by kind. `aspects` has the figures of
+    `thinstack.evaluate.aspect_figures`. `no_terms` counts the texts without terms in which a model
+    that finds terms finds none. `irony`, `tests` and `sets` have no case. A text is wrong if a term
+    of it is, or if the model finds other terms.
+
+    Without `judged`, as for a model that scores only sentences, `right`, `accuracy` and all
+    `aspects` are None, and all texts are wrong.
+    """
+    none = np.empty(0)
+    apart = {"irony": counts([]), "tests": {"INV": counts([]), "DIR": counts([])}}
+    apart["sets"] = set_figures([], none.astype(int), none)
+    kinds: dict[str, list[bool]] = {}
+    wrong = list[AspectCase]()
+    for case, one in zip(cases, judged or (None,) * len(cases), strict=True):
+        right = [False] * len(case.terms)
+        if one is not None:
+            right = [side == said for (_, _, side), said in zip(one.gold, one.sides, strict=True)]
+        kinds.setdefault(case.kind, []).extend(right)
+        if not (one is not None and all(right) and one.found in (None, one.gold)):
+            wrong.append(case)
+    figures = counts(one for terms_right in kinds.values() for one in terms_right)
+    figures["kinds"] = {kind: counts(right) for kind, right in kinds.items() if right}
+    if judged is None:
+        for part in (figures, *figures["kinds"].values()):
+            part |= {"right": None, "accuracy": None}
+    without = (one for one in judged or () if not one.gold and one.found is not None)
+    figures["no_terms"] = counts(not one.found for one in without)
+    figures["aspects"] = dict.fromkeys(NAMES) if judged is None else aspect_figures(judged)
+    return figures | apart, wrong
+
+
+def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int]) -> Judged:
+    finds = result.view.no_term is not None
+    phrases = {(phrase.start, phrase.end) for phrase in result.phrases}
+    aspects = result.aspects if finds else ()
+    terms = [(aspect.start, aspect.end, side_of[aspect.label]) for aspect in aspects]
+    return Judged(
+        [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
+        [_side(result, term, side_of, finds=finds) for term in case.terms],
+        [(term.start, term.end) in phrases for term in case.terms],
+        terms if finds else None,
+    )
+
+
+def _side(result: Result, term: CaseTerm, side_of: Mapping[str | None, int], *, finds: bool) -> int:
+    """The side of what is said of a term; neutral if the model reads no word of it."""
+    before = [sentence for sentence in result.sentences if sentence.start <= term.start]
+    said = about_place(before[-1], term.start, term.end, finds=finds) if before else None
+    return 0 if said is None else side_of[said.label]

@@ -7,7 +7,7 @@ from thinstack.evaluate.aspect_figures import NAMES
 from thinstack.evaluate.figures import percent
 
 COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")
-"""The heads of the cells: texts that are right, then sets of texts (`suite_sets`) and how many
+"""The heads of the cells: texts that are right, then sets of texts (`set_figures`) and how many
 percent of these have one side."""
 TOTAL: Final = "total"
 
@@ -26,16 +26,16 @@ def suite_rows(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[SuiteRow]:
     for suite, figures in suites.items():
         sets = figures["sets"]
         yield SuiteRow(suite, TOTAL, _cells(figures) + _set_cells(sets))
-        for kind, found in figures["kinds"].items():
-            cells = _cells(found) + _set_cells(sets["kinds"].get(kind))
+        for kind, part in figures["kinds"].items():
+            cells = _cells(part) + _set_cells(sets["kinds"].get(kind))
             yield SuiteRow(suite, kind.replace("_", " "), cells)
-        for name, found in (
+        for name, part in (
             ("irony, in no total", figures["irony"]),
             ("pairs that agree (INV)", figures["tests"]["INV"]),
             ("pairs that move (DIR)", figures["tests"]["DIR"]),
         ):
-            if found["total"]:
-                yield SuiteRow(suite, name, _cells(found) + _set_cells(None))
+            if part["total"]:
+                yield SuiteRow(suite, name, _cells(part) + _set_cells(None))
         if "aspects" in figures:
             yield from _aspect_rows(suite, figures)
 
@@ -50,8 +50,8 @@ def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _aspect_rows(suite: str, figures: Mapping[str, Any]) -> Iterator[SuiteRow]:
     """What a suite of aspects has beside the terms that are right."""
-    if (found := figures["no_terms"])["total"]:
-        yield SuiteRow(suite, "no term, none found", _cells(found) + _set_cells(None))
+    if (silent := figures["no_terms"])["total"]:
+        yield SuiteRow(suite, "no term, none found", _cells(silent) + _set_cells(None))
     for key, value in figures["aspects"].items():
         if key != "polarity_accuracy" and value is not None:
             yield SuiteRow(suite, NAMES[key], ("-", "-", percent(value), *_set_cells(None)))

@@ -1,7 +1,7 @@
 """Measures how often an ONNX bundle is right about the texts of a table, without torch. First it
 finds which class of the model each label of the table means."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -62,11 +62,8 @@ def evaluate_table(
     table = Table(path, encoding=encoding, separator=separator, header=header)
     meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
 
-    def rows() -> Iterator[TableRow]:
-        return table.rows([text, label], classes=meant, skipped=skipped)
-
-    # Read before anything is scored, so that a label in the last row is found at once.
-    classes, said = gold_labels(rows(), label, predictor, renamed, path)
+    rows = list(table.rows([text, label], classes=meant, skipped=skipped))
+    classes, said = gold_labels(rows, label, predictor, renamed, path)
     if not any(place >= 0 for place in classes.values()):
         shown = ", ".join(predictor.labels)
         raise DataError(f"{path}: expected texts of the classes {shown}, found no text of them")
@@ -74,28 +71,19 @@ def evaluate_table(
         said.append("the columns start and end were not read: texts are measured as a whole")
     if notes is not None:
         notes.extend(said)
-    if skipped:
-        skipped.clear()  # The rows are read again.
-    gold, read = list[int](), list[TableRow]()
-
-    def text_of(row: TableRow) -> str:
-        if row.values[label] not in classes:
-            raise DataError(f"{path}: it changed while it was read; evaluate it again")
-        gold.append(classes[row.values[label]])
-        if wrong is not None:
-            read.append(row)
-        return row.values[text]
-
-    scores = text_scores(predictor, map(text_of, rows()), source=source, where=path)
-    known = np.array(gold, np.int64)
+    texts = (row.values[text] for row in rows)
+    scores = text_scores(predictor, texts, source=source, where=path)
+    places = np.array([classes[row.values[label]] for row in rows], np.int64)
     if wrong is not None:
-        for row, expected, answer in zip(read, gold, scores.argmax(1).tolist(), strict=True):
-            if expected not in (answer, -1):
-                names = predictor.labels[expected], predictor.labels[answer]
+        for row, place, answer in zip(
+            rows, places.tolist(), scores.argmax(1).tolist(), strict=True
+        ):
+            if place not in (answer, -1):
+                names = predictor.labels[place], predictor.labels[answer]
                 wrong.append(Wrong(row.line, row.values[text], *names))
-    scores, known = scores[known >= 0], known[known >= 0]
-    matrix = confusion(scores.argmax(1), known, len(predictor.labels))
-    return text_figures(scores, known, predictor.labels), matrix
+    scores, places = scores[places >= 0], places[places >= 0]
+    matrix = confusion(scores.argmax(1), places, len(predictor.labels))
+    return text_figures(scores, places, predictor.labels), matrix
 
 
 def text_scores(
@@ -149,30 +137,29 @@ def gold_labels(
     first: dict[str, int] = {}
     for row in rows:
         first.setdefault(row.values[column], row.line)
-    given = {meaning(name): target for name, target in relabel.items()}
-    named = {name: relabel.get(name, given.get(meaning(name), name)) for name in first}
+    targets = {meaning(name): target for name, target in relabel.items()}
+    named = {name: relabel.get(name, targets.get(meaning(name), name)) for name in first}
     _check_relabel(relabel, first, path)
-    found = {name: _class_of(target, predictor) for name, target in named.items() if target}
+    places = {name: _class_of(target, predictor) for name, target in named.items() if target}
     if relabel:
-        _check_targets({named[name] for name in found if meaning(name) in given}, predictor)
-    if None in found.values():
-        found |= _by_side(named, predictor) or _by_number(named, predictor)
-    unknown = [name for name, place in found.items() if place is None]
-    if unknown:
+        _check_targets({named[name] for name in places if meaning(name) in targets}, predictor)
+    if None in places.values():
+        places |= _by_side(named, predictor) or _by_number(named, predictor)
+    if unknown := [name for name, place in places.items() if place is None]:
         raise _unknown(unknown, first, column, predictor, path)
-    classes = {name: place for name, place in found.items() if place is not None}
+    classes = {name: place for name, place in places.items() if place is not None}
     classes |= dict.fromkeys([name for name, target in named.items() if not target], -1)
     return GoldLabels(classes, list(_notes(classes, predictor)))
 
 
 def _class_of(label: str, predictor: Predictor) -> int | None:
     """The place of the class of this name among those shown, -1 if it is left out."""
-    known, shown = predictor.config.labels, predictor.labels
+    every, shown = predictor.config.labels, predictor.labels
     for alike in (str, meaning):
-        for labels in (known, shown):
+        for labels in (every, shown):
             places = [n for n, name in enumerate(labels) if alike(name) == alike(label)]
             if len(places) == 1:
-                return _shown(places[0], predictor) if labels is known else places[0]
+                return _shown(places[0], predictor) if labels is every else places[0]
     return None
 
 
@@ -183,14 +170,14 @@ def _shown(place: int, predictor: Predictor) -> int:
 def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
     """The classes of labels that are another scale of sentiment; empty if they are not."""
     names = [target for target in named.values() if target]
-    known = predictor.config.labels
-    sentiment = [place for place, label in enumerate(known) if label != NO_TERM]
-    scale, own = Scale.of(names), Scale.of([known[place] for place in sentiment])
-    if scale is None or own is None or any(name.isdecimal() for name in names):
+    labels = predictor.config.labels
+    sentiment = [place for place, label in enumerate(labels) if label != NO_TERM]
+    scale, classes = Scale.of(names), Scale.of([labels[place] for place in sentiment])
+    if scale is None or classes is None or any(name.isdecimal() for name in names):
         return {}
     places: dict[str, int | None] = {}
     for name, tone, side in zip(names, scale.tones, scale.sides, strict=True):
-        for column, wanted in ((own.tones, tone), (own.sides, side)):
+        for column, wanted in ((classes.tones, tone), (classes.sides, side)):
             if column.count(wanted) == 1:
                 places[name] = _shown(sentiment[column.index(wanted)], predictor)
                 break
@@ -205,24 +192,24 @@ def _by_number(named: Mapping[str, str], predictor: Predictor) -> dict[str, int 
     if not all(text.isascii() and text.isdecimal() and len(text) < 4 for text in texts.values()):
         return {}
     numbers = {name: int(text) for name, text in texts.items()}
-    known, shown = len(predictor.config.labels), len(predictor.labels)
+    every, shown = len(predictor.config.labels), len(predictor.labels)
     ends = min(numbers.values(), default=-1), max(numbers.values(), default=-1)
     scale = Scale.of(predictor.labels)
     if scale is not None and list(scale.polarity) != sorted(scale.polarity):
         return {}
     if ends == (0, shown - 1):
         return dict(numbers)
-    if ends == (0, known - 1):
+    if ends == (0, every - 1):
         return {name: _shown(number, predictor) for name, number in numbers.items()}
     return {}
 
 
 def _notes(classes: Mapping[str, int], predictor: Predictor) -> Iterable[str]:
-    shown, known = predictor.labels, predictor.config.labels
+    shown, every = predictor.labels, predictor.config.labels
     read = [
         f"{name} as {shown[place]}" if place >= 0 else f"{name} not at all"
         for name, place in classes.items()
-        if name not in chain(known, shown)
+        if name not in chain(every, shown)
     ]
     if read:
         more = f" and {len(read) - MAX_LISTED:,} more" if len(read) > MAX_LISTED else ""
@@ -272,8 +259,8 @@ def _example(unknown: Sequence[str], labels: Sequence[str]) -> str:
     """What to write behind --relabel. As many numbers as there are classes are taken to be in the
     order of these; who reads it sees whether they are."""
     names = ordered(unknown)
-    known = are_numbers(names) and len(names) == len(labels)
-    pairs = zip(names, labels if known else ["CLASS"] * len(names), strict=True)
+    in_order = are_numbers(names) and len(names) == len(labels)
+    pairs = zip(names, labels if in_order else ["CLASS"] * len(names), strict=True)
     return ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MAX_LISTED])
 
 

@@ -59,9 +59,9 @@ def evaluate_predictor(
     Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
     trees = [tree for tree, _ in treebank]
-    labels = [predictor.view.classes(known) for _, known in treebank]
+    labels = [predictor.view.classes(classes) for _, classes in treebank]
     measured = partial(accuracy, scale=predictor.view.scale, phrases=predictor.phrases)
-    roots = [known[[tree.root]] for tree, known in zip(trees, labels, strict=True)]
+    roots = [classes[[tree.root]] for tree, classes in zip(trees, labels, strict=True)]
     if text:
         if source == "gold":
             raise InputError("raw text has no gold trees: name another tree source, such as auto")
@@ -69,11 +69,11 @@ def evaluate_predictor(
         results = predictor.stream(texts, source=source, split=False)
         # One that is white space to the splitter has no sentence, so no case.
         read = [
-            (sentence.node_scores[-1:], known)
-            for result, known in zip(results, roots, strict=True)
+            (sentence.node_scores[-1:], root)
+            for result, root in zip(results, roots, strict=True)
             for sentence in result.sentences
         ]
-        return measured([rows for rows, _ in read], [known for _, known in read], phrases=False)
+        return measured([rows for rows, _ in read], [root for _, root in read], phrases=False)
     if source == "gold":
         scores = [item.node_scores for item in predictor.predict_trees(trees)]
         return measured(scores, labels if predictor.phrases else roots)

@@ -1,21 +1,19 @@
 """Scores a column of texts of a DataFrame: `thinstack.score_frame`."""
 
+import math
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import narwhals as nw
-import numpy as np
-from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
-from thinstack.runtime.mentions import warn_of_unmentioned
+from thinstack.runtime.mentions import Terms, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
-from thinstack.runtime.views import View
 
 Frame = TypeVar("Frame")
 """A DataFrame of pandas or polars, a Table of pyarrow, or another one that narwhals knows."""
@@ -66,21 +64,21 @@ def score_frame(
     check_columns("the frame", eager.columns, [text], _ADVICE)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model))
-    names = [f"{prefix}{name}" for name in ("label", "polarity", "most_positive", "most_negative")]
-    names += [prefix + label for label in model.labels] if scores else []
-    terms = _Terms.of(about, model, len(eager))
-    names += [prefix + name for name in terms.names]
+    shown_scores = model.labels if scores else ()
+    names = ["label", "polarity", "most_positive", "most_negative", *shown_scores]
+    names = [prefix + name for name in (*names, *_term_names(about, model))]
     levels = getattr(getattr(frame, "columns", None), "nlevels", 1)  # of pandas
     labels = [name if levels == 1 else (name, *[""] * (levels - 1)) for name in names]
     _check_new(labels, eager.columns)
-    columns = _Columns.empty(len(eager), model.view, scores=scores)
-    for row, result in enumerate(model.stream(_texts(eager, text))):
-        columns.add(row, result)
-        terms.add(row, result)
-    counts = zip(about, terms.mentions, strict=True)
-    warn_of_unmentioned(term for term, some in counts if some.size and not some.any())
-    values = [*columns.values(), *terms.values()]
-    scored: Frame = _joined(frame, eager, dict(zip(labels, values, strict=True)))
+    columns: list[list[Any] | array[Any]] = [[], array("d"), [], []]
+    columns += [array(kind) for kind in "d" * len(shown_scores) + "dq" * len(about)]
+    for result in model.stream(_texts(eager, text)):
+        for column, cell in zip(columns, _cells(result, about, scores=scores), strict=True):
+            column.append(cell)
+    mentions = columns[len(columns) - 2 * len(about) + 1 :: 2]
+    counts = zip(about, mentions, strict=True)
+    warn_of_unmentioned(term for term, times in counts if times and not any(times))
+    scored: Frame = _joined(frame, eager, dict(zip(labels, columns, strict=True)))
     return scored
 
 
@@ -88,40 +86,50 @@ def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
     """The frame, as narwhals has it. Raises InputError for what is no frame in memory, and
     DataError for two columns of one name."""
     try:
-        known: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
-        known = nw.from_native(frame, allow_series=True)
+        eager: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
+        eager = nw.from_native(frame, allow_series=True)
     except nw.exceptions.DuplicateError:  # of pandas and Arrow; narwhals names no column of theirs
         names: list[str] = list(getattr(frame, "column_names", None) or frame.columns)
         check_columns("the frame", names, [], _ADVICE)
         raise
     except TypeError:
         raise InputError(f"{_EXPECTED}, {_instead_of(frame)}") from None
-    if isinstance(known, nw.LazyFrame):
+    if isinstance(eager, nw.LazyFrame):
         raise InputError(
             f"{_EXPECTED}, found a {type(frame).__name__}, whose rows are not read yet: collect "
             "them first, such as frame.collect(); for Spark see thinstack.integrations.spark"
         )
-    if isinstance(known, nw.Series):
+    if isinstance(eager, nw.Series):
         raise InputError(
             f"{_EXPECTED}, found a {type(frame).__name__}: give the whole frame; "
             "model.stream(series) scores texts alone"
         )
-    return known
+    return eager
 
 
 _EXPECTED: Final = "expected a DataFrame of pandas or polars, or a Table of pyarrow"
 
 
-def _instead_of(found: object) -> str:
+def _instead_of(value: object) -> str:
     """What was found in place of a frame, and what to do."""
-    what = f"found a {type(found).__name__}"
-    if isinstance(found, Mapping):
+    what = f"found a {type(value).__name__}"
+    if isinstance(value, Mapping):
         return f"{what}: make a frame of it, such as pandas.DataFrame(d)"
-    if hasattr(found, "to_pylist") and hasattr(found, "schema"):  # a RecordBatch
+    if hasattr(value, "to_pylist") and hasattr(value, "schema"):  # a RecordBatch
         return f"{what}: make a table of it, pyarrow.Table.from_batches([batch])"
-    if isinstance(found, str | Path):
-        return f"found {shown(found, 60)}: read the file, or run thinstack predict --input FILE"
+    if isinstance(value, str | Path):
+        return f"found {shown(value, 60)}: read the file, or run thinstack predict --input FILE"
     return f"{what}: texts alone are scored by model(texts)"
+
+
+def checked_terms(about: object) -> tuple[str, ...]:
+    """The terms, each once. Raises InputError for a single text, for what is no sequence, and as
+    `Terms` does."""
+    if isinstance(about, str) or not isinstance(about, Sequence):
+        expected = "expected a list of terms, such as ['battery', 'price|cost']"
+        raise InputError(f"about: {expected}, found {shown(about, 60)}")
+    Terms(about)
+    return tuple(dict.fromkeys(about))
 
 
 def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
@@ -174,112 +182,55 @@ def _conversion(frame: "nw.DataFrame[Any]", name: Any, cell: object) -> str:
     return f"convert the column, such as frame[{name!r}].cast(pyarrow.string())"
 
 
-class _Columns(NamedTuple):
-    """The new columns: labels, and the phrases of either side, by row; and the polarity with the
-    scores of C or no classes (rows, 1 + C), NaN where there are none."""
-
-    labels: list[str | None]
-    phrases: dict[int, list[str | None]]
-    numbers: NDArray[np.float64]
-    sides: Mapping[str | None, int]
-
-    @classmethod
-    def empty(cls, rows: int, view: View, *, scores: bool) -> "_Columns":
-        """Of so many rows, all missing."""
-        places = zip(view.labels, view.polarity or (), strict=False)
-        sides: dict[str | None, int] = {name: (x > 0) - (x < 0) for name, x in places}
-        numbers = np.full((rows, 1 + len(view.labels) * scores), np.nan)
-        return cls([None] * rows, {1: [None] * rows, -1: [None] * rows}, numbers, sides)
-
-    def add(self, row: int, result: Result) -> None:
-        """Fill a row."""
-        if not result.sentences:
-            return
-        self.labels[row] = result.label
-        if self.sides:
-            self.numbers[row, 0] = result.polarity
-            for phrase in reversed(result.highlights(sum(len(s.words) for s in result.sentences))):
-                self.phrases[self.sides[phrase.label]][row] = phrase.text
-        if self.numbers.shape[1] > 1:
-            self.numbers[row, 1:] = [*result.scores.values()]
-
-    def values(self) -> list[Any]:
-        """The columns in order."""
-        polarity, *scores = self.numbers.T
-        return [self.labels, polarity, self.phrases[1], self.phrases[-1], *scores]
+def _term_names(about: Sequence[str], model: Predictor) -> list[str]:
+    """The names of the columns of terms. Raises InputError as `Result.about` does, and for two of
+    one name."""
+    if checked_terms(about):
+        model("").about(*about)
+    first = [term.split("|")[0].strip() for term in about]
+    if twice := [name for name in first if first.count(name) > 1]:
+        raise InputError(
+            f"about: two terms would have a column '{twice[0]}_polarity': leave one out, or make "
+            "them names of one, such as 'price|cost'"
+        )
+    return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
 
 
-class _Terms(NamedTuple):
-    """The columns of some terms: by row and term, the mean polarity of the mentions, NaN if there
-    is none, and how many there are."""
-
-    asked: tuple[str, ...]
-    polarity: NDArray[np.float64]
-    mentions: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, about: Sequence[str], model: Predictor, rows: int) -> "_Terms":
-        """Of so many rows. Raises InputError as `Result.about` does."""
-        if isinstance(about, str) or not isinstance(about, Sequence):
-            expected = "expected a list of terms, such as ['battery', 'price|cost']"
-            raise InputError(f"about: {expected}, found {shown(about, 60)}")
-        if about:
-            model("").about(*about)
-        shape = len(about), rows
-        made = cls(tuple(about), np.full(shape, np.nan), np.zeros(shape, np.int64))
-        if twice := [name for name in made.names if made.names.count(name) > 1]:
-            raise InputError(
-                f"about: two terms would have a column {twice[0]!r}: leave one out, or make them "
-                "names of one, such as 'price|cost'"
-            )
-        return made
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        first = [term.split("|")[0].strip() for term in self.asked]
-        return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
-
-    def add(self, row: int, result: Result) -> None:
-        """Fill a row."""
-        found: dict[str, list[float]] = {term: [] for term in self.asked}
-        for aspect in result.about(*self.asked) if self.asked else ():
-            found[aspect.asked or ""].append(np.nan if aspect.polarity is None else aspect.polarity)
-        for number, polarity in enumerate(found.values()):
-            self.mentions[number, row] = len(polarity)
-            if polarity:
-                self.polarity[number, row] = np.mean(polarity)
-
-    def values(self) -> list[Any]:
-        """The columns in order."""
-        return [*chain.from_iterable(zip(self.polarity, self.mentions, strict=True))]
+def _cells(result: Result, about: Sequence[str], *, scores: bool) -> Iterator[Any]:
+    """The new cells of a row in order, NaN in place of a number that is missing."""
+    view, phrases, polarity = result.view, dict[bool, str](), math.nan
+    if result.sentences and view.polarity is not None:
+        polarity = math.nan if result.polarity is None else result.polarity
+        sides = {name: place > 0 for name, place in zip(view.labels, view.polarity, strict=True)}
+        words = sum(len(sentence.words) for sentence in result.sentences)
+        for phrase in reversed(result.highlights(words)):
+            phrases[sides[str(phrase.label)]] = phrase.text
+    yield from (result.label, polarity, phrases.get(True), phrases.get(False))
+    if scores:
+        missing = dict.fromkeys(view.labels, math.nan)
+        yield from (result.scores if result.sentences else missing).values()
+    polarities: dict[str, list[float]] = {term: [] for term in about}
+    for aspect in result.about(*about) if about else ():
+        place = math.nan if aspect.polarity is None else aspect.polarity
+        polarities[aspect.asked or ""].append(place)
+    for places in polarities.values():
+        yield from (sum(places) / len(places) if places else math.nan, len(places))
 
 
-def _joined(given: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
+def _joined(native: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
     """The frame with more columns. One of pandas keeps its class, its `attrs`, and the levels of
     its columns."""
     backend, new = frame.implementation, list[Any]()
-    for name, values in columns.items():
-        kind: Any
-        known: list[Any]
-        if isinstance(values, list):
-            kind, known = nw.String, values
-        elif values.dtype == np.int64:
-            kind, known = nw.Int64, values.tolist()
-        else:
-            kind, known = nw.Float64, _without_nan(values)
-        new.append(nw.new_series(name, known, kind, backend=backend))
+    for name, column in columns.items():
+        kind: Any = nw.String
+        if isinstance(column, array):
+            kind = nw.Int64 if column.typecode == "q" else nw.Float64
+        values = [None if value != value else value for value in column]
+        new.append(nw.new_series(name, values, kind, backend=backend))
     joined = frame.with_columns(*new).to_native()
     if not backend.is_pandas():
         return joined
-    if given.columns.nlevels > 1:
-        labels = [*given.columns, *columns]
-        joined.columns = type(given.columns).from_tuples(labels, names=given.columns.names)
-    return given._constructor(joined).__finalize__(given)
-
-
-def _without_nan(values: NDArray[np.float64]) -> list[float | None]:
-    """Numbers, None in place of NaN."""
-    found = values.astype(object)
-    found[np.isnan(values)] = None
-    return list(found.tolist())
+    if native.columns.nlevels > 1:
+        labels = [*native.columns, *columns]
+        joined.columns = type(native.columns).from_tuples(labels, names=native.columns.names)
+    return native._constructor(joined).__finalize__(native)

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from thinstack.data.tables.alike import likeness
-from thinstack.integrations.report.entries import Entry, Kind
-from thinstack.integrations.report.figures import Unread
+from thinstack.integrations.report.figures import Example, Unread
+from thinstack.integrations.report.mentions import Mention, Span, side_of
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.readings import Mention, Reading
-from thinstack.integrations.report.tally import Quote, Span, Tallies, TermTally, side_of
-from thinstack.integrations.report.terms import joined, key_of, normalised, said_phrase, singular
+from thinstack.integrations.report.rows import Kind, TextRow
+from thinstack.integrations.report.tally import Quote, Rank, Tally
+from thinstack.integrations.report.terms import (
+    by_singular,
+    key_of,
+    normalised,
+    said_phrase,
+    singular,
+)
 
 MOST_TERMS: Final = 10_000
 """Terms that are kept in memory; twice as many for a while."""
@@ -33,8 +39,8 @@ class Collector:
     user names, which stay apart, and stay if nobody speaks of them.
 
     Attributes:
-        all: the tallies of the texts.
-        terms: those of each term that a user names, or by the key (`key_of`) of one that is found.
+        all: the tally of the texts.
+        terms: that of each term that a user names, or by the key (`key_of`) of one that is found.
         without: texts that speak of no term.
         missed: how many texts a term may have more than were counted, because rare terms are
             forgotten where there are more than `MOST_TERMS`.
@@ -43,85 +49,85 @@ class Collector:
     def __init__(self, plan: Plan, about: Sequence[str] = ()):
         self._plan, self._groups = plan, {likeness(name): name for name in plan.groups}
         self._named = bool(about)
-        self.all, self.terms = Tallies(), {term: TermTally() for term in about}
+        self.all, self.terms = Tally(), {term: Tally() for term in about}
         self.without = self.missed = 0
-        self._unread: dict[Kind, list[tuple[str, str]]] = {}
-        self._counts: Counter[Kind] = Counter()
+        self._examples: dict[Kind, list[Example]] = {}
+        self._unread: Counter[Kind] = Counter()
 
-    def unread(self, kind: Kind, place: str, reason: str) -> None:
-        """Count what could not be read."""
-        self._counts[kind] += 1
-        examples = self._unread.setdefault(kind, [])
-        if len(examples) < EXAMPLES:
-            examples.append((place, reason))
-
-    def add(self, entry: Entry, reading: Reading) -> None:
-        """Count a text."""
-        group = None if entry.group is None else self._groups.get(likeness(entry.group))
+    def add(self, row: TextRow) -> None:
+        """Count a row: its text, if it has one, and what could not be read of it."""
+        unreadable = row.unreadable
+        for fault in row.faults if unreadable is None else [unreadable]:
+            self._count_unread(fault.kind, row.place, fault.reason)
+        if unreadable is not None:
+            return
+        group = None if row.group is None else self._groups.get(likeness(row.group))
         calendar = self._plan.calendar
-        period = calendar.period(entry.day) if calendar and entry.day else None
-        if entry.day and period is None:
-            self.unread("date", entry.place, f"{entry.day} is far from the other dates")
-        self.all.count(reading.side, reading.polarity, group, period)
-        mentions = self._by_term(reading.mentions)
-        self.without += not mentions
-        for term, some in mentions.items():
-            tally = self.terms.setdefault(term, TermTally())
-            side = side_of(mention.side for mention in some)
-            polarity = sum(mention.polarity for mention in some) / len(some)
-            tally.count(side, polarity, group, period)
-            for mention in some:
-                self._mention(tally, mention, entry.place)
-            for side, said in {*map(_said, some)}:
-                tally.say(side, said)
+        period = calendar.period(row.day) if calendar and row.day else None
+        if row.day and period is None:
+            self._count_unread("date", row.place, f"{row.day} is far from the other dates")
+        self.all.count(row.side, row.polarity, group, period)
+        mentions_by_term = self._by_term(row.mentions)
+        self.without += not mentions_by_term
+        for term, mentions in mentions_by_term.items():
+            tally = self.terms.setdefault(term, Tally())
+            polarity = sum(mention.polarity for mention in mentions) / len(mentions)
+            tally.count(side_of(mentions), polarity, group, period)
+            for mention in mentions:
+                tally.mentions += 1
+                tally.names[_written(mention)] += 1
+                if mention.sentence:
+                    tally.quote(_rank(mention), _quote(mention, row.place))
+            for side, phrase in {(mention.side, _phrase(mention)) for mention in mentions}:
+                if phrase:
+                    tally.say(side, phrase)
         if len(self.terms) > 2 * MOST_TERMS:
             self._forget()
+
+    def _count_unread(self, kind: Kind, place: str, reason: str) -> None:
+        self._unread[kind] += 1
+        examples = self._examples.setdefault(kind, [])
+        if len(examples) < EXAMPLES:
+            examples.append(Example(place, reason))
 
     def _by_term(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
         """The mentions of a text by term: a plural with its singular, if that is known."""
         terms = [_term(mention) for mention in mentions]
-        here, found = frozenset(terms), dict[str, list[Mention]]()
+        here, by_term = frozenset(terms), dict[str, list[Mention]]()
         for mention, term in zip(mentions, terms, strict=True):
             if not mention.named:
                 term = singular(singular(term, here), self.terms)
             if term:
-                found.setdefault(term, []).append(mention)
-        return found
-
-    def _mention(self, tally: TermTally, mention: Mention, place: str) -> None:
-        tally.mentions += 1
-        tally.names[_written(mention)] += 1
-        rank = _rank(mention)
-        if mention.sentence and tally.wants(mention.side, rank):
-            tally.quote(rank, _quote(mention, place))
+                by_term.setdefault(term, []).append(mention)
+        return by_term
 
     def _forget(self) -> None:
         """Forget the rarest terms."""
-        order = sorted(self.terms, key=lambda term: -self.terms[term].texts)
-        self.missed += self.terms[order[MOST_TERMS]].texts
+        order = sorted(self.terms, key=lambda term: -self.terms[term].figures.texts)
+        self.missed += self.terms[order[MOST_TERMS]].figures.texts
         self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
 
-    def joined(self) -> dict[str, TermTally]:
+    def by_name(self) -> dict[str, Tally]:
         """The terms as they are written most often, each plural with its singular. The tallies are
         used up."""
         if self._named:
             return self.terms
-        tallies = dict[str, TermTally]()
-        for term, names in joined(self.terms).items():
+        tallies = dict[str, Tally]()
+        for term, keys in by_singular(self.terms).items():
             tally = self.terms[term]
-            own = [name for name in tally.names if key_of(name) == term]
-            written = min(own, key=lambda name: (-tally.names[name], name), default=term)
-            for name in names:
-                if name != term:
-                    tally.join(self.terms[name])
-            tallies[written] = tally
+            spellings = [name for name in tally.names if key_of(name) == term]
+            name = min(spellings, key=lambda name: (-tally.names[name], name), default=term)
+            for key in keys:
+                if key != term:
+                    tally.join(self.terms[key])
+            tallies[name] = tally
         return tallies
 
-    def all_unread(self) -> tuple[Unread, ...]:
+    def unread(self) -> tuple[Unread, ...]:
         """What could not be read, by its kind."""
         return tuple(
-            Unread(kind, self._counts[kind], tuple(examples))
-            for kind, examples in self._unread.items()
+            Unread(kind, self._unread[kind], tuple(examples))
+            for kind, examples in self._examples.items()
         )
 
 
@@ -136,12 +142,12 @@ def _written(mention: Mention) -> str:
     return normalised(mention.sentence[slice(*mention.place)]) or mention.term
 
 
-def _said(mention: Mention) -> tuple[int, str]:
-    """A side and the phrase that decides for it, "" if there is none to count."""
-    return mention.side, said_phrase(mention.said) if mention.said and mention.side else ""
+def _phrase(mention: Mention) -> str:
+    """The phrase that decides for a side, "" if there is none to count."""
+    return said_phrase(mention.said) if mention.said and mention.side else ""
 
 
-def _rank(mention: Mention) -> tuple[int, int]:
+def _rank(mention: Mention) -> Rank:
     """The place of a quote among others. Sentences of a length that is easily read, which say
     clearly what and why, come first; else it is drawn by lot: by a sum of the text."""
     plain = len(mention.sentence.split()) in _WORDS

@@ -1,62 +1,15 @@
 """The figures of a report, as plain data."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from thinstack.integrations.report.entries import Kind
-from thinstack.integrations.report.periods import Unit
-from thinstack.integrations.report.statistics import Interval, wilson
-from thinstack.integrations.report.tally import Quote, Tally
+from thinstack.integrations.report.calendar import Unit
+from thinstack.integrations.report.rows import Kind
+from thinstack.integrations.report.statistics import Interval
+from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side
 from thinstack.integrations.report.terms import Said
-
-Side = Literal["negative", "neutral", "positive"]
-
-NAMES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
-"""The sides by their numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How many texts speak for each side, and the mean of their polarity from -1 to 1; None without
-    texts."""
-
-    negative: int
-    neutral: int
-    positive: int
-    polarity: Interval | None
-
-    @classmethod
-    def of(cls, tally: Tally) -> "Figures":
-        """The figures of what was counted."""
-        return cls(tally.negative, tally.neutral, tally.positive, tally.polarity())
-
-    @property
-    def texts(self) -> int:
-        """How many there are."""
-        return self.negative + self.neutral + self.positive
-
-    def count(self, side: Side) -> int:
-        """How many speak for a side."""
-        count: int = getattr(self, side)
-        return count
-
-    def share(self, side: Side) -> Interval | None:
-        """The share of the texts that speak for a side, with its interval; None without texts."""
-        return wilson(self.count(side), self.texts) if self.texts else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts, the shares and the polarity, with their intervals."""
-        data: dict[str, Any] = {"texts": self.texts}
-        data |= {side: self.count(side) for side in NAMES.values()}
-        data |= {f"share_{side}": _interval(self.share(side)) for side in NAMES.values()}
-        return data | {"polarity": _interval(self.polarity)}
-
-
-def _interval(found: Interval | None) -> dict[str, float | None] | None:
-    if found is None:
-        return None
-    return {name: end if end is None else round(end, 6) for name, end in found._asdict().items()}
 
 
 class Group(NamedTuple):
@@ -85,7 +38,7 @@ class AspectFigures:
         names: as it is written, the most frequent first.
         mentions: how often they speak of it.
         figures: those of the texts that do.
-        positive, negative: the phrases that decide, and how often each is said.
+        said: the phrases that decide for either side, and how often each is said.
         quotes: sentences, of the sides as they are shared out.
         groups, periods: the same by group and by period, of those in which someone speaks of it.
     """
@@ -94,48 +47,10 @@ class AspectFigures:
     names: tuple[str, ...]
     mentions: int
     figures: Figures
-    positive: tuple[Said, ...] = ()
-    negative: tuple[Said, ...] = ()
+    said: Mapping[Side, tuple[Said, ...]]
     quotes: tuple[Quote, ...] = ()
     groups: tuple[Group, ...] = ()
     periods: tuple[Period, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as data ready for JSON."""
-        return {
-            "term": self.term,
-            "names": list(self.names),
-            "mentions": self.mentions,
-            **self.figures.to_dict(),
-            "said": {
-                "positive": [said._asdict() for said in self.positive],
-                "negative": [said._asdict() for said in self.negative],
-            },
-            "quotes": [_quote(quote) for quote in self.quotes],
-            "groups": group_dicts(self.groups),
-            "periods": period_dicts(self.periods),
-        }
-
-
-def _quote(quote: Quote) -> dict[str, Any]:
-    because = None if quote.because is None else quote.text[slice(*quote.because)]
-    return {
-        "text": quote.text,
-        "side": NAMES[quote.side],
-        "term": quote.text[slice(*quote.term)],
-        "because": because,
-        "place": quote.place,
-    }
-
-
-def group_dicts(groups: tuple[Group, ...]) -> list[dict[str, Any]]:
-    """Groups as data ready for JSON."""
-    return [{"group": name} | figures.to_dict() for name, figures in groups]
-
-
-def period_dicts(periods: tuple[Period, ...]) -> list[dict[str, Any]]:
-    """Periods as data ready for JSON."""
-    return [{"start": start.isoformat()} | figures.to_dict() for start, figures in periods]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +76,19 @@ class Difference:
     adjusted: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as data ready for JSON."""
-        sides = {"here": self.here, "there": self.there}
-        return {
-            "term": self.term,
-            "side": self.side,
-            "group": self.group,
-            **{name: _of_side(figures, self.side) for name, figures in sides.items()},
-            "p": self.p,
-            "adjusted": self.adjusted,
-        }
+        """The same as data ready for JSON: of the figures only those of the side."""
+        data: dict[str, Any] = {"term": self.term, "side": self.side, "group": self.group}
+        for name, figures in (("here", self.here), ("there", self.there)):
+            count, share = figures.count(self.side), plain(figures.share(self.side))
+            data[name] = {"texts": figures.texts, self.side: count, "share": share}
+        return data | {"p": self.p, "adjusted": self.adjusted}
 
 
-def _of_side(figures: Figures, side: Side) -> dict[str, Any]:
-    share = _interval(figures.share(side))
-    return {"texts": figures.texts, side: figures.count(side), "share": share}
+class Example(NamedTuple):
+    """Where something could not be read, and why."""
+
+    place: str
+    reason: str
 
 
 class Unread(NamedTuple):
@@ -183,12 +96,7 @@ class Unread(NamedTuple):
 
     kind: Kind
     rows: int
-    examples: tuple[tuple[str, str], ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as data ready for JSON."""
-        examples = [{"place": place, "reason": reason} for place, reason in self.examples]
-        return {"kind": self.kind, "rows": self.rows, "examples": examples}
+    examples: tuple[Example, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,17 +119,6 @@ class Comparison:
     differences: tuple[Difference, ...]
     uncounted: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as data ready for JSON."""
-        return {
-            "column": self.column,
-            "groups": group_dicts(self.groups),
-            "others": self.others,
-            "others_uncounted": self.uncounted,
-            "tests": self.tests,
-            "differences": [each.to_dict() for each in self.differences],
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -232,7 +129,47 @@ class Course:
     unit: Unit
     periods: tuple[Period, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The same as data ready for JSON."""
-        periods = period_dicts(self.periods)
-        return {"column": self.column, "unit": self.unit, "periods": periods}
+
+_KEYS: Final = {
+    "name": "group",
+    "uncounted": "others_uncounted",
+    "rare": "rare_terms",
+    "without": "texts_without_terms",
+    "of_mentions": "sides_of_mentions",
+}
+"""Keys that say more than the names of attributes, which stand in a class."""
+
+
+def plain(value: Any) -> Any:
+    """A part of a report as data ready for JSON."""
+    if isinstance(value, Difference):
+        return value.to_dict()
+    if isinstance(value, Figures):
+        counts = dict(zip(SIDES.values(), value.counts, strict=True))
+        shares = {f"share_{side}": plain(value.share(side)) for side in SIDES.values()}
+        return {"texts": value.texts} | counts | shares | {"polarity": plain(value.polarity)}
+    if isinstance(value, Interval):
+        ends = value._asdict().items()
+        return {name: None if end is None else round(end, 6) for name, end in ends}
+    if isinstance(value, Quote):
+        because = None if value.because is None else value.text[slice(*value.because)]
+        said = {"side": SIDES[value.side], "term": value.text[slice(*value.term)]}
+        return {"text": value.text} | said | {"because": because, "place": value.place}
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, date):
+        return value.isoformat()
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        return attributes(value)
+    return [plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """The attributes of a part of a report, by their names or `_KEYS`, as data ready for JSON.
+    Figures stand among the attributes of what they are of."""
+    names = value._fields if hasattr(value, "_fields") else [field.name for field in fields(value)]
+    data: dict[str, Any] = {}
+    for name in names:
+        part = plain(getattr(value, name))
+        data |= part if name == "figures" else {_KEYS.get(name, name): part}
+    return data

@@ -7,12 +7,10 @@ from typing import Any, Final
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import SEPARATE, installed_name, is_installed
 from thinstack.errors import InputError, shown
-from thinstack.integrations.frames import opened_frame
-from thinstack.integrations.report.entries import Columns, frame_entries
+from thinstack.integrations.frames import checked_terms, opened_frame
 from thinstack.integrations.report.report import Report
+from thinstack.integrations.report.rows import ReportOptions, frame_rows
 from thinstack.integrations.report.run import run_report
-from thinstack.integrations.report.summary import Asked
-from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
 
 _FINDS_TERMS: Final = "aspects"
@@ -49,12 +47,15 @@ def report(
     frame changes meanwhile, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
-    columns = Columns(text, by, over, dates)
     terms = checked_terms(about)
+    if not isinstance(min_mentions, int) or min_mentions < 1:
+        expected = "expected a whole number, at least 1"
+        raise InputError(f"min_mentions: {expected}, found {shown(min_mentions, 60)}")
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(default_model(terms) if model is None else model))
-    asked = Asked("a frame", model_name(model), columns, terms, checked_least(min_mentions))
-    return run_report(lambda: frame_entries(eager, columns), model, asked)
+    name = model_name(model)
+    options = ReportOptions("a frame", name, text, by, over, dates, terms, min_mentions)
+    return run_report(lambda: frame_rows(eager, options), model, options)
 
 
 def default_model(about: Sequence[str]) -> str:
@@ -77,21 +78,3 @@ def model_name(model: Predictor) -> str:
     return str(
         installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
     )
-
-
-def checked_terms(about: object) -> tuple[str, ...]:
-    """The terms, each once. Raises InputError for a single text, for what is no sequence, and as
-    `Terms` does."""
-    if isinstance(about, str) or not isinstance(about, Sequence):
-        raise InputError(f"about: expected a list of terms, found {shown(about, 60)}")
-    Terms(about)
-    return tuple(dict.fromkeys(about))
-
-
-def checked_least(min_mentions: int) -> int:
-    """The number itself. Raises InputError unless it is a whole number, at least 1."""
-    if not isinstance(min_mentions, int) or min_mentions < 1:
-        raise InputError(
-            f"min_mentions: expected a whole number, at least 1, found {shown(min_mentions, 60)}"
-        )
-    return min_mentions

@@ -1,161 +1,211 @@
-"""A report as one HTML page, which needs no other file, no network and no script."""
+"""A report as one HTML page, which needs no other file, no network and no script.
 
-from collections.abc import Iterator, Sequence
+`page.html` is the page, `parts.html` what it is made of, such as its pictures.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib.resources import files
-from typing import Final
+from itertools import groupby, pairwise
+from typing import Any, Final
 
-from thinstack.integrations.report.cards import cards
-from thinstack.integrations.report.compared import compared, difference, over_time
-from thinstack.integrations.report.figures import AspectFigures, Side
-from thinstack.integrations.report.notes import method, unread
-from thinstack.integrations.report.pictures import bar, percent
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from thinstack.errors import escaped
+from thinstack.integrations.report.calendar import period_name
+from thinstack.integrations.report.figures import AspectFigures, Comparison, Course
+from thinstack.integrations.report.mentions import Span
 from thinstack.integrations.report.report import Report
-from thinstack.integrations.report.words import (
-    LEGEND,
-    heading,
-    listed,
-    named,
-    of_side,
-    period,
-    polarity,
-    safe,
-    share,
-    table,
-    texts,
-)
+from thinstack.integrations.report.rows import REASONS
+from thinstack.integrations.report.statistics import Interval
+from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side
+from thinstack.integrations.report.terms import MARKS, asked_name, normalised
+from thinstack.integrations.show.drawn_text import percent
+from thinstack.integrations.show.outline import inline
 
 MOST_SHOWN: Final = 20
 """Aspects that the page shows of those that a model finds; JSON and CSV have all."""
 
+MOST_GROUPS: Final = 12
+"""Groups that the page shows; JSON and CSV have all."""
+
+MOST_DIFFERENCES: Final = 20
+"""Differences that the page lists."""
+
 _IN_SHORT: Final = 3  # aspects of each line of the summary
-
-_DIFFERENCES: Final = 2  # of the summary
-_VERBS: Final[dict[Side, str]] = {"positive": "Most praised", "negative": "Most criticised"}
-
-_STYLE = files("thinstack.integrations.report").joinpath("page.css").read_text(encoding="utf-8")
-
-_HEAD: Final = f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="color-scheme" content="light dark">
-<title>{{title}}</title>
-<style>
-{_STYLE.replace("{", "{{").replace("}", "}}")}</style>
-</head>
-<body>
-<main>
-"""
+_ON_AVERAGE: Final = 4  # texts of each period, so that an aspect has a picture over time
+_LONGEST_NAME: Final = 100  # characters of the name of a group
+WIDTH: Final = 1000  # units that a picture of periods is wide
 
 
 def page(report: Report) -> str:
     """The page of a report."""
     aspects = report.aspects if report.about else report.aspects[:MOST_SHOWN]
-    title = f"What {texts(report.figures.texts)} say{'s' * (report.figures.texts == 1)}"
-    parts = [_HEAD.format(title=f"{title}: {safe(report.source)}"), f"<header>\n<h1>{title}</h1>\n"]
-    parts += [*_about(report), *_links(report), "</header>\n", *_in_short(report, aspects)]
-    parts += _aspects(report, aspects)
-    if report.by is not None:
-        parts += compared(report.by, aspects)
-    if report.over is not None:
-        parts += over_time(report.over)
-    if aspects:
-        parts += cards(aspects, report.over)
-    parts += [*unread(report), *method(report), "</main>\n</body>\n</html>\n"]
-    return "".join(parts)
+    spoken_of = [aspect for aspect in aspects if aspect.figures.texts]
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(
+            report=report,
+            aspects=aspects,
+            style=Markup(_file("page.css")),
+            praised=_most(spoken_of, "positive"),
+            criticised=_most(spoken_of, "negative"),
+            most=sorted(spoken_of, key=lambda aspect: -aspect.figures.texts)[:_IN_SHORT],
+            better={} if report.by is None else _better(report.by),
+        )
+    )
 
 
-def _about(report: Report) -> Iterator[str]:
-    parts = [safe(report.source)]
-    if report.over is not None:
-        first, last = report.over.periods[0], report.over.periods[-1]
-        parts.append(f"{period(first, report.over.unit)} to {period(last, report.over.unit)}")
-    if report.by is not None:
-        parts.append(f"by {safe(report.by.column)}")
-    if report.model:
-        parts.append(f"read by the model {safe(report.model)}")
-    yield f'<p class="about">{" · ".join(parts)}</p>\n'
+def _file(name: str) -> str:
+    return files("thinstack.integrations.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _links(report: Report) -> Iterator[str]:
-    places = {"short": "In short", "aspects": "What they speak of"}
-    if report.by is not None:
-        places |= {"by": f"By {safe(report.by.column)}"}
-    if report.over is not None:
-        places |= {"time": "Over time"}
-    places |= {"each": "Aspect by aspect"} if report.aspects else {}
-    places |= {"unread": "What could not be read", "method": "How to read this page"}
-    yield '<nav aria-label="Parts of the page"><ul>\n'
-    yield from (f'<li><a href="#{place}">{name}</a></li>\n' for place, name in places.items())
-    yield "</ul></nav>\n"
+@cache
+def _templates() -> Environment:
+    templates = Environment(
+        autoescape=True,
+        finalize=_shown,
+        loader=FunctionLoader(_file),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    functions: tuple[Callable[..., object], ...] = (
+        *(asked_name, both_ends, course_of, course_paths, marked, of_side, other_names, percent),
+        *(period_name, signed, spoken, texts),
+    )
+    templates.globals |= {function.__name__: function for function in functions}
+    templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}
+    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES, "MOST_GROUPS": MOST_GROUPS}
+    return templates
 
 
-def _in_short(report: Report, aspects: Sequence[AspectFigures]) -> Iterator[str]:
-    figures = report.figures
-    yield heading(2, "In short", "short")
-    yield '<dl class="key">\n'
-    yield _key("", "Texts", f"{figures.texts:,}", f"of {report.rows:,} rows")
-    for side in ("positive", "negative"):
-        value, _, rest = share(figures.share(side)).partition(" ")
-        yield _key(side, side.capitalize(), value, rest)
-    value, _, rest = polarity(figures.polarity).partition(" ")
-    yield _key("", "Mean polarity", value, rest or "from −1 to 1")
-    yield f'</dl>\n<div class="wide">{bar(figures)}</div>\n{LEGEND}<ul class="short">\n'
-    yield from (f"<li>{line}</li>\n" for line in _lines(report, aspects))
-    yield "</ul>\n"
+def _shown(value: Any) -> Any:
+    """A value as the page has it: a text of others on one line, with nothing in it that acts, and a
+    number with commas. Markup has been made by a template."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return inline(value)
+    return f"{value:,}" if isinstance(value, int) else value
 
 
-def _key(kind: str, name: str, value: str, rest: str) -> str:
-    of = f' class="{kind}"' if kind else ""
-    return f"<div{of}><dt>{name}</dt><dd><strong>{value}</strong> {rest}</dd></div>\n"
+def texts(count: int) -> str:
+    """So many texts."""
+    return f"{count:,} text{'s' * (count != 1)}"
 
 
-def _lines(report: Report, aspects: Sequence[AspectFigures]) -> Iterator[str]:
-    """What is praised and what is criticised most, and what differs: sentences."""
-    there = [aspect for aspect in aspects if aspect.figures.texts]
-    for side, verb in _VERBS.items():
-        some = [aspect for aspect in there if aspect.figures.count(side) > 1]
-        some.sort(key=lambda aspect: -_least(aspect, side))
-        best = [_brief(aspect, side) for aspect in some[:_IN_SHORT]]
-        if best:
-            yield f"{verb}: {listed(best)}."
-    if there:
-        spoken = sorted(there, key=lambda aspect: -aspect.figures.texts)[:_IN_SHORT]
-        total = report.figures.texts
-        parts = [f"<b>{named(each)}</b> ({percent(each.figures.texts / total)})" for each in spoken]
-        yield f"Most spoken of: {listed(parts)} of all texts."
-    if report.by is not None and report.by.differences:
-        for found in report.by.differences[:_DIFFERENCES]:
-            yield f"Beyond chance: {difference(found, report.by)}."
+def of_side(figures: Figures, side: Side) -> str:
+    """The share of a side, in a sentence: "84% positive"."""
+    share = figures.share(side)
+    return f"{percent(share.value) if share else '–'} {side}"
 
 
-def _least(aspect: AspectFigures, side: Side) -> float:
-    """The lower end of the interval of a share: few texts do not make an aspect the best."""
-    found = aspect.figures.share(side)
-    return (found.low or 0.0) if found else 0.0
+def signed(number: float) -> str:
+    """A polarity: +0.31 or −0.05."""
+    return f"{number:+.2f}".replace("-", "−")
 
 
-def _brief(aspect: AspectFigures, side: Side) -> str:
-    figures = aspect.figures
-    return f"<b>{named(aspect)}</b> ({of_side(figures, side)} in {texts(figures.texts)})"
+def both_ends(group: str) -> str:
+    """The name of a group; of a long one both ends."""
+    if len(group) <= _LONGEST_NAME:
+        return group
+    return f"{group[: _LONGEST_NAME // 2]} … {group[-_LONGEST_NAME // 2 :]}"
 
 
-def _aspects(report: Report, aspects: Sequence[AspectFigures]) -> Iterator[str]:
-    yield heading(2, "What they speak of", "aspects")
-    if not aspects:
-        least = report.min_mentions
-        yield f"<p>No term is spoken of in {texts(least)} or more.</p>\n"
-        return
-    more = len(report.aspects) - len(aspects)
-    caption = "Shares of the texts that speak of each aspect, with intervals of 95% confidence."
-    caption += f" {more:,} more aspects are in the report as JSON or CSV." if more else ""
-    rows = [
-        (f'<a href="#aspect-{number}">{named(aspect)}</a>', aspect.figures)
-        for number, aspect in enumerate(aspects, 1)
+def _most(aspects: Sequence[AspectFigures], side: Side) -> list[AspectFigures]:
+    """The aspects of which the largest share speaks for a side, by the lower ends of the intervals:
+    few texts do not make an aspect the best."""
+
+    def least(aspect: AspectFigures) -> float:
+        share = aspect.figures.share(side)
+        return (share.low or 0.0) if share else 0.0
+
+    some = [aspect for aspect in aspects if aspect.figures.count(side) > 1]
+    return sorted(some, key=least, reverse=True)[:_IN_SHORT]
+
+
+def _better(by: Comparison) -> dict[tuple[str | None, str], bool]:
+    """By term and group, whether the surest of their differences speaks for the group."""
+    better: dict[tuple[str | None, str], bool] = {}
+    for difference in reversed(by.differences):
+        side = difference.side
+        here, there = difference.here.share(side), difference.there.share(side)
+        more = bool(here and there and here.value > there.value)
+        better[difference.term, difference.group] = more == (side == "positive")
+    return better
+
+
+def other_names(aspect: AspectFigures) -> list[str]:
+    """How else an aspect is written."""
+    spellings = {*map(normalised, aspect.term.split("|"))}
+    return [name for name in aspect.names if name not in spellings]
+
+
+def course_of(aspect: AspectFigures, over: Course) -> list[Figures | None]:
+    """The figures of an aspect by period; none where there are too few for a picture."""
+    figures = {period.start: period.figures for period in aspect.periods}
+    if aspect.figures.texts < _ON_AVERAGE * len(over.periods) or len(over.periods) < 2:
+        return []
+    return [figures.get(period.start) for period in over.periods]
+
+
+def spoken(figures: Sequence[Figures | None], over: Course) -> str:
+    """The first and the last period with texts, for those who do not see the picture."""
+    shares = [
+        f"{period_name(period.start, over.unit)} {of_side(part, 'positive')}"
+        for period, part in zip(over.periods, figures, strict=True)
+        if part and part.texts
     ]
-    yield from table(caption, "Aspect", rows)
-    if report.without:
-        verb = "speaks" if report.without == 1 else "speak"
-        yield f'<p class="note">{texts(report.without)} {verb} of no term.</p>\n'
+    return f"from {shares[0]} to {shares[-1]}" if len(shares) > 1 else "".join(shares) or "no texts"
+
+
+def course_paths(periods: Sequence[Figures | None]) -> Iterator[tuple[str, str]]:
+    """The share of positive texts of each period, from 0 at the bottom to 1 at the top, as classes
+    with their paths: points with a line, and their intervals as a band. A period without texts is
+    a gap."""
+    step = WIDTH / max(len(periods), 1)
+    shares = [part.share("positive") if part else None for part in periods]
+    places = [((place + 0.5) * step, share) for place, share in enumerate(shares)]
+    for _, run in groupby(places, key=lambda place: place[1] is None):
+        points = [(x, share) for x, share in run if share is not None]
+        if points:
+            yield from _line(points, step)
+
+
+def _line(points: Sequence[tuple[float, Interval]], step: float) -> Iterator[tuple[str, str]]:
+    """The band, the line and the points of periods that follow each other."""
+    wide = points
+    if len(points) == 1:  # a band has a width
+        (x, share), side = points[0], step / 4
+        wide = [(x - side, share), (x + side, share)]
+    top = [f"{x:.1f} {100 - 100 * (share.high or 0.0):.1f}" for x, share in wide]
+    foot = [f"{x:.1f} {100 - 100 * (share.low or 0.0):.1f}" for x, share in reversed(wide)]
+    middle = [f"{x:.1f} {100 - 100 * share.value:.1f}" for x, share in points]
+    yield "band", f"M{'L'.join(top + foot)}Z"
+    yield "line", f"M{'L'.join(middle)}"
+    yield "points", "".join(f"M{point}h0" for point in middle)
+
+
+def marked(quote: Quote) -> Markup:
+    """The text of a quote, with tags around the term and what decides. Where these cross, the inner
+    tags are closed and opened again."""
+    decides = _bare(quote.text, quote.because or quote.term)
+    term, mark = Markup('<span class="term">{}</span>'), Markup('<mark class="{}">{}</mark>')
+    places = sorted({0, len(quote.text), *quote.term, *decides})
+    drawn = Markup()
+    for start, end in pairwise(places):
+        part: str = escaped(" ".join(quote.text[start:end].split("\n")))
+        if quote.term.start <= start and end <= quote.term.end:
+            part = term.format(part)
+        if decides.start <= start and end <= decides.end:
+            part = mark.format(SIDES[quote.side], part)
+        drawn += part
+    return drawn
+
+
+def _bare(text: str, span: Span) -> Span:
+    """Some characters of a text without marks and spaces at their ends."""
+    part = text[slice(*span)]
+    start = span.start + len(part) - len(part.lstrip(MARKS))
+    return Span(start, start + len(part.strip(MARKS)))

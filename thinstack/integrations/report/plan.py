@@ -4,15 +4,20 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from thinstack.data.tables.alike import likeness
 from thinstack.errors import InputError, StoppedError, shown
-from thinstack.integrations.report.date_formats import check_format
-from thinstack.integrations.report.entries import Columns, Entry, Fault, Source, column_name
-from thinstack.integrations.report.groups import Groups
-from thinstack.integrations.report.periods import Calendar, fitting_formats
+from thinstack.integrations.report.calendar import Calendar
+from thinstack.integrations.report.dates import check_format, fitting_formats
+from thinstack.integrations.report.rows import Fault, ReportOptions, Source, TextRow, column_name
 
-_SAMPLE = 100  # cells that are no dates, among which a format is looked for
+MOST_GROUPS: Final = 50
+"""Groups that are told apart, those of the most rows."""
+
+_MOST_NAMES: Final = 100_000  # that are counted at once
+_MOST_CHARACTERS: Final = 1 << 24  # of these names
+_SAMPLE: Final = 100  # cells that are no dates, among which a format is looked for
 
 
 class Plan(NamedTuple):
@@ -24,7 +29,7 @@ class Plan(NamedTuple):
         others: how many more groups there are; at least so many, if `uncounted`.
         calendar: the periods that texts are counted by, if they have dates.
         uncounted: whether there were too many groups to count them all.
-        digest: that of all rows; "" if they are read only once.
+        digest: that of all rows.
     """
 
     rows: int
@@ -32,70 +37,72 @@ class Plan(NamedTuple):
     others: int = 0
     calendar: Calendar | None = None
     uncounted: bool = False
-    digest: str = ""
+    digest: bytes = b""
 
 
-def plan_of(source: Source, columns: Columns, tell: Callable[[int], None]) -> Plan:
+def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None]) -> Plan:
     """Reads a table once, and tells the number of its rows as it grows.
 
     Raises InputError for a format that is none, for a table without rows, and for a column without
     any group or date: it would be too late to say so when all texts are scored.
     """
-    check_format(columns.dates)
-    rows, groups, days, digest = 0, Groups(), Counter[date](), hashlib.blake2b(digest_size=16)
+    check_format(options.dates)
+    rows, groups, days, digest = 0, Groups(), Counter[date](), _digest()
     faults: dict[str, list[Fault]] = {"group": [], "date": []}
-    for rows, entry in enumerate(_digested(source(), digest), 1):
-        if entry.group is not None:
-            groups.add(entry.group)
-        if entry.day is not None:
-            days[entry.day] += 1
-        for fault in entry.faults:
-            if len(some := faults.get(fault.kind, [fault] * _SAMPLE)) < _SAMPLE and fault.cell:
-                some.append(fault)
+    for rows, row in enumerate(source(), 1):
+        digest.update(repr(row).encode())
+        if row.group is not None:
+            groups.add(row.group)
+        if row.day is not None:
+            days[row.day] += 1
+        for fault in row.faults:
+            samples = faults.get(fault.kind, [])
+            if fault.cell and fault.kind in faults and len(samples) < _SAMPLE:
+                samples.append(fault)
         if rows % 10_000 == 0:
             tell(rows)
     if not rows:
         raise InputError("expected a table with rows of texts, found no row: nothing to report")
-    if columns.by is not None and not groups.most:
+    if options.by is not None and not groups.most:
         first = f"; the first: {faults['group'][0].reason}" if faults["group"] else ""
         raise InputError(
-            f"expected groups in the column {shown(column_name(columns.by))}, found no value in "
+            f"expected groups in the column {shown(column_name(options.by))}, found no value in "
             f"any row{first}. Name another column with --by (in Python by=)"
         )
-    if columns.over is not None and not days:
-        raise InputError(_no_dates(columns, faults["date"]))
+    if options.over is not None and not days:
+        raise InputError(_no_dates(options, faults["date"]))
     names = groups.largest()
     others, uncounted = groups.most - len(names), groups.lost > 0
-    return Plan(rows, names, others, Calendar.of(days), uncounted, digest.hexdigest())
+    return Plan(rows, names, others, Calendar.of(days), uncounted, digest.digest())
 
 
-def read_again(source: Source, plan: Plan) -> Iterator[Entry]:
+def read_again(source: Source, plan: Plan) -> Iterator[TextRow]:
     """The rows that the plan was made of. Raises StoppedError, behind the last one, if they are
     others now."""
-    digest = hashlib.blake2b(digest_size=16)
-    yield from _digested(source(), digest)
-    if digest.hexdigest() != plan.digest:
+    digest = _digest()
+    for row in source():
+        digest.update(repr(row).encode())
+        yield row
+    if digest.digest() != plan.digest:
         raise StoppedError(
             "the table changed while it was read, so no report was made. Run the same again; if "
             "another program writes to the table, report on a copy"
         )
 
 
-def _digested(entries: Iterator[Entry], digest: "hashlib.blake2b") -> Iterator[Entry]:
-    for entry in entries:
-        digest.update(repr(entry).encode())
-        yield entry
+def _digest() -> "hashlib.blake2b":
+    return hashlib.blake2b(digest_size=16)
 
 
-def _no_dates(columns: Columns, faults: list[Fault]) -> str:
+def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:
     expected = "dates such as 2024-03-09, 9 March 2024 or Mar 9, 2024"
-    if columns.dates:
-        expected = f"dates of the format {columns.dates!r}"
-    start = f"expected {expected} in the column {shown(column_name(columns.over))}, found "
+    if options.dates:
+        expected = f"dates of the format {options.dates!r}"
+    start = f"expected {expected} in the column {shown(column_name(options.over))}, found "
     other = "Name another column with --over (in Python over=)"
     if not faults:
         return f"{start}no value in any row. {other}"
-    formats = fitting_formats([fault.cell for fault in faults], columns.dates)
+    formats = fitting_formats([fault.cell for fault in faults], options.dates)
     if formats[:1] == [None]:
         remedy = "Leave --dates (in Python dates=) out"
     elif formats:
@@ -106,3 +113,41 @@ def _no_dates(columns: Columns, faults: list[Fault]) -> str:
     else:
         remedy = f"{other}, or say how they are written with --dates (in Python dates=)"
     return f"{start}none from 1900 to 2100; the first cell is {faults[0].reason}. {remedy}"
+
+
+class Groups:
+    """Counts the rows of groups. Names that a person takes for the same (`likeness`) are of one.
+
+    Where there are too many, the rarer half goes, and each other one loses as many rows as the
+    largest of that half has (Misra and Gries 1982, in batches).
+
+    Attributes:
+        names: those of the groups, as the first row of each writes it.
+        lost: how many rows a group may have that are not counted: 2 / `_MOST_NAMES` of all at most.
+        most: how many groups there are; if some are lost, at least so many.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self._rows: Counter[str] = Counter()
+        self._characters = self.lost = self.most = 0
+
+    def add(self, name: str) -> None:
+        """Count a row."""
+        key = likeness(name)
+        if key not in self.names:
+            self.names[key] = name
+            self._characters += len(name)
+            self.most = max(self.most, len(self.names))
+        self._rows[key] += 1
+        if len(self.names) > _MOST_NAMES or self._characters > _MOST_CHARACTERS:
+            cut = sorted(self._rows.values())[len(self._rows) // 2]
+            self.lost += cut
+            self._rows = Counter({key: n - cut for key, n in self._rows.items() if n > cut})
+            self.names = {key: self.names[key] for key in self._rows}
+            self._characters = sum(map(len, self.names.values()))
+
+    def largest(self) -> tuple[str, ...]:
+        """The names of the largest groups, those of the most rows first."""
+        order = sorted(self._rows, key=lambda key: (-self._rows[key], self.names[key]))
+        return tuple(self.names[key] for key in order[:MOST_GROUPS])

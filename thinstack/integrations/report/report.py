@@ -9,14 +9,14 @@ from html import escape
 from typing import Any, Final
 
 from thinstack.integrations.report.figures import (
-    NAMES,
     AspectFigures,
     Comparison,
     Course,
-    Figures,
     Unread,
+    attributes,
 )
 from thinstack.integrations.report.statistics import FALSE, LEVEL
+from thinstack.integrations.report.tally import SIDES, Figures
 
 SCHEMA: Final = 1
 
@@ -63,26 +63,8 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
-        return {
-            "kind": "report",
-            "schema_version": SCHEMA,
-            "source": self.source,
-            "model": self.model,
-            "about": list(self.about),
-            "rows": self.rows,
-            "level": LEVEL,
-            "false_discovery_rate": FALSE,
-            "min_mentions": self.min_mentions,
-            "sides_of_mentions": self.of_mentions,
-            **self.figures.to_dict(),
-            "aspects": [aspect.to_dict() for aspect in self.aspects],
-            "rare_terms": self.rare,
-            "texts_without_terms": self.without,
-            "missed": self.missed,
-            "by": None if self.by is None else self.by.to_dict(),
-            "over": None if self.over is None else self.over.to_dict(),
-            "unread": [each.to_dict() for each in self.unread],
-        }
+        head = {"kind": "report", "schema_version": SCHEMA}
+        return head | attributes(self) | {"level": LEVEL, "false_discovery_rate": FALSE}
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""
@@ -95,12 +77,11 @@ class Report:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)
         for aspect, group, period, mentions, figures in self._rows():
-            counts = [figures.count(side) for side in NAMES.values()]
-            intervals = [*map(figures.share, NAMES.values()), figures.polarity]
-            ends = [end for found in intervals for end in found or (None, None, None)]
+            intervals = [*map(figures.share, SIDES.values()), figures.polarity]
+            ends = [end for interval in intervals for end in interval or (None, None, None)]
             numbers = ["" if end is None else f"{round(end, 6) + 0:.6g}" for end in ends]
             names = [_cell(name) for name in (aspect, group, period)]
-            writer.writerow([*names, mentions, figures.texts, *counts, *numbers])
+            writer.writerow([*names, mentions, figures.texts, *figures.counts, *numbers])
         return file.getvalue()
 
     def _rows(self) -> Iterator[tuple[str, str, str, int | str, Figures]]:
@@ -136,7 +117,7 @@ class Report:
 _ENDS: Final = ("", "_low", "_high")
 _COLUMNS: Final = (
     *("aspect", "group", "period", "mentions", "texts", "negative", "neutral", "positive"),
-    *(f"share_{side}{end}" for side in NAMES.values() for end in _ENDS),
+    *(f"share_{side}{end}" for side in SIDES.values() for end in _ENDS),
     *(f"polarity{end}" for end in _ENDS),
 )
 

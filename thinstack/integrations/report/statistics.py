@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Final, NamedTuple
+
+from thinstack.evaluate.figures import Z, wilson
 
 LEVEL: Final = 0.95
 """How sure an interval is."""
@@ -17,9 +18,6 @@ LEAST_EXPECTED: Final = 5
 LEAST_OF_MEAN: Final = 10
 """Numbers of which a mean has an interval."""
 
-_NORMAL: Final = NormalDist()
-_Z: Final = _NORMAL.inv_cdf(0.5 + LEVEL / 2)
-
 
 class Interval(NamedTuple):
     """An estimate, and its interval of 95% confidence, which is None for too few numbers."""
@@ -29,18 +27,9 @@ class Interval(NamedTuple):
     high: float | None
 
 
-def wilson(count: int, of: int) -> Interval:
-    """The share `count / of` with its score interval (Wilson 1927), for `of` >= 1.
-
-    With p = count / of and the normal quantile z, its ends are
-
-        (p + z² / 2n ± z √(p (1 - p) / n + z² / 4n²)) / (1 + z² / n)
-    """
-    share, square = count / of, _Z * _Z / of
-    middle = share + square / 2
-    half = _Z * math.sqrt(share * (1 - share) / of + square / (4 * of))
-    low, high = (middle - half) / (1 + square), (middle + half) / (1 + square)
-    return Interval(share, max(low, 0.0) if count else 0.0, min(high, 1.0) if count < of else 1.0)
+def share_interval(count: int, of: int) -> Interval:
+    """The share `count / of` with its score interval (`wilson`), for `of` >= 1."""
+    return Interval(count / of, *wilson(count / of, of))
 
 
 def mean_interval(n: int, mean: float, variance: float) -> Interval:
@@ -55,9 +44,9 @@ def mean_interval(n: int, mean: float, variance: float) -> Interval:
 def _student(degrees: int) -> float:
     """The quantile of Student's t for the level, by the first terms of its expansion at the normal
     quantile (Fisher and Cornish 1960). Above 8 degrees of freedom it is wrong by less than 0.2%."""
-    first = (_Z**3 + _Z) / 4
-    second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
-    return _Z + first / degrees + second / degrees**2
+    first = (Z**3 + Z) / 4
+    second = (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
+    return Z + first / degrees + second / degrees**2
 
 
 def two_shares(count: int, of: int, other_count: int, of_other: int) -> float | None:
@@ -81,8 +70,8 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
     Of the tests whose adjusted value is at most q, the share that is chance is at most q on
     average."""
     order = sorted(range(len(p_values)), key=p_values.__getitem__, reverse=True)
-    found, least, count = [1.0] * len(p_values), 1.0, len(p_values)
+    values, least, count = [1.0] * len(p_values), 1.0, len(p_values)
     for rank, place in zip(range(count, 0, -1), order, strict=True):
         least = min(least, p_values[place] * count / rank)
-        found[place] = least
-    return found
+        values[place] = least
+    return values

@@ -1,28 +1,24 @@
 """Sums up what was collected: aspects in order, quotes of their sides, and what differs."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from thinstack.errors import StoppedError
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.entries import Columns, column_name
 from thinstack.integrations.report.figures import (
-    NAMES,
     AspectFigures,
     Comparison,
     Course,
     Difference,
-    Figures,
     Group,
     Period,
-    Side,
 )
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import Report
+from thinstack.integrations.report.rows import ReportOptions, column_name
 from thinstack.integrations.report.statistics import FALSE, adjusted, two_shares
-from thinstack.integrations.report.tally import QUOTES, Quote, Tallies, Tally, TermTally
+from thinstack.integrations.report.tally import QUOTES, SIDES, Figures, Quote, Side, Tally
 from thinstack.integrations.report.terms import typical
 
 SAID: Final = 5
@@ -31,138 +27,122 @@ SAID: Final = 5
 _COMPARED: Final[tuple[Side, ...]] = ("positive", "negative")
 
 
-class Asked(NamedTuple):
-    """What a report is to be about: the table's and the model's name, the columns, the terms, and
-    how many texts must speak of an aspect."""
-
-    source: str
-    model: str
-    columns: Columns = Columns()
-    about: tuple[str, ...] = ()
-    min_mentions: int = 5
-
-
-def report_of(asked: Asked, plan: Plan, found: Collector, *, of_mentions: bool = False) -> Report:
+def report_of(
+    options: ReportOptions, plan: Plan, collector: Collector, *, of_mentions: bool = False
+) -> Report:
     """The report of what was collected, which is used up. `of_mentions`: whether the side of a text
     is that of its mentions."""
-    _check_complete(plan, found)
-    terms = found.joined()
-    order = sorted(terms, key=lambda term: (-terms[term].texts, term))
-    if asked.about:
-        kept = list(dict.fromkeys(asked.about))
-    else:
-        kept = [term for term in order if terms[term].texts >= asked.min_mentions]
+    _check_complete(plan, collector)
+    tallies = collector.by_name()
+    order = sorted(tallies, key=lambda term: (-tallies[term].figures.texts, term))
+    frequent = [term for term in order if tallies[term].figures.texts >= options.min_mentions]
+    terms = list(dict.fromkeys(options.about)) or frequent
+    aspects = tuple(_aspect(term, tallies[term], plan) for term in terms)
+    comparison = None
+    if options.by is not None:
+        groups: dict[str | None, tuple[Group, ...]] = {None: _groups(collector.all, plan)}
+        groups |= {aspect.term: aspect.groups for aspect in aspects}
+        comparison = _comparison(options.by, plan, groups)
     return Report(
-        source=asked.source,
-        model=asked.model,
-        about=asked.about,
+        source=options.source,
+        model=options.model,
+        about=options.about,
         rows=plan.rows,
-        figures=Figures.of(found.all),
-        aspects=tuple(_aspect(term, terms[term], plan) for term in kept),
-        rare=len(order) - len(kept),
-        without=found.without,
-        missed=found.missed,
-        min_mentions=asked.min_mentions,
-        by=_comparison(asked.columns.by, plan, found.all, {term: terms[term] for term in kept}),
-        over=_course(asked.columns.over, plan, found.all),
-        unread=found.all_unread(),
+        figures=collector.all.figures,
+        aspects=aspects,
+        rare=len(order) - len(terms),
+        without=collector.without,
+        missed=collector.missed,
+        min_mentions=options.min_mentions,
+        by=comparison,
+        over=_course(options.over, plan, collector.all),
+        unread=collector.unread(),
         of_mentions=of_mentions,
     )
 
 
-def _check_complete(plan: Plan, found: Collector) -> None:
+def _check_complete(plan: Plan, collector: Collector) -> None:
     """Raise StoppedError unless each row of the table is a text or one that could not be read."""
-    unread = sum(each.rows for each in found.all_unread() if each.kind not in ("group", "date"))
-    if plan.rows != found.all.texts + unread:
+    texts, kinds = collector.all.figures.texts, collector.unread()
+    unread = sum(part.rows for part in kinds if part.kind not in ("group", "date"))
+    if plan.rows != texts + unread:
         raise StoppedError(
-            f"expected {plan.rows:,} rows, found {found.all.texts:,} texts and {unread:,} rows "
-            "that cannot be read: some are lost, so no report was made. Please report this"
+            f"expected {plan.rows:,} rows, found {texts:,} texts and {unread:,} rows that cannot "
+            "be read: some are lost, so no report was made. Please report this"
         )
 
 
-def _aspect(term: str, tally: TermTally, plan: Plan) -> AspectFigures:
-    said = {side: typical(tally.said.get(side, {}), SAID) for side in (1, -1)}
+def _aspect(term: str, tally: Tally, plan: Plan) -> AspectFigures:
     periods = sorted(tally.periods.items())
     return AspectFigures(
         term=term,
         names=tuple(name for name, _ in tally.names.most_common(5)),
         mentions=tally.mentions,
-        figures=Figures.of(tally),
-        positive=said[1],
-        negative=said[-1],
+        figures=tally.figures,
+        said={SIDES[side]: typical(tally.said.get(side, {}), SAID) for side in (1, -1)},
         quotes=tuple(_quotes(tally)),
         groups=_groups(tally, plan),
-        periods=tuple(Period(start, Figures.of(each)) for start, each in periods),
+        periods=tuple(Period(*period) for period in periods),
     )
 
 
-def _groups(tallies: Tallies, plan: Plan) -> tuple[Group, ...]:
-    names = (name for name in plan.groups if name in tallies.groups)
-    return tuple(Group(name, Figures.of(tallies.groups[name])) for name in names)
+def _groups(tally: Tally, plan: Plan) -> tuple[Group, ...]:
+    names = (name for name in plan.groups if name in tally.groups)
+    return tuple(Group(name, tally.groups[name]) for name in names)
 
 
-def _quotes(tally: TermTally) -> list[Quote]:
+def _quotes(tally: Tally) -> list[Quote]:
     """Quotes of the sides, as they share the texts: a side that has a sixth or more has one. The
     side of most texts comes first."""
-    counts = {1: tally.positive, -1: tally.negative, 0: tally.neutral}
+    counts = dict(zip(SIDES, tally.figures.counts, strict=True))
     order = sorted(counts, key=lambda side: (-counts[side], -side))
-    kept = {side: tally.quotes(side) for side in order}
+    quotes = {side: tally.quotes(side) for side in order}
     seats = dict.fromkeys(order, 0)
-    for _ in range(QUOTES):  # the highest average, as Sainte-Lague shares out seats
-        side = max(
-            order,
-            key=lambda side: counts[side] / (2 * seats[side] + 1) * (len(kept[side]) > seats[side]),
-        )
-        seats[side] += len(kept[side]) > seats[side]
-    return [quote for side in order for quote in kept[side][: seats[side]]]
+
+    def claim(side: int) -> float:
+        """The highest average, as Sainte-Lague shares out seats; 0 without another quote."""
+        return counts[side] / (2 * seats[side] + 1) * (len(quotes[side]) > seats[side])
+
+    for _ in range(QUOTES):
+        side = max(order, key=claim)
+        seats[side] += len(quotes[side]) > seats[side]
+    return [quote for side in order for quote in quotes[side][: seats[side]]]
 
 
-def _course(column: Any, plan: Plan, tallies: Tallies) -> Course | None:
+def _course(column: Any, plan: Plan, tally: Tally) -> Course | None:
     if column is None or plan.calendar is None:
         return None
     starts = plan.calendar.periods()
-    periods = (Period(start, Figures.of(tallies.periods.get(start, Tally()))) for start in starts)
+    periods = (Period(start, tally.periods.get(start, Figures())) for start in starts)
     return Course(column_name(column), plan.calendar.unit, tuple(periods))
 
 
 def _comparison(
-    column: Any, plan: Plan, tallies: Tallies, terms: dict[str, TermTally]
-) -> Comparison | None:
-    if column is None:
-        return None
-    tests = list(_tests(None, tallies, plan))
-    for term, tally in terms.items():
-        tests += _tests(term, tally, plan)
+    column: Any, plan: Plan, groups: Mapping[str | None, tuple[Group, ...]]
+) -> Comparison:
+    """The groups of all texts (None) and of each term, compared."""
+    tests = [test for term, some in groups.items() for test in _tests(term, some)]
     values = adjusted([test.p for test in tests])
     pairs = zip(tests, values, strict=True)
-    found = [replace(test, adjusted=value) for test, value in pairs if value <= FALSE]
-    found.sort(key=lambda each: (each.adjusted, each.p))
-    groups, differences = _groups(tallies, plan), tuple(found)
-    name, others = column_name(column), plan.others
-    return Comparison(name, groups, others, len(tests), differences, plan.uncounted)
+    differences = [replace(test, adjusted=value) for test, value in pairs if value <= FALSE]
+    differences.sort(key=lambda difference: (difference.adjusted, difference.p))
+    name = column_name(column)
+    return Comparison(
+        name, groups[None], plan.others, len(tests), tuple(differences), plan.uncounted
+    )
 
 
-def _tests(term: str | None, tallies: Tallies, plan: Plan) -> Iterator[Difference]:
+def _tests(term: str | None, groups: tuple[Group, ...]) -> Iterator[Difference]:
     """The comparisons of each group with the others together; of two groups, of the first with the
     second. Texts of values that are not told apart are compared with none."""
-    known = [name for name in plan.groups if name in tallies.groups]
-    if len(known) < 2:
+    if len(groups) < 2:
         return
-    together = _counts(tallies.groups[name] for name in known)
-    for name in known[:1] if len(known) == 2 else known:
-        here, there = Figures.of(tallies.groups[name]), together.copy()
-        there.subtract(_counts([tallies.groups[name]]))
-        others = Figures(there["negative"], there["neutral"], there["positive"], None)
+    for name, here in groups[:1] if len(groups) == 2 else groups:
+        there = Figures()
+        for other, figures in groups:
+            if other != name:
+                there.merge(figures)
         for side in _COMPARED:
-            p = two_shares(here.count(side), here.texts, others.count(side), others.texts)
+            p = two_shares(here.count(side), here.texts, there.count(side), there.texts)
             if p is not None:
-                yield Difference(term, side, name, here, others, p, p)
-
-
-def _counts(tallies: Iterable[Tally]) -> Counter[Side]:
-    """How many texts of all tallies speak for each side."""
-    found = Counter[Side](dict.fromkeys(NAMES.values(), 0))
-    for tally in tallies:
-        figures = Figures.of(tally)
-        found.update({side: figures.count(side) for side in NAMES.values()})
-    return found
+                yield Difference(term, side, name, here, there, p, p)

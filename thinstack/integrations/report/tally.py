@@ -1,13 +1,16 @@
 """What is counted of texts while they stream by: sides, polarity, terms, phrases, quotes."""
 
 from collections import Counter
-from collections.abc import Iterable
 from datetime import date
-from typing import Final, NamedTuple, Self
+from typing import Final, Literal, NamedTuple, Self
 
-from thinstack.integrations.report.statistics import Interval, mean_interval
+from thinstack.integrations.report.mentions import Span
+from thinstack.integrations.report.statistics import Interval, mean_interval, share_interval
 
-SIDES: Final = (-1, 0, 1)
+Side = Literal["negative", "neutral", "positive"]
+
+SIDES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
+"""The names of the sides by their numbers."""
 
 MOST_SAID: Final = 200
 """Phrases of one side that are kept of what is said of a term; half of them where there are
@@ -16,12 +19,8 @@ more."""
 QUOTES: Final = 3
 """Quotes that are kept of each side of a term."""
 
-
-class Span(NamedTuple):
-    """Characters [start, end) of a sentence."""
-
-    start: int
-    end: int
+Rank = tuple[int, int]
+"""The place of a quote among others; the lowest are kept."""
 
 
 class Quote(NamedTuple):
@@ -41,108 +40,100 @@ class Quote(NamedTuple):
     place: str
 
 
-class Tally:
+class Figures:
     """How many texts speak for each side, and the mean of their polarity, by Welford's method."""
 
-    __slots__ = ("_squares", "mean", "negative", "neutral", "positive")
+    __slots__ = ("_mean", "_squares", "negative", "neutral", "positive")
 
     def __init__(self) -> None:
         self.negative = self.neutral = self.positive = 0
-        self.mean = self._squares = 0.0
+        self._mean = self._squares = 0.0
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many speak for each side, in the order of `SIDES`."""
+        return self.negative, self.neutral, self.positive
 
     @property
     def texts(self) -> int:
         """How many there are."""
         return self.negative + self.neutral + self.positive
 
+    @property
+    def polarity(self) -> Interval | None:
+        """The mean from -1 to 1, with its interval; None without texts."""
+        count = self.texts
+        if not count:
+            return None
+        return mean_interval(count, self._mean, self._squares / (count - 1) if count > 1 else 0.0)
+
+    def count(self, side: Side) -> int:
+        """How many speak for a side."""
+        count: int = getattr(self, side)
+        return count
+
+    def share(self, side: Side) -> Interval | None:
+        """The share of the texts that speak for a side, with its interval; None without texts."""
+        return share_interval(self.count(side), self.texts) if self.texts else None
+
     def add(self, side: int, polarity: float) -> None:
-        """Count a text."""
+        """Count a text, whose side is -1, 0 or 1."""
         self.negative += side < 0
         self.neutral += side == 0
         self.positive += side > 0
-        before = polarity - self.mean
-        self.mean += before / self.texts
-        self._squares += before * (polarity - self.mean)
+        before = polarity - self._mean
+        self._mean += before / self.texts
+        self._squares += before * (polarity - self._mean)
 
-    def merge(self, other: "Tally") -> None:
-        """Count the texts of another tally too (Chan, Golub and LeVeque 1983)."""
+    def merge(self, other: "Figures") -> None:
+        """Count the texts of others too (Chan, Golub and LeVeque 1983)."""
         mine, theirs = self.texts, other.texts
         if theirs:
-            between = other.mean - self.mean
-            self.mean += between * theirs / (mine + theirs)
+            between = other._mean - self._mean
+            self._mean += between * theirs / (mine + theirs)
             self._squares += other._squares + between**2 * mine * theirs / (mine + theirs)
         self.negative += other.negative
         self.neutral += other.neutral
         self.positive += other.positive
 
-    def polarity(self) -> Interval | None:
-        """The mean with its interval; None without texts."""
-        count = self.texts
-        if not count:
-            return None
-        return mean_interval(count, self.mean, self._squares / (count - 1) if count > 1 else 0.0)
 
+class Tally:
+    """What is counted of a term, or of all texts: the texts that speak of it, also by group and by
+    period; its mentions, how it is written, what is said of it, and quotes."""
 
-class Tallies(Tally):
-    """A tally of all texts, and one for each group and each period that they are of."""
-
-    __slots__ = ("groups", "periods")
+    __slots__ = ("_quotes", "figures", "groups", "mentions", "names", "periods", "said")
 
     def __init__(self) -> None:
-        super().__init__()
-        self.groups: dict[str, Tally] = {}
-        self.periods: dict[date, Tally] = {}
+        self.figures, self.mentions = Figures(), 0
+        self.groups: dict[str, Figures] = {}
+        self.periods: dict[date, Figures] = {}
+        self.names: Counter[str] = Counter()
+        self.said: dict[int, Counter[str]] = {}
+        self._quotes: dict[int, dict[Rank, Quote]] = {}
 
     def count(self, side: int, polarity: float, group: str | None, period: date | None) -> None:
         """Count a text of a group and a period, which may be unknown."""
-        self.add(side, polarity)
+        self.figures.add(side, polarity)
         if group is not None:
-            self.groups.setdefault(group, Tally()).add(side, polarity)
+            self.groups.setdefault(group, Figures()).add(side, polarity)
         if period is not None:
-            self.periods.setdefault(period, Tally()).add(side, polarity)
-
-    def join(self, other: Self) -> None:
-        """Count what another one has counted too."""
-        self.merge(other)
-        for name, tally in other.groups.items():
-            self.groups.setdefault(name, Tally()).merge(tally)
-        for start, tally in other.periods.items():
-            self.periods.setdefault(start, Tally()).merge(tally)
-
-
-class TermTally(Tallies):
-    """What is counted of a term: the texts that speak of it, its mentions, what is said, quotes."""
-
-    __slots__ = ("_quotes", "mentions", "names", "said")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.mentions = 0
-        self.names: Counter[str] = Counter()
-        self.said: dict[int, Counter[str]] = {}
-        self._quotes: dict[int, dict[tuple[int, int], Quote]] = {}
+            self.periods.setdefault(period, Figures()).add(side, polarity)
 
     def say(self, side: int, phrase: str) -> None:
-        """Count a phrase that decides for a side, if it is one. Where there are too many, the
-        rarest go."""
-        if not phrase:
-            return
+        """Count a phrase that decides for a side. Where there are too many, the rarest go."""
         said = self.said.setdefault(side, Counter())
         said[phrase] += 1
         if len(said) > MOST_SAID:
             self.said[side] = Counter(dict(said.most_common(MOST_SAID // 2)))
 
-    def wants(self, side: int, rank: tuple[int, int]) -> bool:
-        """Whether a quote of this rank would be kept: the lowest are, and one of each rank."""
-        kept = self._quotes.get(side, {})
-        return len(kept) < QUOTES or rank < max(kept)
-
-    def quote(self, rank: tuple[int, int], quote: Quote) -> None:
-        """Keep a quote that `wants` has asked for."""
-        kept = self._quotes.setdefault(quote.side, {})
-        kept[rank] = quote
-        if len(kept) > QUOTES:
-            del kept[max(kept)]
+    def quote(self, rank: Rank, quote: Quote) -> None:
+        """Keep a quote, one of each rank, if it is among the lowest of its side."""
+        quotes = self._quotes.setdefault(quote.side, {})
+        if len(quotes) == QUOTES and rank >= max(quotes):
+            return
+        quotes[rank] = quote
+        if len(quotes) > QUOTES:
+            del quotes[max(quotes)]
 
     def quotes(self, side: int) -> list[Quote]:
         """The quotes of a side in order of their ranks."""
@@ -150,19 +141,15 @@ class TermTally(Tallies):
 
     def join(self, other: Self) -> None:
         """Count what is counted of another name of the same term too."""
-        super().join(other)
+        self.figures.merge(other.figures)
+        for name, figures in other.groups.items():
+            self.groups.setdefault(name, Figures()).merge(figures)
+        for start, figures in other.periods.items():
+            self.periods.setdefault(start, Figures()).merge(figures)
         self.mentions += other.mentions
         self.names.update(other.names)
         for side, said in other.said.items():
             self.said.setdefault(side, Counter()).update(said)
-        for side, quotes in other._quotes.items():
+        for quotes in other._quotes.values():
             for rank, quote in quotes.items():
-                if self.wants(side, rank):
-                    self.quote(rank, quote)
-
-
-def side_of(sides: Iterable[int]) -> int:
-    """The side of a text that speaks of a term several times: that of most mentions; 0 where both
-    sides have as many."""
-    total = sum(sides)
-    return (total > 0) - (total < 0)
+                self.quote(rank, quote)

@@ -40,10 +40,10 @@ def normalised(term: str) -> str:
     return " ".join(words)
 
 
-def singular(term: str, known: Container[str]) -> str:
-    """The singular of a term if it is `known`, else the term itself: "waiters" is counted with
-    "waiter" where someone writes of one, and "news" stays."""
-    return next((name for name in singulars(term) if name in known), term)
+def singular(term: str, terms: Container[str]) -> str:
+    """The singular of a term if it is among the `terms`, else the term itself: "waiters" is counted
+    with "waiter" where someone writes of one, and "news" stays."""
+    return next((name for name in singulars(term) if name in terms), term)
 
 
 def said_phrase(phrase: str) -> str:
@@ -81,10 +81,10 @@ def typical(times: Mapping[str, int], most: int, *, least: int = 2) -> tuple[Sai
     """
     chosen: dict[str, int] = {}
     for phrase, count in sorted(times.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
-        around = next((each for each in chosen if _overlap(each, phrase)), phrase)
+        around = next((other for other in chosen if _overlap(other, phrase)), phrase)
         chosen[around] = chosen.get(around, 0) + count
-    found = [Said(phrase, count) for phrase, count in chosen.items() if count >= least]
-    return tuple(sorted(found, key=lambda each: -each.times)[:most])
+    phrases = [Said(phrase, count) for phrase, count in chosen.items() if count >= least]
+    return tuple(sorted(phrases, key=lambda said: -said.times)[:most])
 
 
 def _overlap(one: str, other: str) -> bool:
@@ -97,12 +97,12 @@ def key_of(term: str) -> str:
     return re.sub(r"[\s-]+", "", normalised(term))
 
 
-def joined(names: Iterable[str]) -> dict[str, list[str]]:
+def by_singular(keys: Iterable[str]) -> dict[str, list[str]]:
     """Keys of terms by the singular that they are counted with."""
-    known = frozenset(names)
+    all_keys = frozenset(keys)
     groups: dict[str, list[str]] = {}
-    for name in sorted(known):
-        groups.setdefault(singular(name, known), []).append(name)
+    for key in sorted(all_keys):
+        groups.setdefault(singular(key, all_keys), []).append(key)
     return groups
 
 

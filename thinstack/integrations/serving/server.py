@@ -271,8 +271,8 @@ def _sentence_data(sentence: Prediction) -> dict[str, Any]:
         "words": list(sentence.words),
         "transitions": sentence.transitions.tolist(),
         "nodes": [
-            dict(zip(names, each, strict=True))
-            for each in zip(starts, ends, labels, rows, strict=True)
+            dict(zip(names, node, strict=True))
+            for node in zip(starts, ends, labels, rows, strict=True)
         ],
     }
 

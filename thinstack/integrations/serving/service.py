@@ -55,8 +55,8 @@ class Request(NamedTuple):
 
 def answer(results: Iterable[Result], request: Request) -> dict[str, Any]:
     """What the model says: `Result.to_dict` of a text, or `results` with one for each text."""
-    found = [_data(result, request.phrases) for result in results]
-    return {"results": found} if request.several else found[0]
+    answers = [_data(result, request.phrases) for result in results]
+    return {"results": answers} if request.several else answers[0]
 
 
 def _data(result: Result, phrases: bool) -> dict[str, Any]:

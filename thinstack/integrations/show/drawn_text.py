@@ -6,10 +6,8 @@ measured, and nothing depends on a version of Unicode.
 
 from typing import Final
 
-from thinstack.integrations.show.outline import phrase
+from thinstack.integrations.show.outline import elide, phrase
 from thinstack.runtime.prediction import Prediction
-
-DOTS: Final = " … "
 
 _WIDTHS: Final = {5: "fijlrtI.,:;'!|()[]-` ", 10: "ABCDEFGHJKLNOPQRSTUVXYZ", 14: "mwMW@%"}
 _WIDTH: Final = {char: width for width, chars in _WIDTHS.items() for char in chars}
@@ -33,18 +31,7 @@ def _other_width(code: int) -> int:
 def shorten(text: str, most: int) -> str:
     """`text` in at most `most` >= 24 characters. If it is longer, dots replace words in its
     middle."""
-    if len(text) <= most:
-        return text
-    room = most - len(DOTS)
-    head = text[: room - room // 2]
-    if " " in head and text[len(head)] != " ":
-        head = head.rpartition(" ")[0]
-    head = head.rstrip(" ")
-    start = len(text) - (room - len(head))
-    tail = text[start:]
-    if " " in tail and text[start - 1] != " ":
-        tail = tail.partition(" ")[2]
-    return head + DOTS + tail.lstrip(" ")
+    return elide(text, most, cells=False)
 
 
 def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:

@@ -78,22 +78,24 @@ def as_text(value: object) -> str:
     return escape(escaped(str(value)))
 
 
-def elide(text: str, width: int, dots: str = " … ") -> str:
-    """`text` in at most `width` columns of a terminal. If it is wider, `dots` replace words in its
-    middle."""
-    if cell_len(text) <= width:
+def elide(text: str, width: int, dots: str = " … ", *, cells: bool = True) -> str:
+    """`text` in at most `width` columns of a terminal, or without `cells` in so many characters. If
+    it is wider, `dots` replace words in its middle."""
+    measure: Callable[[str], int] = cell_len if cells else len
+    if measure(text) <= width:
         return text
-    room = width - cell_len(dots)
+    room = width - measure(dots)
     if room < 2:
         return set_cell_size(text, max(width, 0)).rstrip()
-    head = set_cell_size(text, room - room // 2)
+    half = room - room // 2
+    head = set_cell_size(text, half) if cells else text[:half]
     if " " in head and not text.startswith(head + " "):
         head = head.rpartition(" ")[0]
     head = head.rstrip()
-    rest, start = room - cell_len(head), len(text)
-    while start and cell_len(text[start - 1]) <= rest:
+    rest, start = room - measure(head), len(text)
+    while start and measure(text[start - 1]) <= rest:
         start -= 1
-        rest -= cell_len(text[start])
+        rest -= measure(text[start])
     tail = text[start:]
     if " " in tail and text[start - 1] != " ":
         tail = tail.partition(" ")[2]

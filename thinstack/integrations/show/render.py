@@ -49,8 +49,8 @@ def render(
     Raises InputError for what cannot be drawn, and TreeError for a tree that is not binary.
     """
     if style not in get_args(Style):
-        known = ", ".join(map(repr, get_args(Style)))
-        raise InputError(f"expected a style among {known}, found {style!r}")
+        styles = ", ".join(map(repr, get_args(Style)))
+        raise InputError(f"expected a style among {styles}, found {style!r}")
     predictions = predictions_of(x)
     if whys and len(whys) != len(predictions):
         raise InputError(
@@ -81,7 +81,7 @@ def predictions_of(x: Any) -> list[Prediction]:
     if isinstance(x, Iterable):
         if problem := instead_of(x):
             raise InputError(f"expected predictions, a spaCy Doc or Span, or a tree, {problem}")
-        return [prediction for each in x for prediction in predictions_of(each)]
+        return [prediction for part in x for prediction in predictions_of(part)]
     raise InputError(
         f"expected predictions, a spaCy Doc or Span, or a tree, found {type(x).__name__}: predict "
         "texts first"
@@ -90,9 +90,9 @@ def predictions_of(x: Any) -> list[Prediction]:
 
 def _of_tree(tree: Tree) -> Prediction:
     """A tree, whose labels are taken as certain."""
-    known = sorted({label for label in tree.labels if label is not None}) or [""]
-    labels = FIVE if {*known} <= {*NUMBERS} else tuple(known)
-    numbers = {label: place for place, label in enumerate(NUMBERS if labels is FIVE else known)}
+    names = sorted({label for label in tree.labels if label is not None}) or [""]
+    labels = FIVE if {*names} <= {*NUMBERS} else tuple(names)
+    numbers = {label: place for place, label in enumerate(NUMBERS if labels is FIVE else names)}
     scores = np.zeros((len(tree), len(labels)), np.float32)
     for node, label in enumerate(tree.labels):
         if label is not None or labels == ("",):

@@ -1,4 +1,4 @@
-"""The trees of predictions as one picture: an SVG document that needs no other file.
+"""The trees of predictions as one picture: an SVG document, or a page, that needs no other file.
 
 `js/src/svg.ts` draws the same, byte for byte.
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import repeat
+from typing import Final
 
 from thinstack.integrations.show.drawn_text import excerpt, percent, shorten, text_width
 from thinstack.integrations.show.layout import LEVEL, MARGIN, NODE, Place, places
@@ -30,6 +31,24 @@ _TOGGLE = (
     "event.preventDefault()}"
 )
 
+_PAGE: Final = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sentences, phrase by phrase</title>
+<style>
+body {{ margin: 1rem; overflow-x: auto; }}
+</style>
+</head>
+<body>
+<main>
+<h1>Sentences, phrase by phrase</h1>
+{trees}</main>
+</body>
+</html>
+"""
+
 
 def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
     """The trees of sentences, one below the other, as one `<svg>` document.
@@ -47,7 +66,7 @@ def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contributi
         drawn += picture.markup()
         drawn.append("</g>\n")
         width, height = max(width, picture.width), height + picture.height
-    name = "; ".join(shorten(visible(each.text), MAX_NAME) for each in predictions[:3])
+    name = "; ".join(shorten(visible(prediction.text), MAX_NAME) for prediction in predictions[:3])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="thinstack-tree" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" role="group" '
@@ -55,6 +74,13 @@ def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contributi
         f'<style>\n{_STYLE}</style>\n<rect width="{width}" height="{height}" fill="#fff"/>\n'
         f"{''.join(drawn)}</svg>\n"
     )
+
+
+def page(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
+    """An HTML5 page with the trees of all sentences, as `svg` draws them. `whys`: for each
+    prediction, what its phrases contribute."""
+    trees = svg(predictions, whys=whys) if predictions else "<p>There are no sentences.</p>\n"
+    return _PAGE.format(trees=trees)
 
 
 class _Picture:

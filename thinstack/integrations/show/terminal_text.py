@@ -1,5 +1,7 @@
-"""What a terminal shows of a text: its answer and the phrases that say most, or one line."""
+"""What a terminal shows of a text: its answer with the phrases that say most, or its aspects; or
+one line for each."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -8,6 +10,7 @@ from rich.text import Text
 
 from thinstack.integrations.show.outline import UNCERTAIN
 from thinstack.integrations.show.pen import TEXT_STYLES, Pen, note
+from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.result import Result
 
@@ -35,7 +38,7 @@ class TextAnswer(NamedTuple):
         names = result.label, scores.index(max(scores)), result.polarity, result.text
         yield from (pen.headline(*names, lines=1), Text(), *pen.classes(scores, _CLASSES))
         most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # which adds a line for the other classes
-        if lines := [_phrase(pen, result, each) for each in result.highlights(most)]:
+        if lines := [_phrase(pen, result, phrase) for phrase in result.highlights(most)]:
             yield from (Text(), *lines)
         if self.more:
             yield note(f"{len(result.sentences)} sentences: {self.more}")
@@ -48,16 +51,77 @@ def _phrase(pen: Pen, result: Result, phrase: Phrase) -> Text:
     return line.append(text, pen.style(label, TEXT_STYLES))
 
 
+class AspectsAnswer(NamedTuple):
+    """Draws a text with words: its label and polarity, and its aspects, each with what decides. It
+    fits the width and the encoding of its console."""
+
+    result: Result
+    aspects: Sequence[Aspect]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        result = self.result
+        pen, scores = Pen(result.view, options), [*result.scores.values()]
+        names = result.label, scores.index(max(scores)), result.polarity, result.text
+        yield from (pen.headline(*names, lines=1), Text())
+        widest = max(pen.width // 3, 4)
+        terms = [pen.elide(pen.fit(aspect.text), widest) for aspect in self.aspects]
+        width = max(map(cell_len, terms), default=0)
+        for term, aspect in zip(terms, self.aspects, strict=True):
+            yield _aspect(pen, aspect, term + " " * (width - cell_len(term)))
+        if not terms:
+            yield note("no aspects")
+
+
+def _aspect(pen: Pen, aspect: Aspect, term: str) -> Text:
+    certain, scores = aspect.label is not None, [*aspect.scores.values()]
+    label = scores.index(max(scores))
+    line = pen.sign(label, certain=certain).append(
+        term, pen.style(label, TEXT_STYLES) if certain else ""
+    )
+    line.append("" if aspect.polarity is None else f"  {aspect.polarity:+.2f}")
+    if aspect.because is not None:
+        why = pen.elide(pen.fit(f"{aspect.because}"), max(pen.width - line.cell_len - 2, 1))
+        line.append(f"  {why}")
+    return line
+
+
 def brief(pen: Pen, result: Result, *, cut: bool) -> Text:
     """A text as one line: label, polarity and text. Those of one model stand below each other.
     `cut`: whether the line is cut to the width of the pen."""
-    names = [*pen.names, UNCERTAIN, NO_WORDS]
-    label = result.label or (UNCERTAIN if result.sentences else NO_WORDS)
-    place = pen.names[result.view.labels.index(label)] if result.label else label
-    line = Text(no_wrap=True, overflow="ignore")
-    style = pen.style(result.view.labels.index(label), TEXT_STYLES) if result.label else "dim"
-    line.append(place + " " * (max(map(cell_len, names)) - cell_len(place)), style)
+    others = [UNCERTAIN, NO_WORDS] if result.sentences else [NO_WORDS, UNCERTAIN]
+    label = None if result.label is None else result.view.labels.index(result.label)
+    polarity = ""
     if result.view.polarity is not None:
-        line.append("       " if result.polarity is None else f"  {result.polarity:+.2f}")
-    text = pen.fit(result.text)
-    return line.append("  ").append(pen.elide(text, pen.width - line.cell_len) if cut else text)
+        polarity = "       " if result.polarity is None else f"  {result.polarity:+.2f}"
+    return _one_line(pen, "", label, others, polarity, result.text, cut=cut)
+
+
+def brief_aspect(pen: Pen, aspect: Aspect, start: str = "", *, cut: bool) -> Text:
+    """An aspect as one line: `start`, label, polarity, term, and what decides. Those of one model
+    stand below each other. `cut`: whether the line is cut to the width of the pen."""
+    labels = [*aspect.sentence.labels]
+    label = None if aspect.label is None else labels.index(aspect.label)
+    polarity = "" if aspect.polarity is None else f"  {aspect.polarity:+.2f}"
+    because = "" if aspect.because is None else f": {aspect.because}"
+    return _one_line(pen, start, label, [UNCERTAIN], polarity, f"{aspect}{because}", cut=cut)
+
+
+def _one_line(
+    pen: Pen,
+    start: str,
+    label: int | None,
+    others: Sequence[str],
+    polarity: str,
+    text: str,
+    *,
+    cut: bool,
+) -> Text:
+    """`start`, a label, its polarity and a text. `others`: what may stand in place of a label, the
+    first of them if there is none here."""
+    name = others[0] if label is None else pen.names[label]
+    width = max(map(cell_len, [*pen.names, *others]))
+    line = Text(start, no_wrap=True, overflow="ignore")
+    style = "dim" if label is None else pen.style(label, TEXT_STYLES)
+    line.append(name + " " * (width - cell_len(name)), style).append(f"{polarity}  ")
+    text = pen.fit(text)
+    return line.append(pen.elide(text, pen.width - line.cell_len) if cut else text)

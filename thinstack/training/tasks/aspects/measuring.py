@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.evaluate.aspect_figures import Judged
-from thinstack.evaluate.suite import AspectCase
-from thinstack.evaluate.suite_aspects import judged_cases
-from thinstack.evaluate.suite_terms import CaseTerm
+from thinstack.evaluate.suite import AspectCase, CaseTerm
+from thinstack.evaluate.suite_evaluation import judged_cases
 from thinstack.runtime.aspects import chosen_terms
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.example import Example

@@ -1,15 +1,14 @@
-"""Readings of texts that are made up, and reports of them."""
+"""Rows of texts that are made up, and reports of them."""
 
 import random
 from datetime import date, timedelta
 
+from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.entries import Columns, Entry
-from thinstack.integrations.report.periods import Calendar
+from thinstack.integrations.report.mentions import Mention, Span
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.readings import Mention, Reading
-from thinstack.integrations.report.summary import Asked, report_of
-from thinstack.integrations.report.tally import Span
+from thinstack.integrations.report.rows import ReportOptions, TextRow
+from thinstack.integrations.report.summary import report_of
 
 SIDES = {-1: "negative", 0: "neutral", 1: "positive"}
 FIRST = date(2023, 1, 10)
@@ -26,10 +25,14 @@ def mention(term, side, said="very good", *, named=False, before="We had the"):
     return Mention(term, named, side, 0.75 * side, sentence, place, because, why)
 
 
-def readings(count, seed=0, terms=("battery", "Batteries", "staff", "price", "rare")):
-    """Entries and readings: `price` is worse in "North", and `rare` is hardly there."""
+def row(*mentions, side=1, place="line 2", group=None, day=None):
+    return TextRow(place, "x", group, day, side=side, polarity=0.5 * side, mentions=mentions)
+
+
+def rows(count, seed=0, terms=("battery", "Batteries", "staff", "price", "rare")):
+    """Rows of texts: `price` is worse in "North", and `rare` is hardly there."""
     rng = random.Random(seed)
-    found = []
+    texts = []
     for number in range(count):
         group = rng.choice(["North", "South", "East", None])
         day = FIRST + timedelta(days=rng.randrange(400))
@@ -41,23 +44,23 @@ def readings(count, seed=0, terms=("battery", "Batteries", "staff", "price", "ra
                 side = rng.choice([-1, -1, -1, 0])
             said = rng.choice(["so good", "good", "good value", "slow"])
             mentions.append(mention(term, side, said, before=f"On day {number} we had the"))
-        text = rng.choice([-1, 0, 1])
-        entry = Entry(f"line {number + 2}", "x", group, day)
-        found.append((entry, Reading(text, 0.5 * text, mentions)))
-    return found
+        side, place = rng.choice([-1, 0, 1]), f"line {number + 2}"
+        texts.append(row(*mentions, side=side, place=place, group=group, day=day))
+    return texts
 
 
 def plan(count, groups=("North", "South", "East"), unit="month"):
     return Plan(count, groups, 0, Calendar(unit, FIRST, FIRST + timedelta(days=399)))
 
 
-def collected(pairs, about=(), **known):
-    collector = Collector(plan(len(pairs), **known), about)
-    for entry, reading in pairs:
-        collector.add(entry, reading)
+def collected(texts, about=(), **options):
+    collector = Collector(plan(len(texts), **options), about)
+    for text in texts:
+        collector.add(text)
     return collector
 
 
-def report(pairs, about=(), min_mentions=5, **known):
-    asked = Asked("texts.csv", "aspects", Columns("text", "store", "day"), about, min_mentions)
-    return report_of(asked, plan(len(pairs), **known), collected(pairs, about, **known))
+def report(texts, about=(), min_mentions=5, **options):
+    asked = ReportOptions("texts.csv", "aspects", "text", "store", "day", None, about)
+    asked = asked._replace(min_mentions=min_mentions)
+    return report_of(asked, plan(len(texts), **options), collected(texts, about, **options))

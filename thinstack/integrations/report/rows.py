@@ -20,7 +20,8 @@ from thinstack.data.tables.table_rows import (
 from thinstack.errors import DataError, InputError, escaped, shown
 from thinstack.integrations.corpora.inputs import Corpus
 from thinstack.integrations.frames import text_cell
-from thinstack.integrations.report.periods import cell_of_date, date_of
+from thinstack.integrations.report.dates import cell_of_date, date_of
+from thinstack.integrations.report.mentions import Mention
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date"]
 """What could not be read: a row, a text that is missing or has no words, one in another language,
@@ -41,23 +42,34 @@ _READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(No
 
 _FRAME_ROWS: Final = 1 << 12
 _ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
+_SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 
 
-class Columns(NamedTuple):
-    """The columns of the texts, of their groups, and of their dates, of the format `dates`; and of
-    their ids, where texts have some. In a frame, a name may be a number, a tuple, or another
-    object."""
+class ReportOptions(NamedTuple):
+    """What a report is to be about.
 
+    Attributes:
+        source, model: the names of the table and of the model.
+        text, by, over: the columns of the texts, of their groups and of their dates. In a frame, a
+            name may be a number, a tuple, or another object.
+        dates: the format of the dates; None for the usual ones.
+        about: the terms that a user names.
+        min_mentions: how many texts must speak of an aspect.
+    """
+
+    source: str
+    model: str = ""
     text: Any = "text"
     by: Any = None
     over: Any = None
     dates: str | None = None
-    id: str | None = None
+    about: tuple[str, ...] = ()
+    min_mentions: int = 5
 
     @property
-    def names(self) -> list[Any]:
+    def columns(self) -> list[Any]:
         """The columns that are read, each once."""
-        others = (name for name in (self.by, self.over, self.id) if name is not None)
+        others = (name for name in (self.by, self.over) if name is not None)
         return list(dict.fromkeys((self.text, *others)))
 
 
@@ -75,16 +87,16 @@ class Fault(NamedTuple):
     cell: str = ""
 
 
-class Entry(NamedTuple):
-    """A row of a table.
+class TextRow(NamedTuple):
+    """A row of a table, and what its text says once it is scored.
 
     Attributes:
         place: where it is, such as "line 12".
         text: its text; "" if it cannot be read.
         group, day: what stands in the columns of groups and dates, if that can be read.
         faults: what could not be read.
-        id: the content of the column of ids; without one, the line, behind the name of its file if
-            there are several.
+        side, polarity: -1, 0 or 1, what the text says; the same from -1 to 1.
+        mentions: the places where it speaks of terms.
     """
 
     place: str
@@ -92,76 +104,72 @@ class Entry(NamedTuple):
     group: str | None = None
     day: date | None = None
     faults: tuple[Fault, ...] = ()
-    id: str = ""
+    side: int = 0
+    polarity: float = 0.0
+    mentions: tuple[Mention, ...] = ()
 
     @property
     def unreadable(self) -> Fault | None:
-        """Why it has no text, or None if it has one."""
-        return next((fault for fault in self.faults if fault.kind in ("row", "empty")), None)
+        """Why its text does not count, or None if it does."""
+        return next((fault for fault in self.faults if fault.kind not in ("group", "date")), None)
 
 
-Source = Callable[[], Iterator[Entry]]
+Source = Callable[[], Iterator[TextRow]]
 """Gives the rows of a table, from the first one at each call."""
 
 
-def corpus_entries(corpus: Corpus, columns: Columns) -> Iterator[Entry]:
+def corpus_rows(corpus: Corpus, options: ReportOptions) -> Iterator[TextRow]:
     """The rows of the files of a corpus. Raises DataError for a file that cannot be read, and for
     one without the columns."""
     for name, path in corpus.files.items():
-        records = corpus.records(path, columns.names)
-        yield from _entries(path, records, columns, name if corpus.named else "")
+        records = corpus.records(path, options.columns)
+        yield from _file_rows(path, records, options, name if corpus.named else "")
 
 
-def _entries(path: Path, records: Iterable[Found], columns: Columns, name: str) -> Iterator[Entry]:
+def _file_rows(
+    path: Path, records: Iterable[Found], options: ReportOptions, name: str
+) -> Iterator[TextRow]:
     """The rows of a file. `name`: its name, if there are several."""
-    known: list[str] | None = None
-    for one in records:
-        if isinstance(one, list):
-            _check_unscored(str(path), one)
-            check_columns(str(path), one, columns.names, _ADVICE)
-            known = one
+    header: list[str] | None = None
+    for record in records:
+        if isinstance(record, list):
+            header = record
+            _check_columns(str(path), header, options)
             continue
-        problem = one.problem or repeats_header(str(path), known, one)
-        place = f"{name}, line {one.line}" if name else f"line {one.line}"
-        if problem and (one.problem is None or not one.cells):
-            yield Entry(place, "", faults=(Fault("row", _reason(problem)),))
-            continue
-        own = f"{name}:{one.line}" if name else f"{one.line}"
-        id = own if columns.id is None else _id(one, columns.id)
-        yield _entry(place, one, columns)._replace(id=id)
+        problem = record.problem or repeats_header(str(path), header, record)
+        place = f"{name}, line {record.line}" if name else f"line {record.line}"
+        if problem and (record.problem is None or not record.cells):
+            yield TextRow(place, "", faults=(Fault("row", _reason(problem)),))
+        else:
+            yield _text_row(place, record, options)
 
 
-def _check_unscored(source: str, columns: Iterable[object]) -> None:
-    """Raise InputError for the columns of scored rows, whose texts may be terms or phrases."""
-    if {"id", "sentence", "start", "end", "text", "label", "polarity"}.issubset(columns):
+def _check_columns(source: str, columns: list[str], options: ReportOptions) -> None:
+    """Raise DataError for a table without the columns, and InputError for those of scored rows,
+    whose texts may be terms or phrases."""
+    if _SCORED.issubset(columns):
         raise InputError(
             f"{source}: holds rows that thinstack has scored, not the texts. Report on the table "
             "that was scored, or score it into a folder (--output aspects --out FOLDER) and report "
             "on that"
         )
+    check_columns(source, columns, options.columns, _ADVICE)
 
 
-def _id(record: Record, column: str) -> str:
-    """The id of a row; "" if it cannot be read, and the row was not scored."""
-    try:
-        return cell_text(record.cells.get(column))
-    except DataError:
-        return ""
-
-
-def frame_entries(frame: "nw.DataFrame[Any]", columns: Columns) -> Iterator[Entry]:
+def frame_rows(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[TextRow]:
     """The rows of a frame. Raises DataError for one without the columns, and InputError for a cell
     in the column of texts that is none."""
-    _check_unscored("the frame", frame.columns)
-    check_columns("the frame", frame.columns, columns.names, _ADVICE)
-    names = columns.names
+    _check_columns("the frame", frame.columns, options)
+    names = options.columns
     for start in range(0, len(frame), _FRAME_ROWS):
         part = frame[start : start + _FRAME_ROWS]
         lists = [_cells(part.get_column(name)) for name in names]
         for row, cells in enumerate(zip(*lists, strict=True), start):
             if cells[0] is not None:
-                text_cell(frame, columns.text, row, cells[0])
-            yield _entry(f"row {row}", Record(row, dict(zip(names, cells, strict=True))), columns)
+                text_cell(frame, options.text, row, cells[0])
+            yield _text_row(
+                f"row {row}", Record(row, dict(zip(names, cells, strict=True))), options
+            )
 
 
 def _cells(column: "nw.Series[Any]") -> list[Any]:
@@ -175,43 +183,34 @@ def _cells(column: "nw.Series[Any]") -> list[Any]:
     return [None if missing else cell for cell, missing in pairs]
 
 
-def _entry(place: str, record: Record, columns: Columns) -> Entry:
-    faults = list[Fault]()
-    text = _text(record, columns.text, faults)
-    group = None if columns.by is None else _group(record.cells.get(columns.by), faults)
-    day = None
-    if columns.over is not None:
-        cell = record.cells.get(columns.over)
-        if (day := date_of(cell, columns.dates)) is None:
+def _text_row(place: str, record: Record, options: ReportOptions) -> TextRow:
+    text, group, day, faults = "", None, None, list[Fault]()
+    cell = record.cells.get(options.text)
+    try:
+        text = cell_text(cell)
+    except DataError as error:
+        fault = Fault("empty", "") if _is_empty(cell) else Fault("row", f"the text: {error}")
+        faults.append(Fault("row", _reason(record.problem)) if record.problem else fault)
+    if options.by is not None:
+        cell = record.cells.get(options.by)
+        try:
+            group = cell_text(cell if isinstance(cell, _READ) else str(cell)).strip()
+        except DataError as error:
+            faults.append(_fault("group", cell, str(error)))
+    if options.over is not None:
+        cell = record.cells.get(options.over)
+        if (day := date_of(cell, options.dates)) is None:
             faults.append(_fault("date", cell, shown(cell, 60)))
-    return Entry(place, text, group, day, tuple(faults))
-
-
-def _text(record: Record, column: str, faults: list[Fault]) -> str:
-    value = record.cells.get(column)
-    try:
-        return cell_text(value)
-    except DataError as error:
-        found = Fault("empty", "") if _empty(value) else Fault("row", f"the text: {error}")
-        faults.append(Fault("row", _reason(record.problem)) if record.problem else found)
-        return ""
-
-
-def _group(value: object, faults: list[Fault]) -> str | None:
-    try:
-        return cell_text(value if isinstance(value, _READ) else str(value)).strip()
-    except DataError as error:
-        faults.append(_fault("group", value, str(error)))
-        return None
+    return TextRow(place, text, group, day, tuple(faults))
 
 
 def _fault(kind: Kind, cell: object, reason: str) -> Fault:
-    if _empty(cell):
+    if _is_empty(cell):
         return Fault(kind, "there is none")
     return Fault(kind, reason, cell_of_date(cell) or reason)
 
 
-def _empty(value: object) -> bool:
+def _is_empty(value: object) -> bool:
     if isinstance(value, str):
         return not value.strip() or is_missing(value)
     return value is None or value != value

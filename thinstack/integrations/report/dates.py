@@ -1,0 +1,162 @@
+"""Dates: how cells are read, by default or as a user says how they are written."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from thinstack.errors import InputError, shown
+
+YEARS: Final = range(1900, 2101)
+"""Years that a date may lie in. Others are slips, or stand for "no date", as 0001 and 9999 do."""
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
+)
+
+NUMBERS: Final = ("unix", "excel")
+"""Seconds since 1970, or milliseconds and less; the days of Excel."""
+
+CANDIDATES: Final = (
+    *("excel", "unix", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y"),
+    *("%m/%d/%y", "%d.%m.%y", "%d-%m-%y", "%y-%m-%d", "%d %m %Y", "%m %d, %Y", "%d-%b-%Y"),
+    *("%d-%b-%y", "%d %b %y", "%b-%y", "%b-%Y", "%m/%Y", "%m.%Y", "%m-%Y", "%G-W%V", "%Y-%d-%m"),
+    *("%a %d %b %Y", "%a, %d %b %Y", "%A, %d %B %Y", "%A, %B %d, %Y", "%a %b %d %Y"),
+    *("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %z %Y", "%H:%M %d/%m/%Y", "%H:%M %m/%d/%Y"),
+)
+"""Formats that a message may name, the most frequent first."""
+
+_SAMPLE: Final = datetime(2024, 3, 9, 14, 5, tzinfo=UTC)
+_NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d*)?", re.ASCII)
+_TIME: Final = re.compile(r"(?:t|[ ,]+)\d\d?:\d\d.*", re.ASCII | re.IGNORECASE)
+_FIRST_DAYS: Final = {"W": (" %w", " 1"), "U": (" %w", " 0"), "V": (" %u", " 1")}  # of weeks
+_DEFAULT: Final = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        r"(?P<year>\d{4})(?:(?P<month>\d\d)(?:(?P<day>\d\d)(?:[t ].*)?)?)?(?:\.0*)?",
+        r"(?P<year>\d{4})([-/.])(?P<month>\d\d?)(?:\2(?P<day>\d\d?)(?:[t ].*)?)?",
+        r"(?P<day>\d\d?)(?:st|nd|rd|th)? (?P<month>[a-z]+)\.?,? (?P<year>\d{4})",
+        r"(?P<month>[a-z]+)\.?(?: (?P<day>\d\d?)(?:st|nd|rd|th)?)?,? (?P<year>\d{4})",
+    )
+)
+_LONGEST: Final = 64  # characters of a date
+
+
+def date_of(cell: object, format: str | None = None) -> date | None:
+    """The date in a cell, or None if it holds none of `YEARS`.
+
+    It may be a date, a time or a period, or a text such as `2024-03-09`, `20240309`, `2024-03`,
+    `2024`, `9 March 2024` or `Mar 9, 2024`. A time may stand behind it. Days are the first where
+    they are not told. `format`: the only way to read texts and numbers (`check_format`).
+    """
+    cell = getattr(cell, "start_time", cell)  # of a period of pandas
+    if isinstance(cell, np.generic):
+        cell = cell.astype("M8[D]").item() if isinstance(cell, np.datetime64) else cell.item()
+    if isinstance(cell, date):  # those of pandas may have years that Python has not
+        return date(cell.year, cell.month, cell.day) if cell.year in YEARS else None
+    text = cell_of_date(cell)
+    if not text or len(text) > _LONGEST:
+        return None
+    try:
+        day = _by_format(text, format) if format else _by_default(text.lower())
+    except (ValueError, OverflowError):
+        return None
+    return day if day and day.year in YEARS else None
+
+
+def cell_of_date(cell: object) -> str:
+    """A text or a number as `date_of` reads it, "" for others."""
+    if isinstance(cell, float) and cell.is_integer():  # as pandas has them beside a missing one
+        cell = int(cell)
+    try:
+        return str(cell).strip() if isinstance(cell, str | int | float | Decimal) else ""
+    except ValueError:  # more digits than Python prints
+        return ""
+
+
+def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]:
+    """The formats, two at most, that fit all of some cells, or else the first. None is the default.
+    `tried`: the format that fits none."""
+    for some in (cells, cells[:1]):
+        formats = [form for form in (None, *CANDIDATES) if form != tried and _fits(some, form)]
+        if formats:
+            return formats[:1] if formats[0] is None else formats[:2]
+    return [*NUMBERS] if _is_number(cells[0]) else []
+
+
+def _fits(cells: Sequence[str], format: str | None) -> bool:
+    """Whether a format fits. Numbers that would be of the first months of 1970 are no seconds."""
+    days = [date_of(cell, format) for cell in cells]
+    return all(day and (format != "unix" or day.year > 1970) for day in days)
+
+
+def _by_default(text: str) -> date | None:
+    for pattern in _DEFAULT:
+        by_name = "[a-z]" in pattern.pattern
+        if match := pattern.fullmatch(_TIME.sub("", text) if by_name else text):
+            year, month, day = match["year"], match["month"] or "1", match["day"] or "1"
+            return date(int(year), int(month) if month.isdecimal() else _month(month), int(day))
+    return None
+
+
+def _month(name: str) -> int:
+    """The number of a month, by its name or the first three letters of it or more."""
+    numbers = [n for n, month in enumerate(MONTHS, 1) if month.lower().startswith(name)]
+    if len(name) < 3 or len(numbers) != 1:
+        raise ValueError(name)
+    return numbers[0]
+
+
+@cache
+def _completed(format: str) -> tuple[str, str, frozenset[str]]:
+    """The format, what is put behind each text, and the letters of its parts. Without a day of the
+    week, `strptime` would read a week as none."""
+    parts = frozenset(re.findall("%(.)", format.replace("%%", "")))
+    week = next((part for part in _FIRST_DAYS if part in parts), None)
+    more = _FIRST_DAYS[week] if week and not parts & {*"aAwudj"} else ("", "")
+    return format + more[0], more[1], parts
+
+
+def check_format(format: object) -> None:
+    """Raise InputError for what does not say how dates are written."""
+    if format is None or format in NUMBERS:
+        return
+    problem = "has no year"
+    if isinstance(format, str) and (completed := _completed(format))[2] & {*"YyGcx"}:
+        try:
+            datetime.strptime(_SAMPLE.strftime(completed[0]), completed[0])
+            return
+        except (ValueError, re.error) as error:
+            problem = f"cannot be read ({error})"
+    raise InputError(
+        f"--dates (in Python dates=): the format {shown(format, 60)} {problem}. Write it as "
+        "Python's strptime takes it, such as %d/%m/%Y, or say unix or excel for numbers"
+    )
+
+
+def _by_format(text: str, format: str) -> date | None:
+    """The date of a text in this format. A time may stand behind a date. Raises ValueError or
+    OverflowError for another text."""
+    if format in NUMBERS:
+        return _of_number(float(text), format) if _is_number(text) else None
+    completed, behind, parts = _completed(format)
+    text = text if parts & {*"HIXc"} else _TIME.sub("", text)
+    return datetime.strptime(text + behind, completed).date()
+
+
+def _is_number(text: str) -> bool:
+    """Whether a cell may count days or seconds."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _of_number(number: float, format: str) -> date:
+    if format == "excel":
+        return date(1899, 12, 30) + timedelta(days=int(number))
+    while abs(number) >= 1e11:  # of seconds, in 5138
+        number /= 1000
+    return date(1970, 1, 1) + timedelta(seconds=number)
