@@ -16,16 +16,10 @@ from numpy.typing import NDArray
 from thinstack._onnxruntime import is_of_onnxruntime
 from thinstack.bundle.gpu_file import host_nodes
 from thinstack.errors import BundleError, DeviceError
-from thinstack.runtime.devices import Gpu
+from thinstack.runtime.devices import Gpu, pays
 from thinstack.runtime.ending import stopped_at_end
 from thinstack.runtime.onnx_session import AS_ASKED, CPU, OnnxSession, session_options
-from thinstack.runtime.pool import usable_cores
 from thinstack.runtime.printed import printed_warnings
-
-PAYS: Final = 1 << 8
-"""Words of a batch for each usable core from which "auto" runs it on a GPU. A core has fewer done
-before a GPU has started its kernels. By arithmetic (`benchmarks/placement.py --plan`), not
-measured."""
 
 ANYWHERE: Final = 'device="cpu" runs anywhere'
 
@@ -45,11 +39,6 @@ _lock = threading.Lock()
 _tried_in: list[int] = []  # the process that has tried a GPU, of which a forked child has a copy
 _registered: set[str] = set()  # GPUs whose plugin onnxruntime knows
 _said: dict[str, list[str]] = {}  # what libraries said of a GPU: they say it once a process
-
-
-def pays(words: int) -> bool:
-    """Whether so many words are enough for a GPU."""
-    return words >= PAYS * usable_cores()
 
 
 class GpuSession(OnnxSession):

@@ -39,7 +39,7 @@ class Predictor(Scorer):
         phrases: whether phrases have scores. They have none if the task head reads only roots, or
             if the model reads plain sentences.
         device: "cpu", "cuda" or "webgpu", the device that the model really runs on. "auto" runs
-            few words on the CPU all the same (`thinstack.runtime.gpu_session.PAYS`). If its GPU
+            few words on the CPU all the same (`thinstack.runtime.devices.PAYS`). If its GPU
             fails in the middle of a batch, it warns, and is "cpu" from then on.
         threads: how many threads share the batches of a call on the CPU; None means one per core.
             Each operator runs on one thread.
@@ -48,7 +48,7 @@ class Predictor(Scorer):
         aggregation: "tree" if a text of several sentences is read as one tree over their trees,
             "mean" if its scores are the mean of theirs, weighted by words. Given None, it is a tree
             if the model has learnt to compose sentences. A text of more than 2,048 words is read in
-            stretches (`thinstack.runtime.stretches`), whose mean it has.
+            units (`thinstack.runtime.units`), whose mean it has.
         isolated: whether the model runs in processes of its own, with limits of memory and time
             (`thinstack.runtime.isolation.isolated`). Given None, it does unless it is your own
             (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model

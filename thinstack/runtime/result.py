@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.runtime.aspects import Aspect, about, aspects
-from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Phrase, shown
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.scored import Scored
+from thinstack.runtime.scored import Scored, mean_scores
 from thinstack.runtime.views import View
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.runtime.aspects import aspects
 from thinstack.runtime.culprit import each_part
-from thinstack.runtime.documents import ScoredText, text_scores
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.scored import Scored
+from thinstack.runtime.scored import Scored, ScoredText, text_scores
 from thinstack.text.sentences import Sentence, splitter
 
 IntArray = NDArray[np.int64]

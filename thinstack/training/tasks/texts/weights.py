@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from thinstack.bundle import Bundle
 from thinstack.bundle.weights import load_model
 from thinstack.core.class_sets import set_matrix, summed
-from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.scored import mean_scores
 from thinstack.training.loop.measuring import scores_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.texts.reading import Text
