@@ -29,7 +29,7 @@ from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference, scorer
-from thinstack.runtime.isolation.isolated import IsolatedSession
+from thinstack.runtime.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 

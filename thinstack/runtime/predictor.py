@@ -50,7 +50,7 @@ class Predictor(Scorer):
             if the model has learnt to compose sentences. A text of more than 2,048 words is read in
             units (`thinstack.runtime.units`), whose mean it has.
         isolated: whether the model runs in processes of its own, with limits of memory and time
-            (`thinstack.runtime.isolation.isolated`). Given None, it does unless it is your own
+            (`thinstack.runtime.isolated`). Given None, it does unless it is your own
             (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model
             may have beside those that `check_onnx` lets pass.
 

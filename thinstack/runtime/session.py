@@ -9,7 +9,7 @@ from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.devices import RunningDevice
-from thinstack.runtime.starting import Started, start_session
+from thinstack.runtime.onnx_session import Started, start_session
 
 
 def open_session(
@@ -25,7 +25,7 @@ def open_session(
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
-    `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
+    `thinstack.runtime.isolated.IsolatedSession`, which runs it in processes of its own.
     `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
     for GPUs, if it has one. `own`: whether the model is the user's own, which is not checked.
     `Predictor` describes `device` and the errors. Raises BundleError also if `check_onnx` refuses
@@ -50,7 +50,7 @@ def open_session(
         for name, file in files.items():
             check_onnx(file, source=name, allow=allow_operators)
     if isolated:
-        from thinstack.runtime.isolation.isolated import IsolatedSession
+        from thinstack.runtime.isolated import IsolatedSession
 
         apart = IsolatedSession(model, device=device, source=source, on_gpu=gpu)
         started = Started(apart, apart.device, apart.warning)
