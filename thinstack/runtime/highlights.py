@@ -1,9 +1,12 @@
-"""Chooses the phrases that say most about a text, none inside another."""
+"""Chooses phrases: those that say most about a text, and those that are worth a mark in it."""
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from thinstack.core.transitions import parents_of
 from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError, shown
 from thinstack.runtime.phrase import NEUTRAL, Nodes, Phrase
@@ -21,6 +24,11 @@ only turns that one round, as `not` does."""
 
 WIDEST: Final = 10
 """Words of what a phrase is shown with, at most, itself included."""
+
+MAX_DEPTH: Final = 100
+"""Marked phrases inside each other at most; browsers give up on deep nesting."""
+
+_UNCERTAIN, _NONE = -1, -2
 
 
 def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
@@ -152,3 +160,33 @@ class _Ranked(Nodes):
 def is_word(spelt: str) -> bool:
     """Whether a word, as running text has it, is no mark of punctuation."""
     return spelt.isalnum() or any(one.isalnum() or not one.isascii() for one in spelt)
+
+
+def marked_phrases(prediction: "Prediction") -> list[int]:
+    """The nodes whose label is neither neutral nor that of the marked phrase around them, in
+    reading order, each before those inside it: most words are neutral by themselves.
+
+    To have no label, where the prediction abstains, counts as one. Where only the sentence has
+    scores it is the one that is marked.
+    """
+    if not prediction.phrases:
+        return [0]
+    parents = parents_of(prediction.transitions)[0].tolist()
+    neutral = neutral_of(prediction)
+    names = np.where(prediction.certain, prediction.label_ids, _UNCERTAIN).tolist()
+    around: dict[int, tuple[int, int]] = {-1: (neutral, 0)}
+    marked = []
+    for node in reversed(range(len(parents))):  # a phrase comes after its parts
+        outer, depth = around[parents[node]]
+        if names[node] not in (outer, neutral) and depth < MAX_DEPTH:
+            marked.append(node)
+            outer, depth = names[node], depth + 1
+        around[node] = outer, depth
+    spans = prediction.spans
+    return sorted(marked, key=lambda node: (spans[node, 0], -spans[node, 1], -node))
+
+
+def neutral_of(prediction: "Prediction") -> int:
+    """The class in the middle of a scale from negative to positive; -2 where there is none."""
+    scale = prediction.view.scale
+    return _NONE if scale is None or scale.neutral is None else scale.neutral

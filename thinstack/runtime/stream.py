@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.core.config import TreeSource
 from thinstack.errors import InputError, LanguageWarning, ThinstackError, outside
-from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import Scored
-from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
+from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, each_part, in_batches
 from thinstack.text.language import Language
 from thinstack.text.sentences import Sentence, Splitter, check_text, splitter
 

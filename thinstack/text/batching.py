@@ -10,13 +10,15 @@ from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
 from thinstack.data.tables.containers import check_container, instead_of
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import InputError, shown
+from thinstack.errors import DeviceError, InputError, raised_by_signal_handler, shown
 
 _PLAIN = {list, tuple}
 _BY_TEXT = "model(text) reads texts"
 
 IntArray = NDArray[np.int64]
 Item = TypeVar("Item")
+Value = TypeVar("Value")
+Error = TypeVar("Error", bound=Exception)
 
 BATCH_NODES: Final = {"cpu": 1536, "cuda": 1 << 17, "webgpu": 1 << 15}
 """Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences,
@@ -76,6 +78,33 @@ def in_batches(
         yield batch
     if problem is not None:
         raise problem
+
+
+def each_part(
+    batch: Sequence[Item], run: Callable[[Sequence[Item]], Value], errors: type[Error]
+) -> Iterator[tuple[Sequence[Item], Value | Error]]:
+    """Run a batch, and give the result; or give the results of its parts, in order.
+
+    A batch that fails with one of `errors` is halved, and so are its halves. What fails by itself
+    is given with its error. What a signal handler of the program raises goes through, and so does a
+    DeviceError of a single part: the next would fail as well.
+    """
+    try:
+        result = run(batch)
+    except errors as error:
+        if raised_by_signal_handler(error):
+            raise
+        if len(batch) == 1:
+            if isinstance(error, DeviceError):
+                raise
+            yield batch, error
+            return
+    else:
+        yield batch, result
+        return
+    middle = len(batch) // 2
+    for half in (batch[:middle], batch[middle:]):
+        yield from each_part(half, run, errors)
 
 
 def batches(
