@@ -9,8 +9,7 @@ import pytest
 from export_models import V, make_config, session_of
 from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
-from thinstack.bundle.gate.onnx_gate import check_onnx
-from thinstack.bundle.gate.operators import OPERATORS
+from thinstack.bundle.gate.onnx_gate import OPERATORS, check_onnx
 from thinstack.bundle.gpu_file import joined
 from thinstack.export.onnx.graph import Graph, walk
 from thinstack.export.onnx.model import export_onnx

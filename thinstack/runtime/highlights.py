@@ -45,7 +45,7 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
         ranked += [
             (-nodes.strength[node], nodes.starts[node], nodes, node) for node in nodes.best(n)
         ]
-    ranked.sort(key=lambda each: each[:2])
+    ranked.sort(key=lambda entry: entry[:2])
     return [Phrase(nodes, node) for *_, nodes, node in ranked[:n]]
 
 
@@ -115,7 +115,7 @@ class _Ranked(Nodes):
     def _is_free(self, node: int, chosen: Sequence[int]) -> bool:
         """Whether a node overlaps no chosen one."""
         start, end = self.spans[node]
-        spans = [self.spans[each] for each in chosen]
+        spans = [self.spans[other] for other in chosen]
         return all(end <= first or behind <= start for first, behind in spans)
 
     def _is_turned(self, node: int) -> bool:
@@ -154,7 +154,7 @@ class _Ranked(Nodes):
         """Whether a phrase at or below a node speaks for another side."""
         start, end = self.spans[node]
         below = range(node + 2 - 2 * (end - start), node + 1)
-        return any(self._shown[each] and self.sides[each] != side for each in below)
+        return any(self._shown[inner] and self.sides[inner] != side for inner in below)
 
 
 def is_word(spelt: str) -> bool:

@@ -161,7 +161,7 @@ def check_scores(
         raise BundleError(f"{source}: {problem}")
     if not (probable and scores.size):
         return
-    sums = scores.sum(axis=1)
+    sums = scores.sum(axis=1, dtype=np.float64)
     least, most, worst = scores.min(), scores.max(), sums[np.abs(sums - 1).argmax()]
     if least < 0 or most > 1 + _ROUNDING or abs(worst - 1) > _ROUNDING:
         raise BundleError(

@@ -64,12 +64,12 @@ def _nearest(places: Sequence[int], before: Sequence[int], middle: float) -> int
 
 class Limits(NamedTuple):
     """How much of a sentence a model reads at once: words, and word pieces of a vocabulary. Where
-    trees are `given`, only pieces are limited, and no sentence can be cut."""
+    trees are there already (`with_trees`), only pieces are limited, and no sentence can be cut."""
 
     words: int
     pieces: int | None
     vocabulary: Vocabulary
-    given: bool = False
+    with_trees: bool = False
 
     def cuts(
         self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], characters: Sequence[int]
@@ -83,7 +83,7 @@ class Limits(NamedTuple):
         cuts: dict[int, Spans] = {}
         most = max(MAX_CHARACTERS, 40 * self.words)
         for place, words in enumerate(sentences):
-            long = not self.given and (lengths[place] > self.words or characters[place] > most)
+            long = not self.with_trees and (lengths[place] > self.words or characters[place] > most)
             if long or self.pieces is not None:
                 check_words(words, place)
             parts: Spans = ((0, len(words)),)
@@ -106,7 +106,7 @@ class Limits(NamedTuple):
         if counts.max() > most:
             problem = f"the word {words[int(counts.argmax())]:.40} has {counts.max():,} {reads}"
             raise InputError(f"sentence {place}: {problem}: shorten it or leave it out")
-        if self.given:
+        if self.with_trees:
             problem = f"sentence {place} has {counts.sum():,} {reads}"
             advice = "shorten it, or leave its tree out, and it is read in parts"
             raise InputError(f"{problem}: {advice}")

@@ -115,7 +115,7 @@ class Predictor(Scorer):
         """The result of an English text; of a list or tuple of texts, the list of their results; of
         any other iterable, `stream`. Arguments and errors are as for `stream`."""
         if isinstance(texts, str):
-            reader = Reader.of(self, source, split=split, on_error=on_error)
+            reader = Reader(self, source, split=split, on_error=on_error)
             return reader.result(texts)
         results = self.stream(texts, source=source, split=split, on_error=on_error)
         return list(results) if isinstance(texts, list | tuple) else results
@@ -145,14 +145,14 @@ class Predictor(Scorer):
         that the model does not have. Raises BundleError if the model fails.
         """
         check_texts(texts)
-        return Reader.of(self, source, split=split, on_error=on_error).results(texts)
+        return Reader(self, source, split=split, on_error=on_error).results(texts)
 
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
         """Predictions for sentences of words. Sources and errors are as for `trees_and_scores`."""
         scored = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
-        return [Prediction.of_words(words, each, self.view, self) for words, each in scored]
+        return [Prediction.of_words(words, result, self.view, self) for words, result in scored]
 
     def why(self, prediction: Prediction) -> list[Contribution]:
         """How much each phrase contributes to the label of a prediction that this model made.

@@ -163,8 +163,8 @@ class Scorer:
     ) -> list[ScoredText]:
         """Texts of so many sentences (`counts`)."""
         lengths, characters = lengths_of(words), character_counts(words)
-        given = not isinstance(trees, str)
-        limits = Limits(self.max_words, self._most_pieces, self.vocabulary, given)
+        with_trees = not isinstance(trees, str)
+        limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees)
         cuts = limits.cuts(words, lengths, characters)
         parts = Parts.of(words, lengths, characters, cuts)
         if self._most_pieces is not None:
@@ -235,7 +235,7 @@ class Scorer:
             isolated=self.isolated,
             allow_operators=self._allowed,
             gpu=self._gpu,
-            own=self._settings["isolated"] is None and not self.isolated,
+            trusted=self._settings["isolated"] is None and not self.isolated,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._output, self.phrases = interface[:3]

@@ -20,20 +20,20 @@ def open_session(
     isolated: bool = False,
     allow_operators: Collection[str] = (),
     gpu: bytes = b"",
-    own: bool = False,
+    trusted: bool = False,
 ) -> tuple[Any, RunningDevice]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
     `thinstack.runtime.isolated.IsolatedSession`, which runs it in processes of its own.
     `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
-    for GPUs, if it has one. `own`: whether the model is the user's own, which is not checked.
+    for GPUs, if it has one. `trusted`: whether the model is the user's own, which is not checked.
     `Predictor` describes `device` and the errors. Raises BundleError also if `check_onnx` refuses
     the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
-        known = ", ".join(get_args(Device))
-        raise DeviceError(f"unknown device {device!r}; expected one of {known}")
+        devices = ", ".join(get_args(Device))
+        raise DeviceError(f"unknown device {device!r}; expected one of {devices}")
     if allow_operators and not isolated:
         raise InputError(
             "allow_operators is for models in a process of their own: say isolated=True"
@@ -44,7 +44,7 @@ def open_session(
 
         both = f"{source} and {GPU_FILE}"
         files[both] = gpu = joined(gpu, model, source=both)
-    if not own:
+    if not trusted:
         from thinstack.bundle.gate.onnx_gate import check_onnx
 
         for name, file in files.items():

@@ -139,12 +139,12 @@ def batches(
     order = (lengths if widths is None else widths).__getitem__
     for place in sorted(range(len(lengths)), key=order):
         size, letters = 2 * lengths[place] - 1, 0 if counts is None else counts[place]
-        own = 1 if heights is None else heights[place]
-        height += own
+        sentences = 1 if heights is None else heights[place]
+        height += sentences
         wide = widths is not None and height * widths[place] > pieces
         if batch and (size > room or letters > left or wide):
             yield _joined(batch, trees, lengths)
-            batch, room, left, height = [], nodes, characters, own
+            batch, room, left, height = [], nodes, characters, sentences
         batch.append(place)
         room, left = room - size, left - letters
     if batch:
@@ -201,7 +201,7 @@ def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     if type(sentences) in _PLAIN and set(map(type, sentences)) <= _PLAIN:
         return sentences
     check_sentences(sentences)
-    return [each if type(each) in _PLAIN else list(each) for each in sentences]
+    return [words if type(words) in _PLAIN else list(words) for words in sentences]
 
 
 def lengths_of(sentences: Sequence[Sequence[str]]) -> list[int]:

@@ -106,9 +106,9 @@ class Typed:
         if text.isascii() or not self._compiled[self._misread_hint].search(text):
             return []
         return [
-            (*found.span(found.lastindex or 0), plain)
-            for found in self._compiled[self._misreadings].finditer(text)
-            if (plain := self._originals[(found.lastindex or 0) - 1] or self._decoded(found[0]))
+            (*match.span(match.lastindex or 0), plain)
+            for match in self._compiled[self._misreadings].finditer(text)
+            if (plain := self._originals[(match.lastindex or 0) - 1] or self._decoded(match[0]))
         ]
 
     def _decoded(self, run: str) -> str:
@@ -138,12 +138,12 @@ class Typed:
         for word in _WORD.finditer(text):
             first, last, small = word.start(), word.end() - 1, word[0].lower()
             if small in self._clitics:
-                if found := self._compiled[self._clitic].match(text, first):
-                    group = found.lastindex or 0
-                    changes.append((*found.span(group), "'" + found[group]))
+                if match := self._compiled[self._clitic].match(text, first):
+                    group = match.lastindex or 0
+                    changes.append((*match.span(group), "'" + match[group]))
             elif small in self._nots:
-                for found in negation.finditer(text, max(last - _LONGEST, 0), last + _LOOKAHEAD):
-                    start, end = found.span(found.lastindex or 0)
+                for match in negation.finditer(text, max(last - _LONGEST, 0), last + _LOOKAHEAD):
+                    start, end = match.span(match.lastindex or 0)
                     if start <= last < end:
                         changes.append((start, end, "N'T" if text[last] == "T" else "n't"))
         return changes
@@ -154,8 +154,8 @@ class Typed:
         if not self._compiled[self._marked].search(text):
             return []
         changes, place, closers = list[Change](), 0, dict[int, int]()
-        for found in self._compiled[self._sign].finditer(text):
-            start = found.start()
+        for match in self._compiled[self._sign].finditer(text):
+            start = match.start()
             if start >= place and (change := self._change(text, start, closers)):
                 changes += _letters(text, place, start)
                 changes.append((start, *change))
@@ -226,13 +226,13 @@ def _changed(text: str, changes: Sequence[Change]) -> PlainText:
         parts += text[place:start], plain
         place = end
     size = len(text)
-    firsts, ends = ([*each, size] for each in list(zip(*changes, strict=True))[:2])
+    firsts, ends = ([*column, size] for column in list(zip(*changes, strict=True))[:2])
     # What is kept and what is new, in turns: how long it is, and where it begins and ends.
     sizes = np.array([*map(len, parts), size - place, 0], np.int64)
     begins = np.stack([[0, *ends[:-1]], firsts], axis=1).ravel()
     behind = np.stack([firsts, ends], axis=1).ravel()
-    starts, kept = np.repeat(begins, sizes), np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
+    starts, same = np.repeat(begins, sizes), np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
     within = np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    starts[kept] += within[kept]
-    places = np.where(kept, starts + 1, np.repeat(behind, sizes))
+    starts[same] += within[same]
+    places = np.where(same, starts + 1, np.repeat(behind, sizes))
     return PlainText("".join((*parts, text[place:])), starts, places)
