@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from bundle.shipped_models import ROOT, model_of
 from predictions import sentences_of
 
 import thinstack
@@ -19,7 +20,6 @@ from thinstack.errors import BundleError
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.training.recipe import Recipe
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = "The acting is superb, but the plot never comes alive."
 LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 
@@ -67,18 +67,24 @@ def test_it_is_for_inference_only_and_has_no_pickle(bundle):
     assert bundle.manifest.files["model.safetensors"].size < 0.5e6
 
 
-def test_the_card_names_its_sources_and_their_terms(bundle):
-    card = bundle.read("README.md").decode("utf-8")
-    names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
-    for text in (card, bundle.manifest.data):
-        assert [name for name in names if name not in text] == []
+MINILM = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
+TERMS = ("Apache-2.0", "Pontiki", "Hu and Liu", "research", "sentiment")
+SHIPPED = {  # the most bytes of the graph and the vocabulary, and what the card must name
+    "sentiment": (8e6, MINILM),
+    "sentiment-context": (30e6, (*MINILM, "Hu and Liu")),
+    "aspects": (30e6, TERMS),
+    "aspects-small": (5e6, TERMS),
+}
 
 
-def test_it_is_the_model_of_the_recipe_in_the_repository(bundle):
-    recipe = Recipe.read(ROOT / "recipes" / "sentiment.toml")
-    assert bundle.config == recipe.model
-    assert bundle.manifest.metrics["recipe"] == recipe.name
-    assert list(bundle.config.labels) == LABELS
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_model_is_that_of_its_recipe_and_names_its_sources(name):
+    bundle, recipe = open_bundle(model_of(name)), Recipe.read(ROOT / "recipes" / f"{name}.toml")
+    (most, sources), files = SHIPPED[name], bundle.manifest.files
+    assert (bundle.config, bundle.manifest.metrics["recipe"]) == (recipe.model, recipe.name)
+    assert files["onnx/model.onnx"].size + files["vocabulary.txt"].size <= most
+    for text in (bundle.read("README.md").decode("utf-8"), bundle.manifest.data):
+        assert [source for source in sources if source not in text] == []
 
 
 def test_it_makes_its_own_trees(bundle, predictor):
