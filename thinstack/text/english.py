@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from thinstack.data.tables.containers import check_container
 from thinstack.data.words.readings import hidden_words
 from thinstack.data.words.vocabulary import Cache
-from thinstack.text.patterns import Patterns
-from thinstack.text.plain_text import PlainText, Typed
+from thinstack.text.plain_text import Patterns, PlainText, Typed
 from thinstack.text.sentences import Sentence, check_text
 
 LONGEST = 500

@@ -6,7 +6,7 @@ characters are the characters that they mean, letters are plain, and contraction
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sys import maxunicode
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.words.letters import MARKED, plain_letters, rewritten
-from thinstack.text.patterns import Patterns
 
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
@@ -29,6 +28,21 @@ _WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
 """The characters [start, end) of a text, and what is read in their place."""
+
+
+class Patterns(dict[str, re.Pattern[str]]):
+    """Compiled patterns, each by its own text: `patterns[text]` compiles it if nothing has yet.
+
+    `expanded`: makes a regular expression of such a text.
+    """
+
+    def __init__(self, expanded: Callable[[str], str]):
+        super().__init__()
+        self._expanded = expanded
+
+    def __missing__(self, text: str) -> re.Pattern[str]:
+        pattern = self[text] = re.compile(self._expanded(text))
+        return pattern
 
 
 class PlainText(NamedTuple):
