@@ -23,7 +23,7 @@ class Result(Judgement):
         sentences: its sentences in order (`Prediction`); none of a text without words.
         view: the C classes that are shown, and how probable a label must be.
         joint: the tree over the n sentences, as transitions (2n - 1,) and the scores (2n - 1, C) of
-            its nodes, sentences first. A text of more than 2,048 words is read in several units, and
+            its nodes, sentences first. A text of more than 2,048 words is read in several units: it
             has no transitions and one row, their mean. None if the text is the mean of its
             sentences, and if it has fewer than two.
     """
