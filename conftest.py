@@ -1,5 +1,4 @@
-"""What all tests share: those of the package (`tests`) and of what stands beside it
-(`reproduce/tests`)."""
+"""What all tests share: those of the package (`tests`) and of the laboratory (`lab`)."""
 
 import gc
 import os

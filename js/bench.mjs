@@ -1,4 +1,4 @@
-/** For benchmarks/javascript.py: `node bench.mjs BUNDLE TEXTS node|web` predicts all texts for each line of standard input. */
+/** For lab/benchmarks/javascript.py: `node bench.mjs BUNDLE TEXTS node|web` predicts all texts for each line of standard input. */
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

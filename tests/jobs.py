@@ -1,12 +1,6 @@
 """Which tests jobs of their own run."""
 
 JOBS = {
-    "benchmarks": (
-        "test_gpu_benchmark.py",
-        "test_learning_benchmark.py",
-        "test_placement_benchmark.py::test_the_command_renews_its_page",
-        "test_spinn_batches.py",
-    ),
     "browser": ("browser/",),
     "cuda": ("test_cuda.py",),
     "examples": ("examples/",),
@@ -30,7 +24,6 @@ JOBS = {
     "fuzz": (
         "fuzz/test_fuzzing.py::test_planted_faults_are_found",
         "fuzz/test_fuzzing.py::test_a_turn_of_all_kinds_finds_nothing",
-        "runtime/test_steadiness.py",
     ),
     "guides": (
         "test_commands.py::test_a_bundle_of_pairs_runs_as_the_page_says",
@@ -87,9 +80,9 @@ JOBS = {
         "data/test_pairs.py::test_the_published_splits",
         "data/test_wordpiece.py::test_parity_on_every_word_of_the_sentiment_treebank",
         "text/test_english.py::test_treebank_sentences_survive_the_way_through_raw_text",
-        "test_vector_scripts.py::test_the_vectors_of_the_recipes_are_made_so",
     ),
     "versions": ("versions/test_versions.py",),
     "webgpu": ("webgpu/",),
 }
-"""What is not run by default but by `.ci/jobs/NAME`: starts of the tests' names."""
+"""What is not run by default but by `.ci/jobs/NAME`: starts of the tests' names. The job
+`lab` runs what lies in that folder."""

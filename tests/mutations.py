@@ -28,7 +28,7 @@ DROPPED = (
     ast.Break,
     ast.Return,
 )
-NO_PACKAGES = (".", "tests", "benchmarks", "examples", "docs")
+NO_PACKAGES = (".", "tests", "lab", "examples", "docs")
 
 
 class Mutant(NamedTuple):

@@ -6,7 +6,7 @@ import torch
 from core.configured import LEXICALIZED, SPINN, build, config_of
 from tiny_encoder import MPNET, OPTIONS, WIDTH
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[1] / "lab" / "benchmarks"
 PIECES = {"kind": "wordpieces", "size": 3}
 BERT = PIECES | {"name": "transformer.v1", "size": 2 * WIDTH, "options": OPTIONS | {"rows": True}}
 MPNET_STATIC = BERT | {"size": WIDTH + 3, "options": MPNET | {"static": 3}}

@@ -29,7 +29,7 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "# the bundled model, at http://127.0.0.1:8000/": SERVES,
     "thinstack report - --out report.html": "reads standard input: tests/cli/test_cli_report.py",
     "thinstack serve runs/own/model-best --port 8080 --no-open": SERVES,
-    "thinstack train recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
+    "thinstack train lab/recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
     "--out runs/large": HOURS,
     "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
     'thinstack predict --device webgpu "A wonderful film."': "needs a GPU: .ci/jobs/webgpu",
@@ -196,9 +196,9 @@ def prepare(folder, page):
         write_treebanks(folder)
     write_tables(folder)
     write_spans(folder / "docs.spacy")
-    for name in ("recipes", "models"):
+    for name in ("lab", "models"):
         (folder / name).symlink_to(ROOT / name)
-    (folder / "grammar").symlink_to(ROOT / "recipes" / "grammar")
+    (folder / "grammar").symlink_to(ROOT / "lab" / "recipes" / "grammar")
     for name, text in re.findall(r"^```\w+ (\S+)\n(.*?)^```$", read(page), re.M | re.S):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -222,7 +222,7 @@ def call(line, folder, site):
         f'{name}() {{ "{sys.executable}" {module} "$@"; }}\n'
         for name, module in (("thinstack", "-m thinstack"), ("python", ""))
     )
-    paths = os.pathsep.join([str(site), str(ROOT)])
+    paths = os.pathsep.join([str(site), str(ROOT / "lab")])
     done = subprocess.run(
         ["bash", "-c", programs + line],
         cwd=folder,

@@ -93,7 +93,7 @@ def test_nothing_waits_while_given_trees_are_composed(name, request):
 
 @needs_torch
 def test_every_registered_model(monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "lab" / "benchmarks")
     from gpu_parity import cell_parity
 
     assert max(cell_parity("cuda", "").values()) < 1e-4

@@ -132,7 +132,7 @@ LONGEST = 27
 """Words of a sentence of the pages, at most. 25 is the aim."""
 
 PROSE = ["README.md", *(f"docs/{page}" for page in PAGES)]
-PROSE += sorted(f"results/{path.name}" for path in (ROOT / "results").glob("*.md"))
+PROSE += sorted(f"lab/results/{path.name}" for path in (ROOT / "lab" / "results").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PROSE)

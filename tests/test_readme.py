@@ -1,4 +1,4 @@
-"""The README is short, its code runs as it stands, and its figures are those of `results/`."""
+"""The README is short, its code runs as it stands, and its figures are those of `lab/results/`."""
 
 import re
 import shlex
@@ -20,9 +20,9 @@ from thinstack.plugins.specs import Spec
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURE = ROOT / "docs" / "assets" / "tree.svg"
-SPEED = (ROOT / "results" / "speed.md").read_text(encoding="utf-8")
-BESIDE = (ROOT / "results" / "beside.md").read_text(encoding="utf-8")
-RIVALS = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
+SPEED = (ROOT / "lab" / "results" / "speed.md").read_text(encoding="utf-8")
+BESIDE = (ROOT / "lab" / "results" / "beside.md").read_text(encoding="utf-8")
+RIVALS = (ROOT / "lab" / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
 
 
 def test_a_stranger_reads_it_in_three_minutes():

@@ -13,18 +13,18 @@ HOST = "https://example.org/thinstack"
 
 @pytest.fixture(scope="module")
 def hook():
-    return run_path(str(ROOT / "scripts" / "site_pages.py"))
+    return run_path(str(ROOT / "lab" / "scripts" / "site_pages.py"))
 
 
 LINKS = [  # link, page of the site, what it becomes
     ("trees.md#formats", "models.md", "trees.md#formats"),
-    ("../results/README.md", "figures.md", "results/README.md"),
-    ("../docs/suite.md", "results/sentiment-rivals.md", "../suite.md"),
-    ("sentiment-depth.svg", "results/sentiment.md", "sentiment-depth.svg"),
+    ("../lab/results/README.md", "figures.md", "lab/results/README.md"),
+    ("../../docs/suite.md", "lab/results/sentiment-rivals.md", "../../suite.md"),
+    ("sentiment-depth.svg", "lab/results/sentiment.md", "sentiment-depth.svg"),
     ("CONTRIBUTING.md", "changelog.md", "contributing.md"),
     ("data.sha256", "data.md", "data.sha256"),
-    ("../recipes", "treebanks.md", f"{HOST}/tree/main/recipes"),
-    ("../results/sentiment.json", "figures.md", f"{HOST}/blob/main/results/sentiment.json"),
+    ("../lab/recipes", "treebanks.md", f"{HOST}/tree/main/lab/recipes"),
+    ("../lab/results/sentiment.json", "figures.md", f"{HOST}/blob/main/lab/results/sentiment.json"),
 ]
 
 
@@ -33,13 +33,13 @@ def test_links(hook, target, place, expected):
     assert hook["link_of"](target, place, HOST) == expected
 
 
-@pytest.mark.parametrize("target", ["gone.md", "../recipes/gone.toml", "../../elsewhere"])
+@pytest.mark.parametrize("target", ["gone.md", "../lab/recipes/gone.toml", "../../elsewhere"])
 def test_a_link_to_nothing_is_refused(hook, target):
     with pytest.raises(FileNotFoundError, match=f"docs/trees.md: .* {target}, "):
         hook["link_of"](target, "trees.md", HOST)
 
 
-PAGE = """[a](../recipes) `[b](../gone)`
+PAGE = """[a](../lab/recipes) `[b](../gone)`
 
 - one
   - [two](trees.md)
@@ -59,7 +59,7 @@ def test_a_page(hook):
     page = SimpleNamespace(file=SimpleNamespace(src_uri="models.md"))
     config = SimpleNamespace(extra={"repository": HOST})
     found = hook["on_page_markdown"](PAGE, page=page, config=config, files=None)
-    expected = PAGE.replace("(../recipes)", f"({HOST}/tree/main/recipes)")
+    expected = PAGE.replace("(../lab/recipes)", f"({HOST}/tree/main/lab/recipes)")
     expected = expected.replace("  - [two]", "    - [two]")
     assert found == expected.replace("python use.py", 'python title="use.py"')
 
@@ -76,7 +76,7 @@ def links_of(folder, hook):
 
 
 def test_every_link_of_every_page_leads_somewhere(hook):
-    found = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "results", hook)]
+    found = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "lab" / "results", hook)]
     assert len(found) > 100
     for target, place in found:
         hook["link_of"](target, place, HOST)

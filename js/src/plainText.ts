@@ -167,7 +167,7 @@ export class Typed {
     if (/[a-z]/i.test(name[0])) {
       if (closed) return named ?? this.entities.get(name.toLowerCase());
       // HTML needs no semicolon behind these names. `&not` is more often the word.
-      return named && named <= "\xff" && name !== "not" ? named : undefined;
+      return named && (named <= "\xff" || "\u2018\u2019".includes(named)) && name !== "not" ? named : undefined;
     }
     if (name[1] === "u") return JSON.parse(`"\\${name.slice(1).replace("\\\\", "\\")}"`) as string;
     if (named) return named;

@@ -79,7 +79,10 @@ SHIPPED = {  # the most bytes of the graph and the vocabulary, and what the card
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_is_that_of_its_recipe_and_names_its_sources(name):
-    bundle, recipe = open_bundle(model_of(name)), Recipe.read(ROOT / "recipes" / f"{name}.toml")
+    bundle, recipe = (
+        open_bundle(model_of(name)),
+        Recipe.read(ROOT / "lab" / "recipes" / f"{name}.toml"),
+    )
     (most, sources), files = SHIPPED[name], bundle.manifest.files
     assert (bundle.config, bundle.manifest.metrics["recipe"]) == (recipe.model, recipe.name)
     assert files["onnx/model.onnx"].size + files["vocabulary.txt"].size <= most

@@ -43,7 +43,7 @@ def plans(model):
 
 
 def test_every_registered_model(monkeypatch):
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "lab" / "benchmarks")
     from export_subjects import exportables
 
     tried = 0

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thinstack.data.files.outputs import check_output
 from thinstack.data.files.paths import file_path
 from thinstack.data.files.writing import remove_leftovers, replacing, staging, write_atomically
 from thinstack.data.tables.table import Table
@@ -86,6 +87,13 @@ def test_what_a_living_writer_has_begun_is_left_alone(tmp_path, folder):
     else:
         left.touch()
     remove_leftovers(path, *PARTIAL)
+    assert names(tmp_path) == []
+
+
+@posix
+def test_a_trial_of_an_output_that_was_killed_leaves_nothing(tmp_path):
+    (tmp_path / "out.txt.01234567.partial").touch()
+    check_output(tmp_path / "out.txt", "--out")
     assert names(tmp_path) == []
 
 

@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from export_models import V, make_config, session_of
+from export_models import V, make_config
 from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
 from thinstack.bundle.gate.onnx_gate import OPERATORS, check_onnx
 from thinstack.bundle.gpu_file import joined
-from thinstack.export.onnx.graph import Graph, walk
+from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
@@ -28,8 +27,6 @@ def test_files_that_were_written_before_pass(path):
     check_onnx(content, source=str(path))
 
 
-FORMER = {"MatMulInteger"}
-"""What files in 8 bits had before, which users may have."""
 SHIPPED = [path for path in FILES if path.name == "model.onnx" and "golden" not in path.parts]
 SHIPPED += ROOT.glob("thinstack/bundle/bundled/*/onnx/model.onnx")
 
@@ -73,7 +70,7 @@ def parts_of(config):
 
 
 def test_every_registered_part_passes_and_every_operator_is_needed(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.syspath_prepend(ROOT / "lab" / "benchmarks")
     parts = set[str]()
     needed = set[str]().union(*(operators(path.read_bytes()) for path in FILES))
     for model, config, options in subjects():
@@ -87,19 +84,4 @@ def test_every_registered_part_passes_and_every_operator_is_needed(monkeypatch):
         if each.kind in ("cell", "head", "embedding", "parser")
     }
     assert registered <= parts
-    assert not needed & FORMER
-    assert needed | FORMER == OPERATORS
-
-
-def test_a_former_product_of_whole_numbers_passes_and_runs():
-    g = Graph("g")
-    rows = g.input("x", onnx.TensorProto.FLOAT, ["n", "k"])
-    scale, zero = np.array(0.5, np.float32), np.array(128, np.uint8)
-    whole = rows.op("QuantizeLinear", g.weight(scale, "scale"), g.weight(zero, "zero"))
-    columns = g.weight(np.array([[1, 2], [3, -4]], np.int8), "w")
-    product = g.op("MatMulInteger", whole, columns, g.weight(zero, "zero"))
-    g.output(product.float() * 0.5, "y", onnx.TensorProto.FLOAT, ["n", 2])
-    content = g.model({})
-    check_onnx(content, source="former.onnx")
-    (found,) = session_of(content).run(None, {"x": np.array([[1, -2]], np.float32)})
-    np.testing.assert_array_equal(found, [[1 * 1 - 2 * 3, 1 * 2 + 2 * 4]])
+    assert needed == OPERATORS

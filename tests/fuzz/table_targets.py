@@ -20,7 +20,6 @@ from fuzz.changes import (
 from fuzz.target import Target, of_file
 from pyarrow import parquet, table
 
-from reproduce.table import Table as RecipeTable
 from thinstack.data.tables.table import Table
 from thinstack.data.words.vectors import read_vectors
 from thinstack.data.words.vocabulary import WordVocabulary
@@ -174,8 +173,7 @@ _ARRAYS = (
     npz(words=_WORDS, vectors=np.eye(3, 2, dtype=np.float32)),
     npz(pieces=_WORDS, vectors=np.eye(3, 2).astype(np.int8), scale=np.ones((3, 1))),
 )
-_RECIPES = [path.read_bytes() for path in sorted((ROOT / "recipes").glob("*.toml"))[:2]]
-_QUESTIONS = (ROOT / "recipes" / "tables" / "questions.toml").read_bytes()
+_RECIPES = [path.read_bytes() for path in sorted((ROOT / "lab" / "recipes").glob("*.toml"))[:2]]
 _of_words, _of_pieces = (
     partial(vocabulary, kind) for kind in (WordVocabulary, WordpieceVocabulary)
 )
@@ -204,7 +202,4 @@ TARGETS = {
         "pieces.txt", _of_pieces, _PIECES, 800, b"[UNK]\nfilm\n##s\nthe\n"
     ),
     "recipe": of_file("recipe.toml", recipe, _TOML, 300, *_RECIPES),
-    "table of recipes": of_file(
-        "table.toml", lambda path: len(RecipeTable.read(path).rows), _TOML, 30, _QUESTIONS
-    ),
 }

@@ -192,7 +192,7 @@ def imports(path):
 def test_our_programs_import_thinstack_before_onnxruntime():
     """What is of the package imports it in one place."""
     package = (ROOT / "thinstack").rglob("*.py")
-    folders = ("benchmarks", "reproduce", "scripts", "examples", "models", ".ci")
+    folders = ("lab/benchmarks", "lab/reproduce", "lab/scripts", "examples", "models", ".ci")
     beside = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     importing = [path for path in package if "onnxruntime" in dict(map(reversed, imports(path)))]
     assert [path.name for path in importing] == ["_onnxruntime.py"]

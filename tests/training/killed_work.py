@@ -161,7 +161,7 @@ class Tables(Work):
 
 
 class Corpus(Work):
-    """`thinstack predict --input`, which scores in the process of the command: benchmarks/
+    """`thinstack predict --input`, which scores in the process of the command: lab/benchmarks/
     corpus_kills.py kills those beside it."""
 
     def prepare(self) -> None:

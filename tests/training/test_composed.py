@@ -26,7 +26,7 @@ from thinstack.training.lessons._composer import Composer
 from thinstack.training.lessons._composition import FromTreebank, read_composition
 from thinstack.training.lessons.composed import Composed, words_of_treebank
 
-RECIPES = Path(__file__).parents[2] / "recipes"
+RECIPES = Path(__file__).parents[2] / "lab" / "recipes"
 GRAMMARS = [RECIPES / name for name in Composed().grammars]
 ENGLISH = read_composition(GRAMMARS)
 

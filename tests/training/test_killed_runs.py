@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 
 def killed(kind, folder, kills):
     """Run `killed_runs`, which imports what it kills, and look at what it found."""
-    paths = (ROOT, ROOT / "tests", HERE, ROOT / "reproduce" / "tests")
+    paths = (ROOT / "lab", ROOT / "tests", HERE, ROOT / "lab" / "reproduce" / "tests")
     done = subprocess.run(
         [sys.executable, HERE / "killed_runs.py", kind, folder, str(kills)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},

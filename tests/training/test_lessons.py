@@ -305,7 +305,7 @@ def test_a_lesson_of_ones_own_says_in_few_words_whether_parsers_learn_from_it():
 
 
 def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path):
-    file = Path(__file__).parents[2] / "recipes" / "sst.toml"
+    file = Path(__file__).parents[2] / "lab" / "recipes" / "sst.toml"
     recipe = Recipe.read(file)
     assert recipe.folders(tmp_path) == (tmp_path, file.parent)
     negated = next(lesson for lesson in recipe.lessons if lesson.title == "negated")

@@ -13,7 +13,7 @@ from thinstack.training.lesson import Treebank
 from thinstack.training.lessons._grammar import Negatable, negatable, read_grammar
 from thinstack.training.lessons.negated import Negated, filled, negated_in_place
 
-RECIPES = Path(__file__).parents[2] / "recipes"
+RECIPES = Path(__file__).parents[2] / "lab" / "recipes"
 ENGLISH = read_grammar(RECIPES / "grammar" / "english.json")
 
 

@@ -31,7 +31,7 @@ from thinstack.training.recipe import TrainingConfig
 from thinstack.training.tasks.aspects.loss import aspect_losses
 from thinstack.training.tasks.texts.loss import text_losses
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "lab" / "benchmarks"
 PIECES, DISTANCES = {"kind": "wordpieces", "size": 3}, {"name": "distances.v1"}
 ROOTS = {"name": "root_classifier.v1"}
 

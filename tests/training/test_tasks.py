@@ -19,7 +19,8 @@ TASKS = ("aspects", "entailment", "phrases", "relatedness", "sentences", "spans"
 
 
 def test_nobody_asks_which_task_it_is():
-    files = [path for name in ("thinstack", "reproduce") for path in (ROOT / name).rglob("*.py")]
+    folders = ("thinstack", "lab/reproduce")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     asking = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in files

@@ -36,7 +36,7 @@ FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 TEXT = "The film is not bad. I liked it.\n"
 
 
-GRAMMAR = Path(__file__).parents[2] / "recipes" / "grammar" / "english.json"
+GRAMMAR = Path(__file__).parents[2] / "lab" / "recipes" / "grammar" / "english.json"
 EXCHANGED = {"name": "exchanged.v1"}
 NEGATED = {"name": "negated.v1", "grammar": str(GRAMMAR)}
 TEXTS = {"name": "texts.v1", "texts": ["texts.txt"]}

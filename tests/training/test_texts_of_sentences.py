@@ -22,7 +22,7 @@ from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import Taught, taught_examples
 from thinstack.training.recipe import TeacherConfig
 
-RECIPES = Path(__file__).parents[2] / "recipes"
+RECIPES = Path(__file__).parents[2] / "lab" / "recipes"
 COMPOSED = {
     "name": "composed.v1",
     "families": {"question": 1.0},

@@ -20,7 +20,7 @@ TOOLS = ["conllu", "hypothesis", "tokenizers", "pytest-xdist"]
 LOWEST, *LATER = pythons()
 
 TESTS = [
-    "reproduce/tests/test_plots.py",
+    "lab/reproduce/tests/test_plots.py",
     "tests/bundle/test_golden.py",
     "tests/bundle/test_onnx_gate.py",
     "tests/integrations/test_batches.py",

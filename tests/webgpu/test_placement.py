@@ -1,4 +1,4 @@
-"""WebGPU places and copies as `benchmarks/placement.py` foretells."""
+"""WebGPU places and copies as `lab/benchmarks/placement.py` foretells."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "placement.py"
+SCRIPT = Path(__file__).parents[2] / "lab" / "benchmarks" / "placement.py"
 TREE = (
     "(3 (3 (2 It) (3 (2 never) (3 bores))) (2 (2 and) (3 (2 it) (3 (3 (3 moves) (2 you)) (2 .)))))"
 )

@@ -15,7 +15,7 @@ from thinstack.bundle.origin import note_own
 from thinstack.bundle.reading import Bundle, Files, read_folder, read_manifest, unlisted
 from thinstack.core.config import ModelConfig
 from thinstack.data.files.paths import any_path
-from thinstack.data.files.writing import keep_rights, remove_leftovers, staging, sync
+from thinstack.data.files.writing import keep_rights, staging, sync
 from thinstack.errors import BundleError, DataError
 
 _NEW = (".{}.", ".thinstack-new")
@@ -87,7 +87,6 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     _settle(target)
-    remove_leftovers(target, *_NEW)
     with staging(target, *_NEW, folder=True) as new:
         yield new
         for top, _, names in os.walk(new, topdown=False):

@@ -25,8 +25,8 @@ BATCH_NODES: Final = {"cpu": 1536, "cuda": 1 << 17, "webgpu": 1 << 15}
 and takes 0.86 of the time for 64 if they run as two batches, of the shorter and the longer ones.
 On a GPU each operator of each step is a launch of 5 to 10 us, however few rows it has; 3,500
 sentences share what 110 would. The tables of the bundled model then take about half a GB. An
-estimate: `benchmarks/gpu.py` tells the speed of other sizes. For WebGPU all limits are such that
-each tensor fits into 128 MiB, which every device of WebGPU binds to a kernel."""
+estimate: `lab/benchmarks/gpu.py` tells the speed of other sizes. For WebGPU all limits are such
+that each tensor fits into 128 MiB, which every device of WebGPU binds to a kernel."""
 
 BATCH_TEXTS: Final = {"cpu": 1 << 8, "cuda": 1 << 12, "webgpu": 1 << 10}
 """Texts whose sentences go to the model in one call, by device: enough to fill a batch

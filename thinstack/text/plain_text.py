@@ -204,8 +204,9 @@ class Typed:
         """The character of an entity or an escape; None if there is no such."""
         if name[0].isalpha():
             meant = self._entities.get(name) or self._entities.get(name.lower() if closed else "")
-            # HTML needs no semicolon behind these names. `&not` is more often the word.
-            return meant if closed or (meant and meant <= "\xff" and name != "not") else None
+            # HTML needs no semicolon behind most of these names. `&not` is more often the word.
+            short = meant is not None and (meant <= "\xff" or meant in "\u2018\u2019")
+            return meant if closed or (short and name != "not") else None
         if name[1] == "u":  # of JSON
             return str(json.loads('"\\{}"'.format(name[1:].replace("\\\\", "\\"))))
         if name in self._entities:

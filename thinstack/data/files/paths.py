@@ -145,7 +145,7 @@ def first_there(name: str, folders: Iterable[Path], what: str) -> Path:
     if not (there := [path for path in paths if path.exists()]):
         raise DataError(
             f"{what}: expected the file {' or '.join(map(str, paths))}, found none; put it there "
-            "(recipes/ of thinstack's repository has grammars and sentences of English), or leave "
-            "it out"
+            "(lab/recipes/ of thinstack's repository has grammars and sentences of English), or "
+            "leave it out"
         )
     return there[0]

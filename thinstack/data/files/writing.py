@@ -43,7 +43,6 @@ def replacing(path: Path, *, new: bool = False) -> Iterator[Path]:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "expected a file to write, found a folder", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(path, *PARTIAL)
     try:
         with staging(path, *PARTIAL) as temporary:
             keep_rights(path, temporary, stat.S_IRUSR | stat.S_IWUSR)
@@ -74,9 +73,10 @@ def keep_rights(old: Path, new: Path, more: int = 0) -> None:
 def staging(path: Path, start: str, end: str, *, folder: bool = False) -> Iterator[Path]:
     """A new, empty file or folder beside `path`, which is removed at the end if it is still there.
 
-    Its name is random between `start`, where {} is the name of `path`, and `end`. While the block
-    runs, `remove_leftovers` leaves it alone. Raises OSError.
+    Its name is random between `start`, where {} is the name of `path`, and `end`. Those that killed
+    processes have left are removed first, those of living ones are not. Raises OSError.
     """
+    remove_leftovers(path, start, end)
     while True:
         made = path.with_name(f"{start.format(path.name)}{secrets.token_hex(4)}{end}")
         handle = _make(made, folder)

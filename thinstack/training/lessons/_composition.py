@@ -19,7 +19,7 @@ SAME: Final = "same"
 """The rule of a node that names none."""
 PARTS: Final = ("english", "words", "people", "deeds", "events", "idioms", "reports")
 GRAMMARS: Final = tuple(f"grammar/composed-{part}.json" for part in PARTS)
-"""The files of `recipes/grammar`."""
+"""The files of `lab/recipes/grammar`."""
 LEAN: Final = 0.25
 """By how much one side of a label's probabilities must exceed the other."""
 

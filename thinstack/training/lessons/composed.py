@@ -34,7 +34,8 @@ class Composed(Lesson):
         default=GRAMMARS,
         min_length=1,
         description="The files of templates, words and rules, in the folder of the data or beside "
-        "the recipe. Those of the default are in `recipes/grammar` in the repository of thinstack.",
+        "the recipe. Those of the default are in `lab/recipes/grammar` in the repository of "
+        "thinstack.",
     )
     families: dict[str, float] = Field(
         default_factory=dict,

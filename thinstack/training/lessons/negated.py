@@ -49,7 +49,7 @@ class Negated(Lesson):
     grammar: str = Field(
         default="grammar/english.json",
         description="The file of words and templates, in the folder of the data or beside the "
-        "recipe. `recipes/grammar/english.json` in the repository of thinstack is one.",
+        "recipe. `lab/recipes/grammar/english.json` in the repository of thinstack is one.",
     )
 
     @property

@@ -1,0 +1,103 @@
+"""The page of `beside.py`, in Markdown."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Final
+
+from beside_sets import Texts
+
+Rows = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""The figures of each model, by set."""
+
+ABOUT: Final = """
+Which texts are positive and which negative, from raw text? No model has seen these texts. *Film* is
+like what thinstack and MiniLM have learnt from. `sentiment` has also learnt from other rows of the
+product sentences, and `sentiment-context` from other rows of every set; their recipes say which.
+Texts whose own label is neutral are left out. Figures are percent:
+
+- **best cut**: texts on the right side of one number, the one that suits the model best on this
+  set. That flatters every model, and hides nothing that it knows.
+- **sign**: above 0 is positive, below 0 negative. 0 itself is wrong.
+- **own rule**: the side that the model names. Neutral is wrong.
+- **undecided**: how many texts are neutral by that rule.
+- **r**: Pearson's correlation of the number with the label. That is -1 or 1, SST's five classes, or
+  the mean of 20 people's ratings.
+
+{rules}
+
+Every model runs on one thread, and takes all texts of a set at once if it can.
+"""
+MINILM: Final = """
+MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree. It learnt from SST's sentences and a phrase
+of each, as in [sentiment-rivals.md](sentiment-rivals.md), from seed 1.
+"""
+SOURCES: Final = {
+    "film": "SST dev.txt (Socher et al. 2013), sentences",
+    "product reviews": "customer reviews of Hu & Liu (2004), sentences, held-out rows of a half",
+    "rated product sentences": "Amazon sentences of Hutto & Gilbert (2014), with which VADER was "
+    "tested, held-out rows of a half",
+    "restaurants": "SemEval-2014 task 4, training part, held-out sentences whose terms are all of "
+    "one side",
+}
+COLUMNS: Final = {"cut": "best cut", "sign": "sign", "own": "own rule", "undecided": "undecided"}
+
+
+def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, str]]) -> str:
+    """The page of these figures."""
+    lines = [f"| {name} | {number} | {side} |" for name, (number, side) in rules.items()]
+    named = "\n".join(["| model | its number | its own rule |", "|---|---|---|", *lines])
+    made = (
+        f"Made by `python lab/benchmarks/beside.py` with Python {platform.python_version()}, "
+        f"vaderSentiment {version('vaderSentiment')}, textblob {version('textblob')}, on one of "
+        f"{os.cpu_count()} cores of {platform.machine()}."
+    )
+    parts = [
+        "# Sentiment beside VADER, TextBlob and MiniLM",
+        ABOUT.strip().format(rules=named),
+        *([MINILM.strip()] if any(name.startswith("MiniLM") for name in rows) else []),
+        made,
+        "## In short",
+        "Accuracy at the best cut, and texts a second of one core over all sets:",
+        table(["model", *(one.name for one in sets), "texts/s"], short(sets, rows)),
+    ]
+    for one in sets:
+        positive, negative = int((one.numbers > 0).sum()), int((one.numbers < 0).sum())
+        counts = f"{positive:,} positive and {negative:,} negative texts"
+        about = f"{SOURCES[one.name]}, {counts}." if one.name in SOURCES else f"{counts}."
+        parts += [f"## {one.name[:1].upper()}{one.name[1:]}", f"{about[:1].upper()}{about[1:]}"]
+        parts.append(table(["model", *COLUMNS.values(), "r"], whole(one.name, rows)))
+    return "\n\n".join(parts) + "\n"
+
+
+def short(sets: Sequence[Texts], rows: Rows) -> list[list[str]]:
+    count = sum(len(one.texts) for one in sets)
+    commoner = [
+        100
+        * float(max((one.numbers > 0).sum(), (one.numbers < 0).sum()) / (one.numbers != 0).sum())
+        for one in sets
+    ]
+    return [
+        ["always the commoner side", *(f"{share:.1f}" for share in commoner), "-"],
+        *(
+            [
+                name,
+                *(f"{found[one.name]['cut']:.1f}" for one in sets),
+                f"{count / sum(each['seconds'] for each in found.values()):,.0f}",
+            ]
+            for name, found in rows.items()
+        ),
+    ]
+
+
+def whole(name: str, rows: Rows) -> list[list[str]]:
+    return [
+        [model, *(f"{found[name][key]:.1f}" for key in COLUMNS), f"{found[name]['r']:.3f}"]
+        for model, found in rows.items()
+    ]
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in (heads, *rows)]
+    return "\n".join([lines[0], f"|{'---|' * len(heads)}", *lines[1:]])

@@ -1,0 +1,125 @@
+"""The page of `suites.py`, in Markdown."""
+
+import platform
+import re
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+from beside_page import table
+
+from thinstack.evaluate.aspect_figures import NAMES
+
+Figures = Mapping[str, Mapping[str, Any]]
+"""The figures of a model, by suite."""
+
+ABOUT: Final = """
+What do models of sentiment understand of the suites' reported halves, from raw text? The kinds and
+the rules are in [docs/suite.md](../../docs/suite.md). Of `aspects`, terms are counted; a dash
+stands for a model that says nothing of terms. VADER's `compound` and TextBlob's `polarity`
+stand for both the margin and the polarity. Their labels are neutral by their own rules
+([beside.md](beside.md)). In brackets stands the spread, the mean over sets of the greatest polarity
+minus the least.
+
+MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree. It learnt from SST's sentences and a phrase
+of each, from seed 1 ([sentiment-rivals.md](sentiment-rivals.md)). No rival was chosen by these
+figures. Of trials of our models, totals were known when the recipes were settled
+([suite.md](../../docs/suite.md#the-two-halves)).
+"""
+
+
+def page_of(figures: Mapping[str, Figures]) -> str:
+    """The page of these models."""
+    made = (
+        f"Made by `python lab/benchmarks/suites.py` with Python {platform.python_version()}, "
+        f"vaderSentiment {version('vaderSentiment')}, textblob {version('textblob')}."
+    )
+    parts = [
+        "# The suites beside VADER, TextBlob and MiniLM",
+        ABOUT.strip(),
+        made,
+        "## In short",
+        "Percent of sentences that are right, and of sets whose labels are of one side (spread):",
+        short_table(figures),
+        "## Right answers",
+        "In percent, by kind:",
+        table(["suite", "kind", "of", *figures], list(right(figures))),
+        "## Sets of one side",
+        "In percent, by kind (spread):",
+        table(["suite", "kind", "sets", *figures], list(sets(figures))),
+    ]
+    if found := list(aspects(figures)):
+        parts += ["## Terms", "In percent, of suites of aspects:"]
+        parts.append(table(["suite", "figure", *figures], found))
+    return "\n\n".join(parts) + "\n"
+
+
+def short_table(figures: Mapping[str, Figures]) -> str:
+    return table(["suite", "of", *figures], list(short(figures)))
+
+
+def renewed(page: str, figures: Mapping[str, Figures]) -> str:
+    """Another page with its short table as it is now. Raises ValueError if it has none."""
+    found, count = re.subn(
+        r"^\| suite \| of \|.*?(?=\n\n)",
+        lambda _: short_table(figures),
+        page,
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    if count != 1:
+        raise ValueError(f"expected one table that begins with | suite | of |, found {count}")
+    return found
+
+
+def short(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
+    for suite, first in suites(figures):
+        what = "terms" if "aspects" in first else "sentences"
+        yield [f"`{suite}`", f"{first['total']:,} {what}", *cells(figures, suite)]
+        if first["sets"]["total"]:
+            shares = cells(figures, suite, "sets")
+            yield [f"`{suite}`, one side", f"{first['sets']['total']:,} sets", *shares]
+
+
+def right(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
+    for suite, first in suites(figures):
+        yield [f"`{suite}`", "total", f"{first['total']:,}", *cells(figures, suite)]
+        for kind, found in first["kinds"].items():
+            percents = cells(figures, suite, "kinds", kind)
+            yield [f"`{suite}`", kind.replace("_", " "), f"{found['total']:,}", *percents]
+
+
+def sets(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
+    for suite, first in suites(figures):
+        if not first["sets"]["total"]:
+            continue
+        total = f"{first['sets']['total']:,}"
+        yield [f"`{suite}`", "total", total, *cells(figures, suite, "sets")]
+        for kind, found in first["sets"]["kinds"].items():
+            shares = cells(figures, suite, "sets", "kinds", kind)
+            yield [f"`{suite}`", kind.replace("_", " "), f"{found['total']:,}", *shares]
+
+
+def aspects(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
+    """What suites of aspects have beside the terms that are right, if a model has it."""
+    for suite, first in suites(figures):
+        for key in [key for key in first.get("aspects", ()) if key != "polarity_accuracy"]:
+            values = [of_model[suite]["aspects"][key] for of_model in figures.values()]
+            shown = ["-" if value is None else f"{value:.1f}" for value in values]
+            if {*shown} != {"-"}:
+                yield [f"`{suite}`", NAMES[key], *shown]
+
+
+def suites(figures: Mapping[str, Figures]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The suites, with the figures of the first model."""
+    yield from next(iter(figures.values())).items()
+
+
+def cells(figures: Mapping[str, Figures], suite: str, *keys: str) -> Iterator[str]:
+    """For each model, the percentage under these keys of a suite and, of sets, the spread; "-" if
+    it has none."""
+    for of_model in figures.values():
+        found = of_model[suite]
+        for key in keys:
+            found = found[key]
+        spread = f" ({found['spread']:.2f})" if "spread" in found else ""
+        yield "-" if found["accuracy"] is None else f"{found['accuracy']:.1f}{spread}"

@@ -1,0 +1,220 @@
+"""The reference of recipes, docs/recipes.md, written from the pydantic models of
+`thinstack.core.config` and from the built-in plugins.
+
+    python lab/scripts/recipe_reference.py docs/recipes.md
+"""
+
+import json
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from written_page import run
+
+from thinstack.plugins.manager import PluginManager
+from thinstack.plugins.named import Named
+from thinstack.training.recipe import Recipe
+
+INTRO = """\
+# Recipes
+
+A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
+
+```toml
+schema = 1
+name = "films"
+
+[task]
+name = "phrases.v1"
+
+[data]
+train = "train.txt"                       # one labelled tree a line, (1 (0 Very) (1 good))
+dev = "dev.txt"
+
+[model]
+labels = ["0", "1"]
+embedding = { kind = "words", size = 50 }
+cell = { name = "nary_lstm.v1", hidden_size = 100 }
+head = { name = "node_classifier.v1", options = { dropout = 0.5 } }
+```
+
+`thinstack train films.toml --data DATA --out runs/films` trains it on the files in the folder DATA.
+The folder that `--out` names gets the figures of each epoch and the bundle: `runs/films/model-best`
+is what `thinstack predict` and `thinstack.load` take.
+
+All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
+and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
+files to train on. The folder `lab/recipes/` has recipes to start from.
+
+A recipe without `schema` and `[task]` is one of schema 1. It still runs as it did.
+
+<!-- Written by `python lab/scripts/recipe_reference.py docs/recipes.md`. -->
+"""
+
+PLUGINS = """\
+## Registered names and their options
+
+These are built in; `thinstack plugins` also lists what other installed packages bring along. The
+docstrings in `thinstack/plugins/` say what the options do, and
+[writing-a-cell.md](writing-a-cell.md) how to write a cell.
+"""
+
+NAMES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+SIGNS: dict[type, str] = {Gt: "> {}", Ge: ">= {}", Lt: "< {}", Le: "<= {}", MinLen: "at least {}"}
+KINDS = {
+    "cell": "Cells",
+    "head": "Task heads",
+    "embedding": "Leaf embeddings",
+    "parser": "Parsers",
+    "reader": "Readers",
+}
+
+
+def page() -> str:
+    """The reference of recipes."""
+    parts = [INTRO, *sections(Recipe, ""), *plugins()]
+    return "\n".join(parts)
+
+
+def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -> Iterator[str]:
+    """The section of a model, which stands in a recipe as `[path]`, and those of the models in
+    it."""
+    seen = set() if seen is None else seen
+    seen.add(model)
+    yield f"## {f'`[{path}]`' if path else 'The top of the file'}\n\n{about(model)}\n"
+    yield fields_of(model)
+    for name, field in model.model_fields.items():
+        for inner in models_in(field.annotation):
+            if issubclass(inner, Named):
+                many = get_origin(field.annotation) is tuple
+                yield from plugin_sections(inner, f"[[{name}]]" if many else f"[{name}]")
+            elif inner not in seen:
+                yield from sections(inner, f"{path}.{name}".lstrip("."), seen)
+
+
+def plugin_sections(contract: type[Named], title: str) -> Iterator[str]:
+    """The section that names a plugin, with the settings of each built-in plugin."""
+    yield f"## `{title}`\n\n{about(contract)} `name` is one of the names below.\n"
+    for spec in PluginManager(entry_points=()).specs(contract.plugin_kind):
+        yield f"### `{spec.name}`\n\n{about(spec.plugin)}\n"
+        if spec.options.model_fields:
+            yield fields_of(spec.options)
+
+
+def about(model: type[BaseModel]) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((model.__doc__ or "").split("\n\n")[0].split())
+
+
+def fields_of(model: type[BaseModel]) -> str:
+    """The table of the fields of a model."""
+    rows = [
+        (
+            f"`{field.alias or name}`",
+            allowed(field.annotation, field.metadata),
+            default(field),
+            said(field),
+        )
+        for name, field in model.model_fields.items()
+        if not field.exclude
+    ]
+    return table(("field", "values", "default", "what it does"), rows)
+
+
+def plugins() -> Iterator[str]:
+    """What may be named in a recipe, with its options."""
+    manager = PluginManager(entry_points=())
+    yield PLUGINS
+    for kind, title in KINDS.items():
+        specs = manager.specs(kind)
+        rows = [(f"`{spec.name}`", spec.summary, options(spec.options)) for spec in specs]
+        used = any(given for _, _, given in rows)
+        heads = ("name", "what it is", "options (default)")
+        yield f"### {title}\n"
+        yield table(heads, rows) if used else table(heads[:2], [row[:2] for row in rows])
+
+
+def options(model: type[BaseModel]) -> str:
+    """The options of a plugin in one cell of a table."""
+    return "<br>".join(
+        f"`{name}`: {allowed(field.annotation, field.metadata)} ({default(field)})"
+        for name, field in model.model_fields.items()
+    )
+
+
+def said(field: FieldInfo) -> str:
+    """The description of a field; the tests see to it that there is one."""
+    return " ".join((field.description or "").split())
+
+
+def default(field: FieldInfo) -> str:
+    """The default of a field as TOML writes it."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if value is None:
+        return "none"
+    return "its defaults" if isinstance(value, BaseModel) else f"`{json.dumps(value)}`"
+
+
+def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
+    """The values of a type, in words. Raises TypeError for one that has no words yet."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return allowed(parts[0], bounds_of(parts[1:]))
+    if origin is Literal:
+        words = ", ".join(f"`{json.dumps(part)}`" for part in parts)
+    elif origin in (Union, types.UnionType):
+        return " or ".join(allowed(part, metadata) for part in parts if part is not types.NoneType)
+    elif origin is tuple:
+        item = get_args(parts[0])[0] if get_origin(parts[0]) is Annotated else parts[0]
+        plural = item in NAMES or (isinstance(item, type) and issubclass(item, BaseModel))
+        words = f"list of {allowed(item)}{'s' if plural else ''}"
+    elif origin is dict:
+        words = "table" if parts[1] is Any else f"table of {_plural(parts[1])}"
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        words = "section"
+    elif annotation in NAMES:
+        words = NAMES[annotation]
+    else:
+        raise TypeError(f"expected a type of TOML, found {annotation}: say here how it is written")
+    limits = [SIGNS[type(each)].format(*astuple(each)) for each in metadata if type(each) in SIGNS]
+    return words + (", " + " and ".join(limits) if limits else "")
+
+
+def _plural(annotation: Any) -> str:
+    """The values of a table."""
+    words = allowed(annotation)
+    return words.replace("list", "lists") if words.startswith("list ") else f"{words}s"
+
+
+def bounds_of(metadata: Iterable[Any]) -> list[Any]:
+    """The bounds that `Annotated` holds, as they are or in pydantic's `Field`."""
+    return [
+        bound
+        for each in metadata
+        for bound in (each.metadata if isinstance(each, FieldInfo) else [each])
+    ]
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of Markdown."""
+    lines = [heads, ("---",) * len(heads), *rows]
+    cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
+
+
+if __name__ == "__main__":
+    run(page)

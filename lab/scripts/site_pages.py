@@ -1,0 +1,98 @@
+"""What the documentation site needs beyond mkdocs: a hook that `mkdocs.yml` names.
+
+The pages are written for a reader of the repository: links are relative, and may lead to any of
+its files. The hook adds pages that lie outside of `docs/`, makes a link to a page one within the
+site, and a link to another file one to the repository's address. Two spaces make a nested list, as
+in the repository, where Python's Markdown wants four. A code block that names its file
+(```` ```python use.py ````) shows the name.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[2]
+BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+"""Pages outside of `docs/` and `lab/results/`: path in the repository, path in the site."""
+
+FENCED = re.compile(r"^(?P<fence>```+).*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^ +(?=\S)", re.MULTILINE)
+LINK = re.compile(r"(`[^`\n]*`)|(\]\()([^()\s]+)(\))")
+NAMED = re.compile(r"^(```\w+) ([\w./-]+)$", re.MULTILINE)
+
+
+def place_in_site(path: str) -> str | None:
+    """Where a file of the repository lies in the site; None if it is not there."""
+    if path in BESIDE:
+        return BESIDE[path]
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    return path if re.fullmatch(r"lab/results/[\w-]+\.(md|svg)", path) else None
+
+
+def place_in_repository(place: str) -> str:
+    """The path in the repository of a page of the site."""
+    for path, other in BESIDE.items():
+        if place == other:
+            return path
+    return place if place.startswith("lab/results/") else f"docs/{place}"
+
+
+def link_of(target: str, place: str, repository: str) -> str:
+    """What a link of the page at `place` in the site becomes. Raises FileNotFoundError if no file
+    of the repository is there."""
+    parts = urlsplit(target)
+    if parts.scheme or not parts.path:
+        return target
+    source = place_in_repository(place)
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), parts.path))
+    anchor = f"#{parts.fragment}" if parts.fragment else ""
+    if path.startswith("..") or not (ROOT / path).exists():
+        raise FileNotFoundError(f"{source}: expected a file at the link {target}, found none")
+    if (found := place_in_site(path)) is not None and (ROOT / path).is_file():
+        return posixpath.relpath(found, posixpath.dirname(place) or ".") + anchor
+    kind = "tree" if (ROOT / path).is_dir() else "blob"
+    return f"{repository}/{kind}/main/{path}{anchor}"
+
+
+def outside_of_code(text: str, change: Callable[[str], str]) -> str:
+    """The text of a page, changed wherever no fenced code stands."""
+    found, end = [], 0
+    for block in FENCED.finditer(text):
+        found += [change(text[end : block.start()]), block[0]]
+        end = block.end()
+    return "".join([*found, change(text[end:])])
+
+
+def on_page_markdown(markdown: str, *, page: "Page", config: "MkDocsConfig", **_: Any) -> str:
+    """Mkdocs' event: the text of a page before it becomes HTML."""
+    place, repository = page.file.src_uri, config.extra["repository"]
+
+    def linked(match: re.Match[str]) -> str:
+        code, start, target, end = match.groups()
+        return code or start + link_of(target, place, repository) + end
+
+    def changed(part: str) -> str:
+        return LINK.sub(linked, INDENTED.sub(lambda spaces: 2 * spaces[0], part))
+
+    text = outside_of_code(markdown, changed)
+    return NAMED.sub(r'\1 title="\2"', text)
+
+
+def on_files(files: "Files", *, config: "MkDocsConfig") -> "Files":
+    """Mkdocs' event: the files of the site."""
+    from mkdocs.structure.files import File
+
+    results = [f"lab/results/{path.name}" for path in (ROOT / "lab" / "results").iterdir()]
+    for path in [*BESIDE, *results]:
+        if (place := place_in_site(path)) is not None:
+            files.append(File.generated(config, place, abs_src_path=str(ROOT / path)))
+    return files

@@ -1,0 +1,189 @@
+"""docs/figures.md and docs/faq.md: their figures are those of `lab/results/`, rounded."""
+
+import json
+import re
+from decimal import Decimal
+
+import pytest
+from pages import ROOT
+
+import thinstack
+from thinstack.evaluate.suite import halves, read_suite, suite_names
+from thinstack.evaluate.suite_evaluation import evaluate_suite
+
+PAGE = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+TABLES = {  # how the page's head row starts; the columns of lab/results/NAME.md that it has
+    "sentiment, SST": ("sentiment", (0, 1, 2, 4)),
+    "units and heads, SST": ("teng", (0, 1, 2)),
+    "relatedness, SICK": ("relatedness", (0, 1, 2)),
+    "entailment": ("entailment", (0, 2, 4, 5, 6, 10)),
+    "question types, TREC": ("questions", (0,)),
+}
+
+
+def rows(text):
+    """The cells of the first table of a text, by the first cell of each row."""
+    lines = re.search(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {first: rest for first, *rest in cells[2:]}
+
+
+def same(shown, whole):
+    """Whether a cell rounds the figures of another, of which the first alone must be there."""
+    pattern = r"([\d.]+)(?: ± ([\d.]+))?(?: \(([\d.]+))?"
+    found = [re.match(pattern, cell.replace("**", "")) for cell in (shown, whole)]
+    if None in found:
+        return shown == whole
+    for text, exact in zip(*(match.groups() for match in found), strict=True):
+        if (text is None) != (exact is None):
+            return False
+        if text is not None:
+            unit = Decimal(1).scaleb(Decimal(text).as_tuple().exponent)
+            if abs(Decimal(text) - Decimal(exact)) > unit / 2:
+                return False
+    return True
+
+
+def test_cells_that_differ():
+    assert same("48.3 ± 0.7 (46.4)", "**48.29** ± 0.68 (46.40 ± 1.10)")
+    for other in ("48.2 ± 0.7 (46.4)", "48.3 ± 0.8 (46.4)", "48.3 ± 0.7 (46.5)", "48.3", "-"):
+        assert not same(other, "48.29 ± 0.68 (46.40)")
+
+
+@pytest.mark.parametrize("head", TABLES)
+def test_the_papers_tables(head):
+    name, columns = TABLES[head]
+    results = rows((ROOT / "lab" / "results" / f"{name}.md").read_text(encoding="utf-8"))
+    whole = {re.sub(r" \(.*\)$", "", title): cells for title, cells in results.items()}
+    shown = rows(PAGE[PAGE.index(f"\n| {head} |") :])
+    assert shown.keys() == whole.keys()
+    for title, cells in shown.items():
+        for cell, column in zip(cells, columns, strict=True):
+            assert same(cell, whole[title][column]), (title, cell, whole[title][column])
+
+
+def test_rivals():
+    rivals = rows((ROOT / "lab" / "results" / "sentiment-rivals.md").read_text(encoding="utf-8"))
+    shown = rows(PAGE[PAGE.index("\n| raw text |") :])
+    starts = {
+        "`sentiment`": "sentiment",
+        "`sentiment-context`": "sentiment-context",
+        "MiniLM, fine-tuned, no tree (one seed)": "all-minilm-l6-v2 without a tree; sentences, "
+        "1 phrase a sentence, a rate of 0.00015, 0.9 of it in the layer below",
+    }
+    for title, name in starts.items():
+        assert shown[title][:4] == rivals[name][:4]
+    tfidf, textcat = (
+        rivals[name][:4]
+        for name in (
+            "TF-IDF, logistic regression; all phrases",
+            "spaCy textcat bag of words; sentences",
+        )
+    )
+    both = next(cells for title, cells in shown.items() if title.startswith("TF-IDF"))
+    assert both[:4] == [f"{a}; {b}" for a, b in zip(tfidf, textcat, strict=True)]
+    faq = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
+    negated = [rivals[name][3] for name in ("sentiment", "sentiment-context")]
+    assert re.search(
+        r"`sentiment` has ([\d.]+)%.*?`sentiment-context` ([\d.]+)%", faq
+    ).groups() == tuple(negated)
+
+
+SUITES = (ROOT / "lab" / "results" / "suites.md").read_text(encoding="utf-8")
+
+
+def test_the_suites_beside_rivals():
+    page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
+    shown = rows(page[page.index("\n| suite | of |") :])
+    assert shown == rows(SUITES[SUITES.index("\n| suite | of |") :])
+    rivals = (ROOT / "lab" / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
+    by_name = {name: cells[2] for name, cells in rows(rivals).items()}
+    minilm = next(figure for name, figure in by_name.items() if name.startswith("all-minilm"))
+    of_polarity = shown["`polarity`"]
+    assert [*of_polarity[1:3], of_polarity[5]] == [
+        by_name["sentiment"],
+        by_name["sentiment-context"],
+        minilm,
+    ]
+
+
+def right_answers(column):
+    """A model's percentages by suite and kind, with the number of texts."""
+    table = SUITES[SUITES.index("## Right answers") :]
+    lines = re.search(r"(^\|.*\n)+", table, re.MULTILINE)[0].splitlines()
+    heads, _, *cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
+    place = heads.index(column)
+    return {(suite, kind): (int(count), rest[place - 3]) for suite, kind, count, *rest in cells}
+
+
+def by_kind(suites):
+    """The figures of suites, by suite and kind."""
+    return {
+        (suite, kind.replace("_", " ")): each
+        for suite, figures in suites.items()
+        for kind, each in ({"total": figures} | figures["kinds"]).items()
+    }
+
+
+def test_the_suites_are_those_of_the_bundled_model():
+    """Another processor may turn one sentence of a kind."""
+    predictor, shown = thinstack.load(isolated=False), right_answers("sentiment")
+    found = by_kind(
+        {
+            suite: evaluate_suite(predictor, halves(read_suite(suite), "reported")).figures
+            for suite in suite_names()
+        }
+    )
+    assert shown.keys() == found.keys()
+    for key, (count, percent) in shown.items():
+        assert count == found[key]["total"]
+        assert abs(float(percent) * count / 100 - found[key]["right"]) < 1.5, key
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("sentiment", "thinstack/bundle/bundled/sentiment"),
+        (
+            "sentiment-context",
+            "models/thinstack-sentiment-context/thinstack_sentiment_context/model",
+        ),
+    ],
+)
+def test_the_suites_are_those_that_the_bundles_state(name, folder):
+    manifest = json.loads((ROOT / folder / "manifest.json").read_text(encoding="utf-8"))
+    stated, shown = by_kind(manifest["metrics"]["suites"]), right_answers(name)
+    assert ("polarity", "negated negatives") in stated
+    for key, figures in stated.items():
+        assert shown[key] == (figures["total"], f"{figures['accuracy']:.1f}"), key
+
+
+def test_figures_of_raw_text_agree():
+    """Pages that say how good the bundled model is from raw text say what its card says."""
+    card = (ROOT / "thinstack" / "bundle" / "bundled" / "sentiment" / "README.md").read_text(
+        encoding="utf-8"
+    )
+    shown = re.search(r"^\| auto, raw text \| this file \| ([\d.]+) \| ([\d.]+) \|", card, re.M)
+    five, two = (f"{float(figure):.1f}" for figure in shown.groups())
+    text = (ROOT / "docs" / "text.md").read_text(encoding="utf-8")
+    assert f"{five} (5 classes) and {two} (binary)" in text
+    assert f"| `sentiment` | {five} | {two} |" in PAGE
+
+
+def test_the_readme_has_the_means_of_three_seeds():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| the same, three seeds.*$", readme, re.M)
+    for name in ("sentiment", "sentiment-context"):
+        found = re.search(rf"^\| `{name}` \| its own \| (.*?) \| (.*?) \|", PAGE, re.M)
+        assert f"| {found[1]} / {found[2]} |" in row
+
+
+def test_the_correlations_of_polarity():
+    beside = (ROOT / "lab" / "results" / "beside.md").read_text(encoding="utf-8")
+    rated = rows(beside[beside.index("\n## Rated product sentences") :])
+    page = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    shown = re.search(r"r = ([\d.]+),.*?one of ([\d.]+),.*?one of ([\d.]+) ", page, re.DOTALL)
+    for text, model in zip(
+        shown.groups(), ("`sentiment`", "`sentiment-context`", "VADER"), strict=True
+    ):
+        assert same(text, rated[model][-1]), model
