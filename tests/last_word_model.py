@@ -168,7 +168,8 @@ _PARSER = """
     late_other = And(late, not_last)
     reduces = And(late_other, several)
     own = Cast<to={index}>(reduces)
-    given = Size(transitions)
+    shape = Shape(transitions)
+    given = ReduceSum<keepdims=0>(shape)
     parses = Equal(given, zero)
     taken = If (parses) <
         then_branch = a () => ({kind}[m] made) {{ made = Identity(own) }},

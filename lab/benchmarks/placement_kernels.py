@@ -22,7 +22,7 @@ from onnx.defs import OpSchema
 from placement_webgpu import versions, webgpu_session
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.bundle.gate.operators import OPERATORS
+from thinstack.bundle.gate.onnx_gate import OPERATORS
 
 errors = import_onnxruntime().capi.onnxruntime_pybind11_state
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from bundle.shipped_models import ROOT, model_of
 from predictions import sentences_of
 
 import thinstack
@@ -18,7 +19,6 @@ from thinstack.core import Tree
 from thinstack.errors import BundleError
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = "The acting is superb, but the plot never comes alive."
 LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 
@@ -66,11 +66,23 @@ def test_it_is_for_inference_only_and_has_no_pickle(bundle):
     assert bundle.manifest.files["model.safetensors"].size < 0.5e6
 
 
-def test_the_card_names_its_sources_and_their_terms(bundle):
-    card = bundle.read("README.md").decode("utf-8")
-    names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
-    for text in (card, bundle.manifest.data):
-        assert [name for name in names if name not in text] == []
+MINILM = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
+TERMS = ("Apache-2.0", "Pontiki", "Hu and Liu", "research", "sentiment")
+SHIPPED = {  # the most bytes of the graph and the vocabulary, and what the card must name
+    "sentiment": (8e6, MINILM),
+    "sentiment-context": (30e6, (*MINILM, "Hu and Liu")),
+    "aspects": (30e6, TERMS),
+    "aspects-small": (5e6, TERMS),
+}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_model_is_small_and_names_its_sources(name):
+    bundle, (most, sources) = open_bundle(model_of(name)), SHIPPED[name]
+    files = bundle.manifest.files
+    assert files["onnx/model.onnx"].size + files["vocabulary.txt"].size <= most
+    for text in (bundle.read("README.md").decode("utf-8"), bundle.manifest.data):
+        assert [source for source in sources if source not in text] == []
 
 
 def test_it_makes_its_own_trees(bundle, predictor):

@@ -1,43 +1,23 @@
 """The larger model that is a distribution of its own, `thinstack-sentiment-context`."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from bundle.shipped_models import model_of
 from predictions import sentences_of
 
 import thinstack
-from thinstack.bundle import open_bundle
 from thinstack.data.trees.treebank import read_trees
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_PIECES
 from thinstack.text.raw_text import detokenize
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "models" / "thinstack-sentiment-context" / "thinstack_sentiment_context" / "model"
-
-
-@pytest.fixture(scope="module")
-def bundle():
-    return open_bundle(FOLDER)
+FOLDER = model_of("sentiment-context")
 
 
 @pytest.fixture(scope="module")
 def predictor():
     return thinstack.load(FOLDER, threads=1)
-
-
-def test_the_graph_and_the_vocabulary_have_thirty_megabytes_at_most(bundle):
-    sizes = [bundle.manifest.files[name].size for name in ("onnx/model.onnx", "vocabulary.txt")]
-    assert sum(sizes) <= 30e6
-
-
-def test_the_card_names_its_sources_and_their_terms(bundle):
-    card = bundle.read("README.md").decode("utf-8")
-    names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank", "Hu and Liu")
-    for text in (card, bundle.manifest.data):
-        assert [name for name in names if name not in text] == []
 
 
 @pytest.mark.parametrize(
@@ -55,9 +35,9 @@ def test_a_negation_turns_the_polarity(predictor, text, positive):
     assert (scores[3:].sum() > scores[:2].sum()) == positive
 
 
-def test_evaluate_gives_the_figures_of_its_manifest(bundle, predictor, data_dir):
+def test_evaluate_gives_the_figures_of_its_manifest(predictor, data_dir):
     found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto")
-    expected = bundle.manifest.metrics["development"]["auto"]
+    expected = predictor.bundle.manifest.metrics["development"]["auto"]
     # Processors with and without VNNI round products of 8 bits differently.
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=0.7)
     assert found["root_accuracy"] >= 50.0

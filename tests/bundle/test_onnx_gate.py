@@ -17,10 +17,10 @@ from thinstack.bundle.gate.onnx_gate import (
     DEEPEST,
     MOST_FIELDS,
     MOST_NODES,
+    OPERATORS,
     check_onnx,
     initializers,
 )
-from thinstack.bundle.gate.operators import OPERATORS
 from thinstack.errors import BundleError
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64

@@ -29,7 +29,7 @@ from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference, scorer
-from thinstack.runtime.isolation.isolated import IsolatedSession
+from thinstack.runtime.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 
@@ -114,10 +114,10 @@ def test_only_a_model_that_runs_is_noted(foreign, notes, tmp_path):
     assert not notes.exists()
 
 
-def test_what_is_added_for_the_hub_makes_nothing_ones_own(foreign, tmp_path):
-    assert not is_own(_with(foreign, {"README.md": b"# one\n"}, tmp_path / "theirs"))
+def test_what_is_added_for_the_hub_makes_nothing_ones_own(foreign):
+    assert not is_own(_with(foreign, {"README.md": b"# one\n"}))
     note_own(foreign)
-    assert is_own(_with(foreign, {"README.md": b"# two\n"}, tmp_path / "mine"))
+    assert is_own(_with(foreign, {"README.md": b"# two\n"}))
 
 
 @pytest.mark.parametrize("state", ["file/state", "relative", ""])

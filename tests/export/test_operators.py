@@ -9,8 +9,7 @@ from export_models import V, make_config
 from registered_models import cell_models, parts_of, registered
 from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
-from thinstack.bundle.gate.onnx_gate import check_onnx
-from thinstack.bundle.gate.operators import OPERATORS
+from thinstack.bundle.gate.onnx_gate import OPERATORS, check_onnx
 from thinstack.bundle.gpu_file import joined
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, defs, helper
 
-from thinstack.bundle.gate.operators import OPERATORS
+from thinstack.bundle.gate.onnx_gate import OPERATORS
 
 Random = np.random.Generator
 NUMBERS = (0, 1, -1, 2, -2, 3, 7, 64, 1 << 20, 1 << 31, (1 << 31) - 1, -(1 << 31), 1 << 40)

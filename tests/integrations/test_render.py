@@ -12,7 +12,7 @@ from thinstack.core import transitions
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.show.heat import heat
 from thinstack.integrations.show.svg import svg
-from thinstack.runtime.marked import MAX_DEPTH
+from thinstack.runtime.highlights import MAX_DEPTH
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 

@@ -15,7 +15,7 @@ from onnx import parser
 
 from thinstack.bundle.gate.onnx_gate import DEEPEST, MOST_NODES, check_onnx
 from thinstack.errors import BundleError
-from thinstack.runtime.isolation.isolated import IsolatedSession
+from thinstack.runtime.isolated import IsolatedSession
 
 GIVEN = """
     yes = Constant<value=bool {1}>() three = Constant<value=int64 {3}>()

@@ -205,10 +205,6 @@ def test_equal_terms_share_their_mentions(sentiment):
     assert set(map(tuple, places.values())) == {(0, 14, 33)}
 
 
-def test_without_a_label_a_phrase_decides_nothing():
-    assert told(of_five("(3 (1 bad) (2 menu))", abstain=0.9).about("menu")) == [("menu", "?", None)]
-
-
 @pytest.mark.parametrize(
     ("term", "brackets", "expected"),
     [

@@ -12,8 +12,8 @@ from thinstack.bundle.gpu_file import host_nodes, joined
 from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.bundle.writing import seal
 from thinstack.errors import BundleError
-from thinstack.runtime import gpu_session
-from thinstack.runtime.isolation.model_process import ModelProcess
+from thinstack.runtime import devices
+from thinstack.runtime.model_process import ModelProcess
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 
@@ -43,7 +43,7 @@ def with_cases(bundle):
 
 @pytest.fixture
 def fake(monkeypatch):
-    monkeypatch.setattr(gpu_session, "usable_cores", lambda: 1)
+    monkeypatch.setattr(devices, "usable_cores", lambda: 1)
     return FakeGpu(monkeypatch)
 
 

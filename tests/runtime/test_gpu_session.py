@@ -15,11 +15,11 @@ from thinstack.core.config import Device
 from thinstack.errors import BundleError, DeviceError
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.runtime import gpu_session
+from thinstack.runtime import devices
 from thinstack.runtime.devices import GPUS, RunningDevice
-from thinstack.runtime.isolation.model_process import ModelProcess
+from thinstack.runtime.gpu_session import printed_warnings
+from thinstack.runtime.model_process import ModelProcess
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.printed import printed_warnings
 
 CUDA, WEBGPU = PROVIDERS.values()
 CORES = 2
@@ -29,7 +29,7 @@ MANY = [["good", "film"]] * CORES * 128
 
 @pytest.fixture
 def fake(monkeypatch):
-    monkeypatch.setattr(gpu_session, "usable_cores", lambda: CORES)
+    monkeypatch.setattr(devices, "usable_cores", lambda: CORES)
     return FakeGpu(monkeypatch)
 
 

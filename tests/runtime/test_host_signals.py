@@ -16,10 +16,9 @@ import thinstack
 from thinstack.errors import BundleError, raised_by_signal_handler
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.runtime.isolation.messages import read_message
-from thinstack.runtime.onnx_session import OnnxSession
+from thinstack.runtime.isolated_worker import read_message
+from thinstack.runtime.onnx_session import OnnxSession, start_session
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.starting import start_session
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no alarms")
 
@@ -127,7 +126,7 @@ def test_it_passes_through_the_start_of_a_process(last_word, monkeypatch, during
             signal.raise_signal(signal.SIGALRM)
         return read_message(*given, **more)
 
-    monkeypatch.setattr(f"thinstack.runtime.isolation.model_process.{name}", interrupted)
+    monkeypatch.setattr(f"thinstack.runtime.model_process.{name}", interrupted)
     before = signal.signal(signal.SIGALRM, Limit(error))
     try:
         with pytest.raises(error, match="time is up") as caught:

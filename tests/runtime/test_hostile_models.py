@@ -8,8 +8,8 @@ import pytest
 from command_line import run_program
 from hostile_models import BOMBS, cases, outcome
 
-from thinstack.runtime.isolation.isolated import MEMORY
-from thinstack.runtime.isolation.model_process import SECONDS
+from thinstack.runtime.isolated import MEMORY
+from thinstack.runtime.model_process import SECONDS
 
 KILLED = {
     "a Split into more parts": "SIGABRT",

@@ -20,8 +20,8 @@ from onnx import helper, load_model_from_string
 
 import thinstack
 from thinstack.errors import BundleError, DeviceError, InputError
-from thinstack.runtime.isolation import isolated, model_process
-from thinstack.runtime.isolation.isolated import IsolatedSession
+from thinstack.runtime import isolated, model_process
+from thinstack.runtime.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 
 X = {"x": np.arange(4)}
@@ -96,9 +96,7 @@ def test_a_file_that_ends_the_process_that_loads_it_is_an_error():
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit processor time")
 def test_an_endless_loop_is_an_error(monkeypatch):
     monkeypatch.setattr(isolated, "SECONDS", 1)
-    monkeypatch.setattr(
-        model_process, "PATIENCE", 1000
-    )  # on a busy machine, the clock would be first
+    monkeypatch.setattr(model_process, "PATIENCE", 1000)  # not by the clock
     found = session(onnx_of(ENDLESS))
     with pytest.raises(BundleError, match="processor time"):
         found.run(["y"], X)
@@ -147,9 +145,7 @@ def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model():
 def test_after_a_death_the_next_call_has_another_process(monkeypatch):
     found = session(onnx_of(ADDING))
     first = pid_of(found)
-    monkeypatch.setattr(
-        "thinstack.runtime.isolation.model_process.ModelProcess.has_ended", lambda _: False
-    )
+    monkeypatch.setattr("thinstack.runtime.model_process.ModelProcess.has_ended", lambda _: False)
     os.kill(first, signal.SIGKILL)  # as if it had just begun
     with pytest.raises(BundleError, match="SIGKILL"):
         found.run(["y"], X)
@@ -303,7 +299,7 @@ def refused(*given, **more):
 def test_where_no_process_can_start_the_error_says_what_to_do(
     last_word, monkeypatch, name, value, why
 ):
-    monkeypatch.setattr(f"thinstack.runtime.isolation.model_process.{name}", value, raising=False)
+    monkeypatch.setattr(f"thinstack.runtime.model_process.{name}", value, raising=False)
     with pytest.raises(DeviceError) as caught:
         thinstack.load(last_word.path, isolated=True)
     told = str(caught.value)

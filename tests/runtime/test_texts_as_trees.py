@@ -18,7 +18,7 @@ from thinstack.core.transitions import REDUCE, balanced, over
 from thinstack.errors import BundleError, InputError
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.runtime import stretches
+from thinstack.runtime import units
 from thinstack.runtime.interface import Batch, check_parse
 from thinstack.runtime.predictor import Predictor
 
@@ -128,7 +128,7 @@ def test_a_text_too_long_for_one_tree_is_the_mean_of_stretches(tree, monkeypatch
     text = text_of(30, longest=5)
     whole = tree(text)
     assert whole.joint.transitions.size
-    monkeypatch.setattr(stretches, "MOST_NODES", 2 * 40)
+    monkeypatch.setattr(units, "MOST_NODES", 2 * 40)
     result = tree(text)
     starts = [0, *_starts_of_stretches([len(each.words) for each in whole.sentences], 40)]
     assert len(starts) >= 3
@@ -169,7 +169,7 @@ def test_parts_of_a_long_sentence_are_composed(bundle, by_torch, aggregation):
 
 def test_parts_of_a_sentence_too_long_for_one_tree_are_averaged(bundle, monkeypatch):
     model = Predictor(bundle, threads=1, max_words=4)
-    monkeypatch.setattr(stretches, "MOST_NODES", 2 * 6)
+    monkeypatch.setattr(units, "MOST_NODES", 2 * 6)
     (found,) = model.predict([["film"] * 8])
     parts = model.predict([["film"] * 4])[0].node_scores[-1]
     np.testing.assert_allclose(found.node_scores[-1], parts, atol=1e-6)

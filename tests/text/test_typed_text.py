@@ -91,6 +91,8 @@ NEGATED += [
     "it still {}.",
     "we {} 100% say",
     "Honestly {} fault it",
+    "I just {}",
+    "they really {}.",
 ]
 
 
@@ -107,6 +109,7 @@ NOUNS += [
     "He is wont to lie",
     "they were wont to go",
     "a cant hook",
+    "his really cant",
 ]
 NOUNS += ["thieves' cant", "all cant and no heart", "more than is their wont", "such cant words"]
 NOUNS += [

@@ -32,8 +32,8 @@ def front_matter(
     """
     task = "sentence-similarity" if config.head.name == "similarity.v1" else "text-classification"
     scale = Scale.of([label for label in config.labels if label != NO_TERM])
-    own = ["thinstack", "onnx", *([] if scale is None else ["sentiment-analysis"])]
-    tags = list(dict.fromkeys([*own, *card.pop("tags", ())]))
+    usual = ["thinstack", "onnx", *([] if scale is None else ["sentiment-analysis"])]
+    tags = list(dict.fromkeys([*usual, *card.pop("tags", ())]))
     dataset = {"type": card.pop("dataset", None) or reported, "name": reported}
     fields = {"library_name": "thinstack", "pipeline_tag": task, "tags": tags, **card}
     binary = Scale.of(config.shown_labels) is not None

@@ -52,13 +52,13 @@ def fetch(address: str) -> Bundle:
     there is no such bundle or it cannot be downloaded, MissingExtraError without huggingface_hub.
     """
     (repository, revision), hub = parse_address(address), hub_library()
-    with told(address):
+    with hub_errors(address):
         commit = _commit(address, repository, revision)
         folder = hub.cached_assets_path("thinstack", repository, commit)
     with suppress(BundleError):
         return read_folder(folder)
     damaged = folder if (folder / MANIFEST_FILE).exists() else None
-    with told(address, damaged), hub.utils.WeakFileLock(f"{folder}.lock"):
+    with hub_errors(address, damaged), hub.utils.WeakFileLock(f"{folder}.lock"):
         try:
             return _download(repository, commit, folder)
         except BundleError as error:
@@ -85,7 +85,7 @@ def _commit(address: str, repository: str, revision: str) -> str:
     hub = hub_library()
     ref: Path = hub.cached_assets_path("thinstack", repository, "refs") / revision
     try:
-        with told(address):
+        with hub_errors(address):
             commit = ask_commit(repository, revision)
     except BundleError as error:
         absent = (hub.errors.RevisionNotFoundError, hub.errors.EntryNotFoundError)
@@ -111,7 +111,7 @@ def ask_commit(repository: str, revision: str) -> str:
 
 
 @contextmanager
-def told(address: str, damaged: Path | None = None) -> Iterator[None]:
+def hub_errors(address: str, damaged: Path | None = None) -> Iterator[None]:
     """Turn errors of the library into BundleErrors of one line, which say to delete what is
     `damaged`. That of a signal handler, such as a limit of time, passes."""
     try:

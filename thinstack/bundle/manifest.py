@@ -126,22 +126,22 @@ class Manifest(_Part):
     @classmethod
     def _portable(cls, files: dict[str, FileRecord]) -> dict[str, FileRecord]:
         """A bundle can be unpacked on every system, or on none."""
-        known, folders = {MANIFEST_FILE: MANIFEST_FILE}, dict[str, str]()
+        names, folders = {MANIFEST_FILE: MANIFEST_FILE}, dict[str, str]()
         for name in files:
             parts = name.split("/")
             if any(_DEVICE.fullmatch(part) or part.endswith(".") for part in parts):
                 raise ValueError(f"{name}: expected a name that every system allows")
             if name == MANIFEST_FILE:
                 raise ValueError(f"{name}: expected all files but this one")
-            same = [(known.setdefault(name.lower(), name), name)]
+            same = [(names.setdefault(name.lower(), name), name)]
             for folder in accumulate(parts[:-1], "{}/{}".format):
                 same.append((folders.setdefault(folder.lower(), folder), folder))
             for other, one in same:
                 if other != one:
                     problem = "expected names that differ without case too"
                     raise ValueError(f"{one} and {other}: {problem}")
-        if clash := next(filter(known.__contains__, folders), None):
-            raise ValueError(f"{known[clash]}: expected a file or a folder, found both")
+        if clash := next(filter(names.__contains__, folders), None):
+            raise ValueError(f"{names[clash]}: expected a file or a folder, found both")
         return files
 
     @model_validator(mode="after")
@@ -183,7 +183,7 @@ class Manifest(_Part):
             raw = json.loads(content, parse_constant=_no_constant)
             if not isinstance(raw, dict) or not {"schema_version", "digest", "files"} <= raw.keys():
                 raise BundleError(f"{source}: not the manifest of a thinstack bundle")
-            whole = raw["digest"] == _digest(raw) and _is_text(raw, content)
+            whole = raw["digest"] == _digest(raw)
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
         # The digest comes before the schema version, which means nothing in a damaged manifest.
@@ -197,7 +197,9 @@ class Manifest(_Part):
 
     def to_bytes(self) -> bytes:
         """The content of `manifest.json`."""
-        text = _ENCODER.encode(self.model_dump(mode="json"))
+        text = json.dumps(
+            self.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False
+        )
         return f"{text}\n".encode("utf-8", "surrogatepass")
 
 
@@ -205,36 +207,23 @@ def check_schema(
     raw: Mapping[str, Any], readable: int, *, source: str, producer: object = None
 ) -> None:
     """Raise BundleError if `raw["schema_version"]` is newer than the `readable` one."""
-    found = raw.get("schema_version")
-    if isinstance(found, int) and found > readable:
+    schema = raw.get("schema_version")
+    if isinstance(schema, int) and schema > readable:
         version = str(producer.get("version")) if isinstance(producer, dict) else ""
         plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
         wanted = f": {version} or later" if plain else ""
         raise BundleError(
-            f"{source}: schema {shown(found)}, but thinstack {__version__} reads schemas up to "
+            f"{source}: schema {shown(schema)}, but thinstack {__version__} reads schemas up to "
             f"{readable}; a newer thinstack is needed{wanted}"
         )
 
 
 def _digest(raw: Mapping[str, Any]) -> str:
     covered = {key: value for key, value in raw.items() if key != "digest"}
-    text = json.JSONEncoder(**_FORM, separators=(",", ":")).encode(covered)
+    text = json.dumps(
+        covered, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-_FORM: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
-_ENCODER = json.JSONEncoder(**_FORM, indent=2)
-
-
-def _is_text(raw: Mapping[str, Any], content: bytes) -> bool:
-    """Whether `content` is how `to_bytes` writes `raw`, found piece by piece: what is nested deep
-    is indented far, so it could be huge."""
-    position = 0
-    for piece in (text.encode("utf-8", "surrogatepass") for text in _ENCODER.iterencode(raw)):
-        if not content.startswith(piece, position):
-            return False
-        position += len(piece)
-    return content[position:] == b"\n"
 
 
 def _no_constant(name: str) -> NoReturn:

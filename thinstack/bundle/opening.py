@@ -53,8 +53,8 @@ def installed_name(folder: Path) -> str | None:
 
     bundles = manager().specs("bundle")
     names = Counter(bundle.name for bundle in bundles)
-    own = (each.name for each in bundles if each.folder == folder and names[each.name] == 1)
-    return next(own, None)
+    here = (bundle.name for bundle in bundles if bundle.folder == folder)
+    return next((name for name in here if names[name] == 1), None)
 
 
 def is_installed(path_or_name: str | Path) -> bool:

@@ -48,8 +48,8 @@ def note_own(bundle: Bundle) -> None:
 def _note_of(bundle: Bundle) -> Path:
     """The note of a bundle, in the folder for what a program keeps of a user's work: that of the
     XDG Base Directory Specification, or its counterpart on Windows."""
-    told = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
-    state = Path(told) if told and Path(told).is_absolute() else Path.home() / ".local" / "state"
+    named = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    state = Path(named) if named and Path(named).is_absolute() else Path.home() / ".local" / "state"
     return state / "thinstack" / "trained" / bundle.manifest.digest
 
 

@@ -153,17 +153,17 @@ def read_manifest(folder: Path) -> Manifest:
 
 def unlisted(folder: Path, manifest: Manifest) -> list[str]:
     """The files and links in a folder that the manifest does not list, by their names in it."""
-    found = []
+    names: set[str] = set()
     for top, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(top) / name).is_symlink()]
-        found += [(Path(top) / name).relative_to(folder).as_posix() for name in files + links]
-    return sorted(set(found) - set(manifest.files) - {MANIFEST_FILE})
+        names |= {(Path(top) / name).relative_to(folder).as_posix() for name in files + links}
+    return sorted(names - set(manifest.files) - {MANIFEST_FILE})
 
 
 def _record(folder: Path, manifest: Manifest, name: str) -> FileRecord:
     if name not in manifest.files:
-        found = ", ".join(sorted(manifest.files)) or "no files"
-        raise BundleError(f"{folder}: this bundle has no {name}; it has {found}")
+        files = ", ".join(sorted(manifest.files)) or "no files"
+        raise BundleError(f"{folder}: this bundle has no {name}; it has {files}")
     return manifest.files[name]
 
 

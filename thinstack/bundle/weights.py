@@ -62,7 +62,7 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
     held, places = _held(beside), {}
     for name, value in list(state.items()):
         scaled = value.numpy() * _scale_of_rows(name, state)
-        if same := [other for other, found in held.items() if np.array_equal(found, scaled)]:
+        if same := [other for other, weight in held.items() if np.array_equal(weight, scaled)]:
             places[name] = same[0]
             del state[name]
         elif torch.equal(value.half().to(value.dtype), value):
@@ -120,10 +120,10 @@ def _skeleton(config: ModelConfig, entries: int) -> Model:
 
 def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
     expected = {name: tuple(value.shape) for name, value in state_of(model).items()}
-    found = {name: tuple(value.shape) for name, value in state.items()}
-    if expected != found:
-        name = sorted(dict(expected.items() ^ found.items()))[0]
-        raise ValueError(f"expected {name} of shape {expected.get(name)}, found {found.get(name)}")
+    shapes = {name: tuple(value.shape) for name, value in state.items()}
+    if expected != shapes:
+        name = sorted(dict(expected.items() ^ shapes.items()))[0]
+        raise ValueError(f"expected {name} of shape {expected.get(name)}, found {shapes.get(name)}")
 
 
 def check_safetensors(content: bytes, *, source: str) -> None:
@@ -190,11 +190,11 @@ def _scale_of_rows(name: str, state: Mapping[str, Tensor]) -> NDArray[np.float32
 def _held(exported: bytes) -> dict[str, NDArray[np.float32]]:
     """The weights of an ONNX file in float32, those of 8 bits multiplied by their scale."""
     stored = initializers(exported)
-    found = {
+    weights = {
         name: item.astype(np.float32) for name, item in stored.items() if item.dtype.kind == "f"
     }
     for name, levels in stored.items():
         weight = name.removesuffix(LEVELS)
-        if weight != name and weight + SCALE in found:
-            found[weight] = levels * found[weight + SCALE]
-    return found
+        if weight != name and weight + SCALE in weights:
+            weights[weight] = levels * weights[weight + SCALE]
+    return weights

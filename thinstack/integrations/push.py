@@ -2,12 +2,13 @@
 
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from thinstack.bundle import Bundle, manifest, open_bundle, write_bundle
+from thinstack.bundle import Bundle, manifest, open_bundle
 from thinstack.bundle.front_matter import front_matter
-from thinstack.bundle.hub import LIBRARY, PREFIX, ask_commit, hub_library, parse_address, told
-from thinstack.bundle.origin import is_own
+from thinstack.bundle.hub import LIBRARY, PREFIX, ask_commit, hub_errors, hub_library, parse_address
+from thinstack.bundle.origin import is_own, note_own
+from thinstack.bundle.reading import pack
+from thinstack.bundle.writing import seal
 from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import BundleError
 from thinstack.runtime.reference import check_cases
@@ -39,31 +40,33 @@ def push(
             far = f"scores differ by {agreement.largest:.2g} from those of its reference cases"
             raise BundleError(f"{bundle.path}: {far}: export it again; see `thinstack doctor`")
     added = _additions(bundle, repository.partition("/")[2])
-    with told(address), TemporaryDirectory() as folder:
+    pushed = _with(bundle, added) if added else bundle
+    files = [hub.CommitOperationAdd(*file) for file in pack(pushed).items()]
+    with hub_errors(address):
         with suppress(hub.errors.HfHubHTTPError):  # such as that there is no such repository yet
             ask_commit(repository, revision or "main")
-        if added:
-            bundle = _with(bundle, added, Path(folder) / "model")
         api = hub.HfApi(**LIBRARY)
         api.create_repo(repository, private=private or None, exist_ok=True)
         if revision not in (None, "main"):
             api.create_branch(repository, branch=revision, exist_ok=True)
-        commit = api.upload_folder(
-            repo_id=repository,
-            folder_path=bundle.path,
+        commit = api.create_commit(
+            repository,
+            files,
+            commit_message=f"A bundle of thinstack {pushed.manifest.producer.version}",
             revision=revision,
-            commit_message=f"A bundle of thinstack {bundle.manifest.producer.version}",
-            allow_patterns=[manifest.MANIFEST_FILE, *bundle.manifest.files],
         )
     return f"{address}@{commit.oid}", commit.commit_url, sorted(added)
 
 
-def _with(bundle: Bundle, added: dict[str, bytes], path: Path) -> Bundle:
-    """The bundle with these files, and a configuration as it is written today."""
+def _with(bundle: Bundle, added: dict[str, bytes]) -> Bundle:
+    """The bundle with these files, and a configuration as it is written today, in memory."""
     files = {name: bundle.read(name) for name in bundle.manifest.files} | added
     del files[manifest.CONFIG_FILE]
     noted = {name: getattr(bundle.manifest, name) for name in ("metrics", "data", "created")}
-    return write_bundle(path, files, config=bundle.config, own=is_own(bundle), **noted)
+    whole = seal(files, config=bundle.config, **noted)
+    if is_own(bundle):
+        note_own(whole)
+    return whole
 
 
 def _additions(bundle: Bundle, name: str) -> dict[str, bytes]:

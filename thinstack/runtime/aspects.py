@@ -96,8 +96,8 @@ class Aspect(NodeView):
 def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
     """`Aspect.to_dict`, with characters of the text that begins at the character `shift`."""
 
-    def place(each: Aspect | Phrase) -> dict[str, Any]:
-        return {"text": each.text, "start": each.start - shift, "end": each.end - shift}
+    def place(view: Aspect | Phrase) -> dict[str, Any]:
+        return {"text": view.text, "start": view.start - shift, "end": view.end - shift}
 
     because, polarity = aspect.because, aspect.polarity
     said = {
@@ -140,15 +140,14 @@ def about(
     asked = Terms(terms)
     if not (finds or view.polarity):
         raise _unusable(f"this one has the classes {', '.join(view.labels):.200}")
-    found = list[Aspect]()
+    judged = list[Aspect]()
     for sentence in sentences:
         mentions = sorted(asked.mentions(sentence), key=lambda one: (one.start, one.end))
         if mentions and not sentence.phrases:
             raise _unusable("this one scores only sentences")
-        nodes, judged = Nodes(sentence), _judged if finds else _climbed
-        each = (judged(nodes, mention) for mention in mentions)
-        found += [aspect for aspect in each if aspect is not None]
-    return found
+        nodes, judge = Nodes(sentence), _judged if finds else _climbed
+        judged += filter(None, (judge(nodes, mention) for mention in mentions))
+    return judged
 
 
 def about_place(sentence: "Prediction", start: int, end: int, *, finds: bool) -> Aspect | None:
@@ -169,11 +168,11 @@ def _unusable(problem: str) -> InputError:
 def _found(sentence: "Prediction") -> list[Aspect]:
     """The aspects that a model finds in a sentence."""
     nodes, terms = Nodes(sentence), [] if sentence.terms is None else sentence.terms.tolist()
-    found = list[Aspect]()
+    terms_said = list[Aspect]()
     for node in _chosen(nodes, terms):
         because, place = _around(nodes, node), (nodes.starts[node], nodes.ends[node])
-        found.append(Aspect(nodes, node, because, *place, probability=terms[node]))
-    return sorted(found, key=lambda aspect: aspect.start)
+        terms_said.append(Aspect(nodes, node, because, *place, probability=terms[node]))
+    return sorted(terms_said, key=lambda aspect: aspect.start)
 
 
 def _chosen(nodes: Nodes, terms: Sequence[float]) -> list[int]:

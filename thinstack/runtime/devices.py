@@ -4,8 +4,15 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final, Literal, NamedTuple
 
+from thinstack.runtime.pool import usable_cores
+
 RunningDevice = Literal["cpu", "cuda", "webgpu"]
 """Where a model really runs."""
+
+PAYS: Final = 1 << 8
+"""Words of a batch for each usable core from which "auto" runs it on a GPU. A core has fewer done
+before a GPU has started its kernels. By arithmetic (`lab/benchmarks/placement.py --plan`), not
+measured."""
 
 
 class Gpu(NamedTuple):
@@ -77,3 +84,8 @@ GPUS: Final = (
 def gpus_for(device: str) -> tuple[Gpu, ...]:
     """The GPUs to try for a device that was asked for."""
     return tuple(gpu for gpu in GPUS if device in (gpu.name, "auto"))
+
+
+def pays(words: int) -> bool:
+    """Whether so many words are enough for a GPU."""
+    return words >= PAYS * usable_cores()

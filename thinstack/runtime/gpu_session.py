@@ -2,10 +2,11 @@
 
 import os
 import re
+import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from io import StringIO
 from typing import Any, Final
@@ -16,16 +17,9 @@ from numpy.typing import NDArray
 from thinstack._onnxruntime import is_of_onnxruntime
 from thinstack.bundle.gpu_file import host_nodes
 from thinstack.errors import BundleError, DeviceError
-from thinstack.runtime.devices import Gpu
+from thinstack.runtime.devices import Gpu, pays
 from thinstack.runtime.ending import stopped_at_end
 from thinstack.runtime.onnx_session import AS_ASKED, CPU, OnnxSession, session_options
-from thinstack.runtime.pool import usable_cores
-from thinstack.runtime.printed import printed_warnings
-
-PAYS: Final = 1 << 8
-"""Words of a batch for each usable core from which "auto" runs it on a GPU. A core has fewer done
-before a GPU has started its kernels. By arithmetic (`lab/benchmarks/placement.py --plan`), not
-measured."""
 
 ANYWHERE: Final = 'device="cpu" runs anywhere'
 
@@ -41,15 +35,14 @@ _MEANINGS = {
 _INSIDES = re.compile(r"^(.* was false\. |\[ONNXRuntimeError\] : \d+ : \w+ : )", re.DOTALL)
 """The place in onnxruntime's own code, or its code of the error, with which messages begin."""
 
+_STDERR: Final = 2
+_WARNING = re.compile(r"^Warning: (.+?)\.?\n(?:[ \t].*\n|\n)*", re.MULTILINE)
+"""As Dawn, the library of WebGPU, has it: the lines below say where in its code."""
+
 _lock = threading.Lock()
 _tried_in: list[int] = []  # the process that has tried a GPU, of which a forked child has a copy
 _registered: set[str] = set()  # GPUs whose plugin onnxruntime knows
 _said: dict[str, list[str]] = {}  # what libraries said of a GPU: they say it once a process
-
-
-def pays(words: int) -> bool:
-    """Whether so many words are enough for a GPU."""
-    return words >= PAYS * usable_cores()
 
 
 class GpuSession(OnnxSession):
@@ -116,8 +109,8 @@ def gpu_session(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tupl
         if not is_of_onnxruntime(error):
             raise
         session, problem = None, _explained(error)
-    told = _said.setdefault(gpu.name, said) or said
-    return session, f"{problem} ({'; '.join(told)})" if told else problem
+    reasons = _said.setdefault(gpu.name, said) or said
+    return session, f"{problem} ({'; '.join(reasons)})" if reasons else problem
 
 
 def _lack(onnxruntime: Any, gpu: Gpu) -> str:
@@ -171,8 +164,8 @@ def _preload(onnxruntime: Any) -> None:
 def _devices(onnxruntime: Any, gpu: Gpu) -> list[Any]:
     """What onnxruntime has found that the provider runs on, GPUs first."""
     listed: list[Any] = getattr(onnxruntime, "get_ep_devices", list)()
-    found = [one for one in listed if one.ep_name == gpu.provider]
-    return sorted(found, key=_is_real, reverse=True)
+    usable = (device for device in listed if device.ep_name == gpu.provider)
+    return sorted(usable, key=_is_real, reverse=True)
 
 
 def _is_real(device: Any) -> bool:
@@ -185,3 +178,26 @@ def _explained(error: Exception) -> str:
     short = " ".join(_INSIDES.sub("", said).split()).rstrip(".")
     meaning = next((text for mark, text in _MEANINGS.items() if re.search(mark, said, re.I)), "")
     return f"{meaning}: {short}" if meaning else short
+
+
+@contextmanager
+def printed_warnings() -> Iterator[list[str]]:
+    """The warnings that libraries print on standard error in the block; the list is filled behind
+    it. All else that anybody prints there comes behind the block, as it was."""
+    printed: list[str] = []
+    try:
+        before = os.dup(_STDERR)
+    except OSError:  # a program without standard error
+        yield printed
+        return
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), _STDERR)
+        try:
+            yield printed
+        finally:
+            os.dup2(before, _STDERR)
+            os.close(before)
+            file.seek(0)
+            text = file.read().decode(errors="replace")
+            printed += _WARNING.findall(text)
+            os.write(_STDERR, _WARNING.sub("", text).encode())

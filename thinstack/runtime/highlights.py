@@ -1,9 +1,12 @@
-"""Chooses the phrases that say most about a text, none inside another."""
+"""Chooses phrases: those that say most about a text, and those that are worth a mark in it."""
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from thinstack.core.transitions import parents_of
 from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError, shown
 from thinstack.runtime.phrase import NEUTRAL, Nodes, Phrase
@@ -22,6 +25,11 @@ only turns that one round, as `not` does."""
 WIDEST: Final = 10
 """Words of what a phrase is shown with, at most, itself included."""
 
+MAX_DEPTH: Final = 100
+"""Marked phrases inside each other at most; browsers give up on deep nesting."""
+
+_UNCERTAIN, _NONE = -1, -2
+
 
 def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
     """The phrases of some sentences that say most, at most `n` of them, the strongest first.
@@ -37,7 +45,7 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
         ranked += [
             (-nodes.strength[node], nodes.starts[node], nodes, node) for node in nodes.best(n)
         ]
-    ranked.sort(key=lambda each: each[:2])
+    ranked.sort(key=lambda entry: entry[:2])
     return [Phrase(nodes, node) for *_, nodes, node in ranked[:n]]
 
 
@@ -107,7 +115,7 @@ class _Ranked(Nodes):
     def _is_free(self, node: int, chosen: Sequence[int]) -> bool:
         """Whether a node overlaps no chosen one."""
         start, end = self.spans[node]
-        spans = [self.spans[each] for each in chosen]
+        spans = [self.spans[other] for other in chosen]
         return all(end <= first or behind <= start for first, behind in spans)
 
     def _is_turned(self, node: int) -> bool:
@@ -146,9 +154,39 @@ class _Ranked(Nodes):
         """Whether a phrase at or below a node speaks for another side."""
         start, end = self.spans[node]
         below = range(node + 2 - 2 * (end - start), node + 1)
-        return any(self._shown[each] and self.sides[each] != side for each in below)
+        return any(self._shown[inner] and self.sides[inner] != side for inner in below)
 
 
 def is_word(spelt: str) -> bool:
     """Whether a word, as running text has it, is no mark of punctuation."""
     return spelt.isalnum() or any(one.isalnum() or not one.isascii() for one in spelt)
+
+
+def marked_phrases(prediction: "Prediction") -> list[int]:
+    """The nodes whose label is neither neutral nor that of the marked phrase around them, in
+    reading order, each before those inside it: most words are neutral by themselves.
+
+    To have no label, where the prediction abstains, counts as one. Where only the sentence has
+    scores it is the one that is marked.
+    """
+    if not prediction.phrases:
+        return [0]
+    parents = parents_of(prediction.transitions)[0].tolist()
+    neutral = neutral_of(prediction)
+    names = np.where(prediction.certain, prediction.label_ids, _UNCERTAIN).tolist()
+    around: dict[int, tuple[int, int]] = {-1: (neutral, 0)}
+    marked = []
+    for node in reversed(range(len(parents))):  # a phrase comes after its parts
+        outer, depth = around[parents[node]]
+        if names[node] not in (outer, neutral) and depth < MAX_DEPTH:
+            marked.append(node)
+            outer, depth = names[node], depth + 1
+        around[node] = outer, depth
+    spans = prediction.spans
+    return sorted(marked, key=lambda node: (spans[node, 0], -spans[node, 1], -node))
+
+
+def neutral_of(prediction: "Prediction") -> int:
+    """The class in the middle of a scale from negative to positive; -2 where there is none."""
+    scale = prediction.view.scale
+    return _NONE if scale is None or scale.neutral is None else scale.neutral

@@ -2,9 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from itertools import chain, repeat
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 from thinstack.bundle.manifest import MEND
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import WORD_FIELDS
-from thinstack.core.transitions import REDUCE, SHIFT, first_fault, nodes_over
+from thinstack.core.transitions import REDUCE, first_fault, nodes_over
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
@@ -26,14 +24,11 @@ INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 # The trees of models that are run, and the inputs that tell them (one that parses: both).
 _TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
 
-# What the head of a bundle reads whose ONNX file does not tell, as none before this did.
-
 _PROBABLE = frozenset({"node_classifier.v1", "root_classifier.v1"})
 """Heads that give the probabilities of classes. What other people's heads give, only they know."""
 
 _FLOAT32 = np.dtype(np.float32)
 _ROUNDING = 1e-3  # of a sum of probabilities in float32, and far more than that
-_FEW = 256  # nodes, of which numpy's calls take longer than the nodes
 
 
 class Interface(NamedTuple):
@@ -63,7 +58,7 @@ def interface_of(
     """The inputs and outputs of the model of a session. Raises BundleError, naming the file
     `source`, if a predictor cannot run the model, or if it does not fit the configuration and the
     vocabulary."""
-    found = {item.name: item.type for item in session.get_inputs()}
+    inputs = {item.name: item.type for item in session.get_inputs()}
     outputs = [item.name for item in session.get_outputs()]
     metadata: dict[str, str] = session.get_modelmeta().custom_metadata_map
     reads = metadata.get("reads")
@@ -80,18 +75,18 @@ def interface_of(
     if texts := config.aggregation == "tree":
         expected.insert(-1, "breaks")
     # For words in their context; a parser's lengths are for its trees.
-    if "lengths" in found and "lengths" not in trees and PARSE_OUTPUT not in outputs:
+    if "lengths" in inputs and "lengths" not in trees and PARSE_OUTPUT not in outputs:
         expected.append("lengths")
-    if sorted(found) != sorted(expected) or not set(found.values()) <= INDEX_TYPES.keys():
+    if sorted(inputs) != sorted(expected) or not set(inputs.values()) <= INDEX_TYPES.keys():
         wanted = f"the int32 or int64 inputs {', '.join(expected)}"
-        raise BundleError(f"{source}: expected {wanted}; found {found}")
+        raise BundleError(f"{source}: expected {wanted}; found {inputs}")
     if config.parses and PARSE_OUTPUT not in outputs:
         raise BundleError(
             f"{source}: the configuration says that the model parses, but it gives no "
             f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
         )
     _check_metadata(metadata, config, vocabulary, source)
-    types = {name: INDEX_TYPES[kind] for name, kind in found.items()}
+    types = {name: INDEX_TYPES[kind] for name, kind in inputs.items()}
     most = _most_pieces(metadata, config, source)
     probable = config.head.name in _PROBABLE
     return Interface(types, output, phrases, most, probable, texts)
@@ -133,13 +128,13 @@ def _check_metadata(
     metadata: dict[str, str], config: ModelConfig, vocabulary: Vocabulary, source: str
 ) -> None:
     """With another vocabulary or other labels, ids or names would be wrong."""
-    own = {
+    expected = {
         "vocabulary_digest": vocabulary.digest(),
         "labels": json.dumps(config.labels, ensure_ascii=False),
         "embedding": config.embedding.kind,
         "parses": json.dumps(config.parses),
     }
-    for key, value in own.items():
+    for key, value in expected.items():
         if metadata.get(key, value) != value:
             problem = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
             raise BundleError(f"{source}: exported with {problem}; {MEND}")
@@ -158,43 +153,21 @@ def check_scores(
     if not isinstance(scores, np.ndarray) or scores.dtype != _FLOAT32:
         kind = getattr(scores, "dtype", type(scores).__name__)
         raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
-    if scores.shape == shape and probable and _are_probable(scores):
-        return
     if scores.shape != shape or not np.isfinite(scores).all():
         rows, labels = shape
         expected = f"finite {output} of {rows} rows and {labels} labels"
         infinite = (~np.isfinite(scores)).sum()
         problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
         raise BundleError(f"{source}: {problem}")
-    if not probable:
+    if not (probable and scores.size):
         return
-    least, most = scores.min(), scores.max()
     sums = scores.sum(axis=1, dtype=np.float64)
-    worst = sums[np.abs(sums - 1).argmax()]
+    least, most, worst = scores.min(), scores.max(), sums[np.abs(sums - 1).argmax()]
     if least < 0 or most > 1 + _ROUNDING or abs(worst - 1) > _ROUNDING:
         raise BundleError(
             f"{source}: expected probabilities, from 0 to 1, whose sum is 1 in each row; found "
             f"{output} from {least:.3g} to {most:.3g}, and a sum of {worst:.3g}; {MEND}"
         )
-
-
-@cache
-def _ones(count: int) -> NDArray[np.float32]:
-    return np.ones(count, np.float32)
-
-
-def _are_probable(scores: NDArray[np.float32]) -> bool:
-    """Whether rows of scores are probabilities, which numbers that are not finite are not."""
-    if not scores.size:
-        return True
-    if not (scores.item(scores.argmin()) >= 0 and scores.item(scores.argmax()) <= 1 + _ROUNDING):
-        return False
-    # A quarter of what a sum takes along a short axis. Some kernels of OpenBLAS leave the flag of
-    # an invalid operation behind though all scores are from 0 to 1.
-    with np.errstate(invalid="ignore"):
-        sums = scores.dot(_ones(scores.shape[1]))
-    least, most = sums.item(sums.argmin()), sums.item(sums.argmax())
-    return bool(least >= 1 - _ROUNDING and most <= 1 + _ROUNDING)
 
 
 def check_parse(steps: NDArray[np.integer], batch: Batch, source: str) -> None:
@@ -204,8 +177,6 @@ def check_parse(steps: NDArray[np.integer], batch: Batch, source: str) -> None:
     if steps.shape != (nodes,) or steps.dtype.kind not in "iu":
         wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
         raise BundleError(f"{source}: {wrong}")
-    if nodes <= _FEW and _are_trees(steps.tolist(), batch):
-        return
     sizes = 2 * np.array(batch.lengths) - 1
     if batch.tops:
         top = np.concatenate(batch.tops)
@@ -216,25 +187,3 @@ def check_parse(steps: NDArray[np.integer], batch: Batch, source: str) -> None:
     if fault := first_fault(steps, sizes):
         problem = f"the model's own parse is no tree: sentence {batch.places[fault[0]]}: {fault[1]}"
         raise BundleError(f"{source}: {problem}")
-
-
-def _are_trees(steps: Sequence[int], batch: Batch) -> bool:
-    """Whether the transitions are trees over the sentences; of few nodes this tells it sooner."""
-    kinds: Iterable[int] = repeat(SHIFT, len(batch.lengths))
-    if batch.tops:
-        kinds = chain.from_iterable(top.tolist() for top in batch.tops)
-    lengths, place = iter(batch.lengths), 0
-    for kind in kinds:
-        size, height = (1, 2) if kind == REDUCE else (2 * next(lengths) - 1, 0)
-        behind = place + size
-        for step in steps[place:behind]:
-            if step == SHIFT:
-                height += 1
-            elif step == REDUCE and height > 1:
-                height -= 1
-            else:
-                return False
-        if height != 1:
-            return False
-        place = behind
-    return True

@@ -44,8 +44,8 @@ class Terms:
         squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
         for term, (pattern, stems) in self._patterns.items():
             if squeezed is None or any(map(squeezed.__contains__, stems)):
-                for found in pattern.finditer(joined):
-                    start, end = (_typed(sentence, words, found, end) for end in (False, True))
+                for match in pattern.finditer(joined):
+                    start, end = (_typed(sentence, words, match, end) for end in (False, True))
                     yield Mention(start, end, term)
 
 
@@ -77,14 +77,14 @@ def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
         raise InputError(f"about: expected a letter or digit in each name of a term, {example}")
     names.sort(key=lambda parts: -len("".join(parts)))
     patterns, stems = zip(*map(pattern_of, names), strict=True)
-    found = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
-    return found, [stem if stem.isascii() else "" for stem in stems]
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
+    return pattern, [stem if stem.isascii() else "" for stem in stems]
 
 
-def _typed(sentence: "Prediction", words: Sequence[str], found: re.Match[str], end: bool) -> int:
+def _typed(sentence: "Prediction", words: Sequence[str], match: re.Match[str], end: bool) -> int:
     """The character of a sentence where something that was found in its words, with spaces between
     them, starts or ends."""
-    joined, place = found.string, found.span()[end]
+    joined, place = match.string, match.span()[end]
     number = joined.count(" ", 0, place - end)
     word, inside = words[number], place - 1 - joined.rfind(" ", 0, place - end)
     first, behind = map(int, sentence.offsets[number])

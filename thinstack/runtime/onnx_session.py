@@ -2,13 +2,14 @@
 starts with it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from numpy.typing import NDArray
 
 from thinstack._onnxruntime import import_onnxruntime, is_of_onnxruntime
-from thinstack.errors import BundleError
-from thinstack.runtime.devices import RunningDevice
+from thinstack.errors import BundleError, DeviceError
+from thinstack.runtime.devices import RunningDevice, gpus_for
 from thinstack.runtime.ending import end_with_program, stopped_at_end
 
 CPU: Final = "CPUExecutionProvider"
@@ -83,3 +84,32 @@ def cpu_session(onnxruntime: Any, model: bytes, source: str) -> OnnxSession:
         problem = f"onnxruntime {onnxruntime.__version__} cannot load it: {error}"
         raise BundleError(f"{source}: {problem}") from None
     return OnnxSession(session)
+
+
+class Started(NamedTuple):
+    """A session, the device that it really runs on, and what the user should be warned of."""
+
+    session: Any
+    device: RunningDevice
+    warning: str = ""
+
+
+def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -> Started:
+    """A session for an ONNX file. `on_gpu` is the file that a GPU runs instead, if there is one.
+    `check_onnx` has let both pass. Raises BundleError, DeviceError and MissingExtraError as
+    `thinstack.runtime.session.open_session` does."""
+    onnxruntime = import_onnxruntime()
+    on_cpu = partial(cpu_session, onnxruntime, model, source)
+    auto, problems = device == "auto", []
+    for gpu in gpus_for(device):
+        from thinstack.runtime.gpu_session import ANYWHERE, GpuSession, gpu_session
+
+        session, problem = gpu_session(onnxruntime, gpu, on_gpu or model, real=auto)
+        if session is not None:
+            return Started(GpuSession(session, gpu, on_cpu, auto=auto), gpu.name)
+        if not auto:
+            problem = f"device '{device}' does not work here: {problem}. {gpu.needs}"
+            raise DeviceError(f"{problem}. {ANYWHERE}")
+        problems.append(f"{gpu.title}: {problem}")
+    warning = f"no GPU works here ({'; '.join(problems)}); the model runs on the CPU"
+    return Started(on_cpu(), "cpu", warning if problems else "")

@@ -9,8 +9,8 @@ from thinstack.core.transitions import SHIFT
 
 if TYPE_CHECKING:
     from thinstack.runtime.aspects import Aspect
+    from thinstack.runtime.judgement import Judgement
     from thinstack.runtime.prediction import Prediction
-    from thinstack.runtime.result import Result
 
 _WIDEST: Final = 60
 """Characters of a text that are printed."""
@@ -203,8 +203,8 @@ class Phrase(NodeView):
         return shown(self)
 
 
-def shown(each: "Result | Prediction | Phrase | Aspect") -> str:
+def shown(judged: "Judgement | Phrase | Aspect") -> str:
     """What is printed of each of these: its label, polarity and text."""
-    polarity = "" if each.polarity is None else f" {each.polarity:+.2f}"
-    text = each.text if len(each.text) <= _WIDEST else f"{each.text[: _WIDEST - 3]}..."
-    return f"<{type(each).__name__} {each.label}{polarity}: {text!r}>"
+    polarity, text = "" if judged.polarity is None else f" {judged.polarity:+.2f}", judged.text
+    text = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
+    return f"<{type(judged).__name__} {judged.label}{polarity}: {text!r}>"

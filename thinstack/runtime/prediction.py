@@ -1,8 +1,7 @@
 """`Prediction`: the scores of a sentence and of every phrase in its tree."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
-from thinstack.runtime.aspects import Aspect, about, aspect_data, aspects
-from thinstack.runtime.highlights import highlights
-from thinstack.runtime.phrase import Nodes, Phrase, shown
+from thinstack.runtime.aspects import aspect_data
+from thinstack.runtime.judgement import Judgement
+from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.scored import Scored, Spans, scored_spans
 from thinstack.runtime.views import View
 from thinstack.text.sentences import Sentence
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\r\n\f\v", "_")})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Prediction:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prediction(Judgement):
     """What a model says of a sentence of L words and of its N = 2L - 1 phrases.
 
     If the model has not learnt to score phrases, only the sentence has scores, and N = 1.
@@ -61,18 +60,15 @@ class Prediction:
     parts: Spans = ()
     start: int = 0
     terms: NDArray[np.float32] | None = None
-    predictor: "Predictor | None" = field(default=None, repr=False)
+    predictor: "Predictor | None" = None
 
     def __post_init__(self) -> None:
         if not self.parts:
             object.__setattr__(self, "parts", ((0, len(self.words)),))
 
     def __reduce__(self) -> tuple[object, ...]:
-        names = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
+        names = [part.name for part in fields(self) if part.name != "predictor"]  # the last field
         return type(self), tuple(getattr(self, name) for name in names)
-
-    def __repr__(self) -> str:
-        return shown(self)
 
     @classmethod
     def of_sentence(
@@ -106,40 +102,18 @@ class Prediction:
         return self.view.abstain
 
     @property
-    def label(self) -> str | None:
-        """The most probable class of the sentence, or None if it is less probable than
-        `abstain`."""
-        return self.view.label(self.node_scores[-1].tolist())
+    def _read(self) -> "tuple[Prediction, ...]":
+        return (self,)
 
-    @property
-    def scores(self) -> dict[str, float]:
-        """The probability of each class of the sentence, {label: probability}."""
-        return dict(zip(self.labels, self.node_scores[-1].tolist(), strict=True))
-
-    @property
-    def polarity(self) -> float | None:
-        """From -1 (negative) to 1 (positive): the mean of the places of the classes (`Scale`),
-        weighted by their probabilities. None if the classes are not a scale of sentiment."""
-        return self.view.mean_place(self.node_scores[-1].tolist())
+    def _row(self) -> list[float]:
+        row: list[float] = self.node_scores[-1].tolist()
+        return row
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:
         """The phrases of the tree, in the order of its nodes: first words, the sentence last. Empty
         if only the sentence has scores."""
         return Nodes(self).phrases() if self._scores_phrases else ()
-
-    def highlights(self, n: int = 3) -> list[Phrase]:
-        """The phrases that say most (`Result.highlights`), at most `n`."""
-        return highlights([self], n)
-
-    @property
-    def aspects(self) -> tuple[Aspect, ...]:
-        """The terms that the model finds, and what is said of them (`Result.aspects`)."""
-        return aspects([self], finds=self.terms is not None)
-
-    def about(self, *terms: str) -> list[Aspect]:
-        """What is said of terms that you name (`Result.about`)."""
-        return about([self], self.view, terms, finds=self.terms is not None)
 
     @property
     def spans(self) -> NDArray[np.int64]:
@@ -195,22 +169,6 @@ class Prediction:
             )
         return self.predictor.why(self)
 
-    def svg(self) -> str:
-        """The tree as an SVG picture, with the class of every phrase."""
-        from thinstack.integrations.show.svg import svg
-
-        return svg([self])
-
-    def html(self) -> str:
-        """The running text as HTML, its phrases coloured in place."""
-        from thinstack.integrations.show.heat import heat
-
-        return heat([self])
-
-    def _repr_html_(self) -> str:
-        """The tree, in a notebook."""
-        return self.svg()
-
     def to_nested(self) -> dict[str, Any]:
         """The tree as nested data ready for JSON, as D3's hierarchies take it.
 
@@ -242,7 +200,7 @@ class Prediction:
         rows = self.node_scores.astype(float).round(6).tolist()
         ends = zip(nodes.starts, nodes.ends, strict=True)
         places = [(start - self.start, end - self.start) for start, end in ends]
-        polarity = [None if each is None else round(each, 6) for each in nodes.polarity]
+        polarity = [None if place is None else round(place, 6) for place in nodes.polarity]
         data = [
             {
                 "start": start,
@@ -260,7 +218,7 @@ class Prediction:
         if len(self.parts) > 1:
             more["parts"] = [list(part) for part in self.parts]
         if self.terms is not None:
-            more["aspects"] = [aspect_data(each, self.start) for each in self.aspects]
+            more["aspects"] = [aspect_data(aspect, self.start) for aspect in self.aspects]
         return {
             "text": self.text,
             "start": self.start,
@@ -271,10 +229,6 @@ class Prediction:
             "transitions": self.transitions.tolist(),
             "nodes": data,
         } | more
-
-    def to_json(self, indent: int | None = None) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     @property
     def _scores_phrases(self) -> bool:

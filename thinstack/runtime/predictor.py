@@ -39,7 +39,7 @@ class Predictor(Scorer):
         phrases: whether phrases have scores. They have none if the task head reads only roots, or
             if the model reads plain sentences.
         device: "cpu", "cuda" or "webgpu", the device that the model really runs on. "auto" runs
-            few words on the CPU all the same (`thinstack.runtime.gpu_session.PAYS`). If its GPU
+            few words on the CPU all the same (`thinstack.runtime.devices.PAYS`). If its GPU
             fails in the middle of a batch, it warns, and is "cpu" from then on.
         threads: how many threads share the batches of a call on the CPU; None means one per core.
             Each operator runs on one thread.
@@ -48,9 +48,9 @@ class Predictor(Scorer):
         aggregation: "tree" if a text of several sentences is read as one tree over their trees,
             "mean" if its scores are the mean of theirs, weighted by words. Given None, it is a tree
             if the model has learnt to compose sentences. A text of more than 2,048 words is read in
-            stretches (`thinstack.runtime.stretches`), whose mean it has.
+            units (`thinstack.runtime.units`), whose mean it has.
         isolated: whether the model runs in processes of its own, with limits of memory and time
-            (`thinstack.runtime.isolation.isolated`). Given None, it does unless it is your own
+            (`thinstack.runtime.isolated`). Given None, it does unless it is your own
             (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model
             may have beside those that `check_onnx` lets pass.
 
@@ -115,7 +115,7 @@ class Predictor(Scorer):
         """The result of an English text; of a list or tuple of texts, the list of their results; of
         any other iterable, `stream`. Arguments and errors are as for `stream`."""
         if isinstance(texts, str):
-            reader = Reader.of(self, source, split=split, on_error=on_error)
+            reader = Reader(self, source, split=split, on_error=on_error)
             return reader.result(texts)
         results = self.stream(texts, source=source, split=split, on_error=on_error)
         return list(results) if isinstance(texts, list | tuple) else results
@@ -145,14 +145,14 @@ class Predictor(Scorer):
         that the model does not have. Raises BundleError if the model fails.
         """
         check_texts(texts)
-        return Reader.of(self, source, split=split, on_error=on_error).results(texts)
+        return Reader(self, source, split=split, on_error=on_error).results(texts)
 
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
         """Predictions for sentences of words. Sources and errors are as for `trees_and_scores`."""
         scored = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
-        return [Prediction.of_words(words, each, self.view, self) for words, each in scored]
+        return [Prediction.of_words(words, result, self.view, self) for words, result in scored]
 
     def why(self, prediction: Prediction) -> list[Contribution]:
         """How much each phrase contributes to the label of a prediction that this model made.

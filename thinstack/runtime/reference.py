@@ -49,11 +49,11 @@ class Agreement(NamedTuple):
         return (self.mean if self.on_average else self.largest) <= self.tolerance
 
 
-def distance(found: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
+def distance(scores: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
     """The difference of each score from the wanted one. For scores beyond 1, such as the score of a
     whole tree, it is relative, because rounding errors grow with the score."""
     exact = wanted.astype(np.float64)
-    scaled: NDArray[np.float64] = np.abs(found - exact) / np.maximum(1, np.abs(exact))
+    scaled: NDArray[np.float64] = np.abs(scores - exact) / np.maximum(1, np.abs(exact))
     return scaled
 
 
@@ -85,8 +85,8 @@ def check_cases(
     except (*_NO_CASES, OverflowError, RecursionError) as error:
         problem = f"no reference cases of this model: {error!s:.300}"
         raise BundleError(f"{source}: {problem}; {MEND}") from None
-    errors = np.concatenate([np.zeros(0), *(each for each in by_case if each is not None)])
-    compared = sum(each is not None for each in by_case)
+    errors = np.concatenate([np.zeros(0), *(errors for errors in by_case if errors is not None)])
+    compared = sum(errors is not None for errors in by_case)
     if not errors.size:
         raise BundleError(f"{source}: no reference case could be compared; {MEND}")
     figures = float(errors.max()), float(errors.mean())

@@ -1,13 +1,13 @@
-"""What a model says of one sentence, as arrays."""
+"""What a model says of a sentence and of a text, as arrays."""
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.transitions import spans_of
+from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
 
 Spans = tuple[tuple[int, int], ...]
 """Words [start, end) of each part of a sentence, in order."""
@@ -28,8 +28,8 @@ class Scored(NamedTuple):
     terms: NDArray[np.float32] | None = None
 
     def apart(self, sizes: Sequence[int], *, phrases: bool) -> "list[Scored]":
-        """The results of a batch by sentence, whose trees have these `sizes`. `phrases`: whether
-        every node has scores."""
+        """The results of a batch by tree, which have these `sizes`. `phrases`: whether every node
+        has scores."""
         if len(sizes) == 1:
             return [self]
         ends = list(accumulate(sizes))
@@ -40,6 +40,58 @@ class Scored(NamedTuple):
             for start, end, first, last in cuts
         ]
 
+    def below_top(self, lengths: Sequence[int]) -> "tuple[list[Scored], Scored]":
+        """The sentences of a tree over several, which have so many words, and the tree over them,
+        which is balanced."""
+        top, sizes = balanced(len(lengths)), (2 * length - 1 for length in lengths)
+        sentences: list[Scored] = []
+        roots: list[int] = []
+        place = 0
+        for kind in top.tolist():
+            if kind == SHIFT:
+                nodes = slice(place, place + next(sizes))
+                sentences.append(Scored(self.transitions[nodes], self.scores[nodes]))
+            place = nodes.stop if kind == SHIFT else place + 1
+            roots.append(place - 1)
+        return sentences, Scored(top, self.scores.take(roots, 0))
+
+
+class ScoredText(NamedTuple):
+    """The sentences of a text as a model scores them.
+
+    `joint` is the tree over the sentences: its words are the sentences. It has one row of scores
+    and no transitions, if the text was read in several units. It is None if the text is a mean of
+    its sentences, and if it has fewer than two.
+    """
+
+    sentences: list[Scored]
+    joint: Scored | None = None
+
+
+def joined(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:
+    """A sentence that was scored in parts, joined by a balanced tree over their trees. `spans`: the
+    words of each.
+
+    A node above the parts has the mean of the scores of the parts below it, weighted by words.
+    `phrases`: whether every node has scores; otherwise only the sentence has.
+    """
+    top = balanced(len(parts))
+    below = spans_of(top)[top == REDUCE]
+    order = np.concatenate([np.arange(*span) for span in below])
+    roots = np.stack([part.scores[-1] for part in parts]).astype(np.float64)
+    lengths = np.array([end - start for start, end in spans])
+    means = mean_scores(roots[order], lengths[order], below[:, 1] - below[:, 0])
+    means = means.astype(np.float32)
+    if not parts[0].transitions.size:  # plain sentences
+        return Scored(parts[0].transitions, means[-1:], parts=spans)
+    reduce = np.array([REDUCE], np.int8)
+    inner = (Scored(reduce, row[None]) for row in means)
+    following = iter(parts)
+    nodes = [next(following if step == SHIFT else inner) for step in top.tolist()]
+    transitions = np.concatenate([node.transitions for node in nodes])
+    scores = np.concatenate([node.scores for node in nodes]) if phrases else means[-1:]
+    return Scored(transitions, scores, parts=spans)
+
 
 def scored_spans(
     transitions: NDArray[np.int8], scores: NDArray[np.float32], words: int
@@ -49,3 +101,40 @@ def scored_spans(
     if len(scores) == len(transitions):
         return spans_of(transitions)
     return np.array([[0, words]])
+
+
+def text_scores(texts: Sequence[ScoredText], lengths: NDArray[Any]) -> NDArray[np.floating]:
+    """The scores (T, C) of texts of one sentence or more. `lengths` (B,): the words of each
+    sentence, text by text."""
+    counts = np.array([len(text.sentences) for text in texts])
+    flat = [sentence for text in texts for sentence in text.sentences]
+    roots = np.stack([sentence.scores[-1] for sentence in flat]).astype(np.float64)
+    weights = lengths * np.array([sentence.weight for sentence in flat])
+    scores = mean_scores(roots, weights, counts)
+    for place, text in enumerate(texts):
+        if text.joint is not None:
+            scores[place] = text.joint.scores[-1]
+    return scores
+
+
+def mean_scores(
+    roots: NDArray[np.floating], lengths: NDArray[Any], counts: NDArray[np.integer]
+) -> NDArray[np.floating]:
+    """The scores (T, C) of texts, from the scores of their sentences, `roots` (B, C), in order.
+
+    `lengths` (B,): the weight of each sentence, usually its number of words. `counts` (T,): how
+    many sentences each text has, at least one.
+    """
+    _, shares = word_shares(lengths, counts)
+    weighted = roots * shares.astype(roots.dtype)[:, None]
+    means: NDArray[np.floating] = np.add.reduceat(weighted, np.cumsum(counts) - counts)
+    return means
+
+
+def word_shares(
+    lengths: NDArray[Any], counts: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The text (B,) that each sentence belongs to, and its share (B,) of the words of that text.
+    `lengths` and `counts` are as in `mean_scores`."""
+    text = np.repeat(np.arange(len(counts)), counts)
+    return text, lengths / np.bincount(text, lengths, len(counts))[text]

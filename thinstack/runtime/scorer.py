@@ -2,10 +2,10 @@
 onnxruntime."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,15 @@ from thinstack.bundle import Bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.origin import is_isolated
 from thinstack.core.config import Aggregation, Device, TreeSource
-from thinstack.errors import BundleError, InputError
-from thinstack.runtime.devices import RunningDevice
-from thinstack.runtime.documents import ScoredText, aggregation_of
+from thinstack.errors import BundleError, InputError, shown
+from thinstack.runtime.devices import RunningDevice, pays
 from thinstack.runtime.ending import watch_end
 from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_scores, interface_of
-from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, parts_of
+from thinstack.runtime.long_sentences import MAX_WORDS, Limits
 from thinstack.runtime.pool import Pool
-from thinstack.runtime.scored import Scored, Spans
+from thinstack.runtime.scored import Scored, ScoredText
 from thinstack.runtime.session import open_session
-from thinstack.runtime.stretches import Parts, Tree, costs_of, stretches, text_of, transitions_of
+from thinstack.runtime.units import Parts, Unit, costs_of, texts_of, transitions_of, units_of
 from thinstack.runtime.views import View
 from thinstack.text.batching import (
     BATCH_NODES,
@@ -96,7 +95,7 @@ class Scorer:
         self._parses = self.config.parses
         self._pool = Pool(threads)
         self._start()
-        self.aggregation = aggregation_of(aggregation, joins=self._joins)
+        self.aggregation = _aggregation(aggregation, joins=self._joins)
 
     @property
     def device(self) -> RunningDevice:
@@ -118,7 +117,7 @@ class Scorer:
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
         """The scores of `trees_and_scores`."""
-        return [found.scores for found in self.trees_and_scores(words, transitions)]
+        return [scored.scores for scored in self.trees_and_scores(words, transitions)]
 
     def trees_and_scores(
         self, words: Sequence[Sequence[str]], trees: Trees = "auto"
@@ -164,93 +163,60 @@ class Scorer:
     ) -> list[ScoredText]:
         """Texts of so many sentences (`counts`)."""
         lengths, characters = lengths_of(words), character_counts(words)
-        limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
-        cuts = cuts_of(words, lengths, characters, limits, given=not isinstance(trees, str))
-        parts = self._parts(words, lengths, characters, cuts)
-        if not cuts and max(counts, default=0) < 2:
-            scored = iter(self._run_all(parts, None, trees))
-            joined = [ScoredText([next(scored)] if count else []) for count in counts]
-        else:
-            texts = stretches(parts, counts, joins=self._joins)
-            units = [tree for text in texts for stretch in text for tree in stretch.trees]
-            scored = iter(self._run_all(parts, units, trees))
-            asked = {"joins": self._joins, "phrases": self.phrases}
-            joined = [text_of(text, scored, lengths, cuts, **asked) for text in texts]
+        with_trees = not isinstance(trees, str)
+        limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees)
+        cuts = limits.cuts(words, lengths, characters)
+        parts = Parts.of(words, lengths, characters, cuts)
+        if self._most_pieces is not None:
+            parts = parts._replace(widths=piece_counts(parts.words, self.vocabulary))
+        units = units_of(parts, counts, joins=self._joins)
+        scored = self._run_all(parts, units, trees)
+        how = {"joins": self._joins, "phrases": self.phrases}
+        texts = texts_of(units, scored, counts, lengths, cuts, **how)
         # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
-        return joined if self.view.places is None else list(map(self._shown, joined))
+        return texts if self.view.places is None else list(map(self._shown, texts))
 
     def _shown(self, text: ScoredText) -> ScoredText:
         """A text with the scores of the shown classes."""
         joint = text.joint and self.view.shown(text.joint)
         return ScoredText(list(map(self.view.shown, text.sentences)), joint)
 
-    def _parts(
-        self,
-        words: Sequence[Sequence[str]],
-        lengths: Sequence[int],
-        characters: Sequence[int],
-        cuts: Mapping[int, Spans],
-    ) -> Parts:
-        owners: Sequence[int] = range(len(words))
-        if cuts:
-            words, owners = parts_of(words, cuts)
-            lengths, characters = lengths_of(words), character_counts(words)
-        widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
-        return Parts(words, owners, lengths, characters, widths)
-
-    def _run_all(self, parts: Parts, trees: Sequence[Tree] | None, source: Trees) -> list[Scored]:
-        """The scores of trees over parts of sentences, by the model's own classes. Without trees,
-        each part is one."""
+    def _run_all(self, parts: Parts, units: Sequence[Unit], source: Trees) -> list[Scored]:
+        """The scores of units, by the model's own classes."""
         if self._process != _forks[0]:
             _PARENT_SESSIONS.append(self._session)
             self._start()
         steps = self._trees.of_sentences(parts.words, source, self._parse)
-        given = None if steps is None else transitions_of(trees, steps, parts.lengths)
-        lengths, costs = costs_of(trees, parts)
-        few = self._requested == "auto" and self._are_few(sum(lengths))
+        trees = None if steps is None else transitions_of(units, steps, parts.lengths)
+        lengths, costs = costs_of(units, parts)
+        few = self._requested == "auto" and not pays(sum(lengths))
         device, pool = ("cpu", self._pool) if few else (self.device, self.pool)
         most: dict[str, Any] = {"nodes": BATCH_NODES[device], "pieces": BATCH_PIECES[device]}
         most |= costs | {"characters": BATCH_WORDS[device], "threads": pool.threads}
-        jobs = list(batches(lengths, given, **most))
-        results: list[Scored] = []
-        for scored in pool.map(partial(self._run_batch, parts, trees), jobs):
-            results.extend(scored)
-        if len(results) < 2:
-            return results
+        jobs = list(batches(lengths, trees, **most))
+        results = chain.from_iterable(pool.map(partial(self._run_batch, parts, units), jobs))
         order = chain.from_iterable(positions for positions, _ in jobs)
-        ordered = dict(zip(order, results, strict=True))
-        return [ordered[place] for place in range(len(ordered))]
-
-    def _are_few(self, words: int) -> bool:
-        """Whether "auto" runs so many words on the CPU although there is a GPU."""
-        from thinstack.runtime.gpu_session import pays
-
-        return not pays(words)
+        scored = dict(zip(order, results, strict=True))
+        return [scored[place] for place in range(len(scored))]
 
     def _run_batch(
-        self,
-        parts: Parts,
-        trees: Sequence[Tree] | None,
-        places: list[int],
-        transitions: NDArray[np.int64],
+        self, parts: Parts, units: Sequence[Unit], places: list[int], transitions: NDArray[np.int64]
     ) -> list[Scored]:
-        """The scores of a batch: of the trees, or without these of the parts, at `places`."""
-        chosen = [] if trees is None else [trees[place] for place in places]
-        inside = [part for tree in chosen for part in tree.parts] or places
-        names = [parts.owners[part] for part in inside]
-        fields = self._word_fields([parts.words[part] for part in inside], names)
+        """The scores of a batch: of the units at `places`."""
+        chosen = [units[place] for place in places]
+        inside = [part for unit in chosen for part in unit.parts]
+        owners = [parts.owners[part] for part in inside]
+        fields = self._word_fields([parts.words[part] for part in inside], owners)
         lengths = [parts.lengths[part] for part in inside]
         fields |= {"lengths": np.array(lengths), "transitions": transitions}
         sizes = [2 * length - 1 for length in lengths]
         tops: list[NDArray[np.int8]] = []
         if len(inside) > len(places):
-            fields["breaks"] = np.concatenate([tree.shape.breaks for tree in chosen])
-            words = ([parts.lengths[part] for part in tree.parts] for tree in chosen)
-            sizes = [2 * sum(each) - 1 for each in words]
-            tops = [tree.shape.top for tree in chosen]
-        elif "breaks" in self._types:
-            fields["breaks"] = np.zeros(len(inside), np.int64)
-        batch = Batch(fields, lengths, names, sizes, tops)
+            sizes = [2 * sum(parts.lengths[part] for part in unit.parts) - 1 for unit in chosen]
+            tops = [unit.top for unit in chosen]
+        if "breaks" in self._types:
+            fields["breaks"] = np.concatenate([unit.breaks for unit in chosen])
+        batch = Batch(fields, lengths, owners, sizes, tops)
         return self._run(batch).apart(sizes, phrases=self.phrases)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
@@ -269,7 +235,7 @@ class Scorer:
             isolated=self.isolated,
             allow_operators=self._allowed,
             gpu=self._gpu,
-            own=self._settings["isolated"] is None and not self.isolated,
+            trusted=self._settings["isolated"] is None and not self.isolated,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._output, self.phrases = interface[:3]
@@ -303,3 +269,17 @@ class Scorer:
             return Scored(fields["transitions"].astype(np.int8), scores)
         check_parse(parse[0], batch, self._source)
         return Scored(parse[0].astype(np.int8), scores)
+
+
+def _aggregation(asked: str | None, *, joins: bool) -> Aggregation:
+    """How texts are read: as `asked`, else as a tree if the model composes sentences (`joins`).
+    Raises InputError for a tree if it does not, and for what is no aggregation."""
+    if asked not in (None, *get_args(Aggregation)):
+        raise InputError(f"aggregation: expected tree or mean, found {shown(asked)}")
+    if asked == "tree" and not joins:
+        raise InputError(
+            "aggregation: this model has not learnt to read a text as one tree (its configuration "
+            "does not say aggregation = 'tree'), or it scores no phrases; choose mean, or leave it "
+            "out"
+        )
+    return "tree" if joins and asked != "mean" else "mean"

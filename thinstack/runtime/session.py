@@ -9,7 +9,7 @@ from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.devices import RunningDevice
-from thinstack.runtime.starting import Started, start_session
+from thinstack.runtime.onnx_session import Started, start_session
 
 
 def open_session(
@@ -20,20 +20,20 @@ def open_session(
     isolated: bool = False,
     allow_operators: Collection[str] = (),
     gpu: bytes = b"",
-    own: bool = False,
+    trusted: bool = False,
 ) -> tuple[Any, RunningDevice]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
-    `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
+    `thinstack.runtime.isolated.IsolatedSession`, which runs it in processes of its own.
     `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
-    for GPUs, if it has one. `own`: whether the model is the user's own, which is not checked.
+    for GPUs, if it has one. `trusted`: whether the model is the user's own, which is not checked.
     `Predictor` describes `device` and the errors. Raises BundleError also if `check_onnx` refuses
     the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
-        known = ", ".join(get_args(Device))
-        raise DeviceError(f"unknown device {device!r}; expected one of {known}")
+        devices = ", ".join(get_args(Device))
+        raise DeviceError(f"unknown device {device!r}; expected one of {devices}")
     if allow_operators and not isolated:
         raise InputError(
             "allow_operators is for models in a process of their own: say isolated=True"
@@ -44,13 +44,13 @@ def open_session(
 
         both = f"{source} and {GPU_FILE}"
         files[both] = gpu = joined(gpu, model, source=both)
-    if not own:
+    if not trusted:
         from thinstack.bundle.gate.onnx_gate import check_onnx
 
         for name, file in files.items():
             check_onnx(file, source=name, allow=allow_operators)
     if isolated:
-        from thinstack.runtime.isolation.isolated import IsolatedSession
+        from thinstack.runtime.isolated import IsolatedSession
 
         apart = IsolatedSession(model, device=device, source=source, on_gpu=gpu)
         started = Started(apart, apart.device, apart.warning)

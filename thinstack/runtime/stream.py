@@ -2,17 +2,15 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from thinstack.core.config import TreeSource
 from thinstack.errors import InputError, LanguageWarning, ThinstackError, outside
-from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import Scored
-from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
-from thinstack.text.language import Language
-from thinstack.text.sentences import Sentence, Splitter, check_text, splitter
+from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, each_part, in_batches
+from thinstack.text.sentences import Sentence, check_text, splitter
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -23,24 +21,17 @@ OnError = Callable[[int, ThinstackError], None]
 """Is told the place of a text, from 0, and what is wrong with it."""
 
 
-class Reader(NamedTuple):
-    """Scores texts with a predictor, as `Predictor.stream` says."""
+class Reader:
+    """Scores texts with a predictor, as `Predictor.stream` says. Raises InputError for a source
+    that the model does not have."""
 
-    predictor: "Predictor"
-    cut: Splitter
-    source: TreeSource
-    on_error: OnError | None
-    doubts: "_Doubts"
-
-    @classmethod
-    def of(
-        cls, predictor: "Predictor", source: TreeSource, *, split: bool, on_error: OnError | None
-    ) -> "Reader":
-        """Raises InputError for a source that the model does not have."""
+    def __init__(
+        self, predictor: "Predictor", source: TreeSource, *, split: bool, on_error: OnError | None
+    ):
         if source != "auto":
             predictor.tree_maker(source)  # an unknown source is an error without texts too
-        cut = splitter(sentences=split)
-        return cls(predictor, cut, source, on_error, _Doubts(predictor.language))
+        self.predictor, self.source, self.on_error = predictor, source, on_error
+        self._cut, self._has_warned = splitter(sentences=split), False
 
     def result(self, text: str) -> Result:
         """The result of one text."""
@@ -51,7 +42,7 @@ class Reader(NamedTuple):
         device, threads = self.predictor.device, self.predictor.pool.threads
         most, characters = BATCH_TEXTS[device] * threads, BATCH_CHARACTERS * threads
         checked = map(self._checked, enumerate(texts))
-        for batch in in_batches(checked, most, lambda each: len(each[1]), characters):
+        for batch in in_batches(checked, most, lambda numbered: len(numbered[1]), characters):
             yield from self._scored(batch)
 
     def _checked(self, numbered: tuple[int, object]) -> tuple[int, str]:
@@ -82,13 +73,13 @@ class Reader(NamedTuple):
     def _results(self, numbered: Sequence[tuple[int, str]]) -> list[Result]:
         predictor = self.predictor
         view, texts = predictor.view, [text for _, text in numbered]
-        cut = list(self.cut(texts))
+        cut = list(self._cut(texts))
         words = [[sentence.words for sentence in sentences] for sentences in cut]
-        self.doubts.check([place for place, _ in numbered], words)
+        self._warn_of_language([place for place, _ in numbered], words)
         scored = predictor.score_texts(words, self.source)
         return [
-            Result(text, self._predictions(sentences, found.sentences), view, joint=found.joint)
-            for text, sentences, found in zip(texts, cut, scored, strict=True)
+            Result(text, self._predictions(sentences, rows.sentences), view, joint=rows.joint)
+            for text, sentences, rows in zip(texts, cut, scored, strict=True)
         ]
 
     def _predictions(
@@ -98,19 +89,14 @@ class Reader(NamedTuple):
         pairs = zip(sentences, scored, strict=True)
         return tuple([Prediction.of_sentence(*pair, view, predictor) for pair in pairs])
 
-
-class _Doubts:
-    """Warns of the first text that may not be English."""
-
-    def __init__(self, language: Language):
-        self._language, self._told = language, False
-
-    def check(self, places: Sequence[int], texts: Sequence[Sequence[Sequence[str]]]) -> None:
-        """Warn of the first of the texts that are doubted; if one was before, of none."""
-        for place, sentences in zip(places, () if self._told else texts, strict=False):
-            if doubt := self._language.doubt(*sentences):
+    def _warn_of_language(
+        self, places: Sequence[int], texts: Sequence[Sequence[Sequence[str]]]
+    ) -> None:
+        """Warn of the first of all texts that may not be English."""
+        for place, sentences in zip(places, () if self._has_warned else texts, strict=False):
+            if doubt := self.predictor.language.doubt(*sentences):
                 warnings.warn(
                     LanguageWarning(f"text {place}: {doubt}; {_LITTLE}"), stacklevel=outside()
                 )
-                self._told = True  # unless that was raised as an error
+                self._has_warned = True  # unless that was raised as an error
                 return

@@ -107,7 +107,7 @@ class View(NamedTuple):
     def _of_aspects(
         cls, labels: tuple[str, ...], classes: int | None, abstain: float | None
     ) -> Self:
-        no_term, rest = labels.index(NO_TERM), tuple(each for each in labels if each != NO_TERM)
+        no_term, rest = labels.index(NO_TERM), tuple(label for label in labels if label != NO_TERM)
         view = cls.choose(rest, classes, abstain)
         places = list(range(len(rest)) if view.places is None else view.places)
         places.insert(no_term, -1)
@@ -159,11 +159,11 @@ class View(NamedTuple):
         terms = None if self.no_term is None else 1 - scored.scores[:, self.no_term]
         return scored._replace(scores=scores, weight=weight, terms=terms)
 
-    def classes(self, known: NDArray[np.int64]) -> NDArray[np.int64]:
+    def classes(self, classes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The shown class for each of the model's classes (K,); -1 for a class that is left out."""
         if self.places is None:
-            return known
-        return np.array([*self.places, -1], np.int64)[known]
+            return classes
+        return np.array([*self.places, -1], np.int64)[classes]
 
 
 _scale_at = lru_cache(maxsize=64)(Scale.at)

@@ -76,47 +76,47 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
         sentences.append(words[:start] + words[end:])
         trees.append(np.delete(steps, [*inside, parents[node]]))
     scored = predictor.trees_and_scores(sentences, trees)
-    support = _support(np.stack([each.scores[-1] for each in scored]), predictor.view.scale)
+    support = _support(np.stack([sentence.scores[-1] for sentence in scored]), predictor.view.scale)
     changes = support[0] - support[1:]
     turns = _turning(changes, spans[nodes])
     contributions = []
-    for place, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
+    for number, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
         first, behind = spans[node].tolist()
         places = prediction.offsets[first, 0], prediction.offsets[behind - 1, 1]
-        start, end = (int(each) + prediction.start for each in places)
+        start, end = (int(place) + prediction.start for place in places)
         text = prediction.text_of(first, behind)
-        contribution = Contribution(node, (first, behind), text, value, place == turns, start, end)
+        contribution = Contribution(node, (first, behind), text, value, number == turns, start, end)
         contributions.append(contribution)
     return contributions
 
 
-def turning(found: Sequence[Contribution]) -> Contribution | None:
+def turning(parts: Sequence[Contribution]) -> Contribution | None:
     """The phrase that turns the sentence, or None if no phrase speaks for the label."""
-    return next((each for each in found if each.turning), None)
+    return next((part for part in parts if part.turning), None)
 
 
-def reason(prediction: Prediction, found: Contribution) -> str:
+def reason(prediction: Prediction, part: Contribution) -> str:
     """How the phrase that turns a sentence is announced: "turned by" if its own label is on the
     other side of the scale ("bad" of "not bad"), else "because of"."""
     scale, labels = prediction.view.scale, prediction.label_ids
     if scale is None:
         return "because of"
-    against = scale.sides[labels[found.node]] * scale.sides[labels[-1]] < 0
+    against = scale.sides[labels[part.node]] * scale.sides[labels[-1]] < 0
     return "turned by" if against else "because of"
 
 
-def why_data(prediction: Prediction, found: Sequence[Contribution]) -> list[dict[str, Any]]:
+def why_data(prediction: Prediction, parts: Sequence[Contribution]) -> list[dict[str, Any]]:
     """Contributions as data ready for JSON: `start` and `end` (characters of the text), `text`,
     `contribution`, `turning`."""
     return [
         {
-            "start": each.start - prediction.start,
-            "end": each.end - prediction.start,
-            "text": each.text,
-            "contribution": round(each.contribution, 6),
-            "turning": each.turning,
+            "start": part.start - prediction.start,
+            "end": part.end - prediction.start,
+            "text": part.text,
+            "contribution": round(part.contribution, 6),
+            "turning": part.turning,
         }
-        for each in found
+        for part in parts
     ]
 
 
@@ -147,10 +147,10 @@ def _support(scores: NDArray[np.floating], scale: Scale | None) -> NDArray[np.fl
     return mean * side if side else -np.abs(mean)
 
 
-def _turning(found: NDArray[np.float64], spans: NDArray[np.int64]) -> int | None:
+def _turning(changes: NDArray[np.float64], spans: NDArray[np.int64]) -> int | None:
     """The place of the phrase that turns the sentence, if one speaks for its label."""
-    if not found.size or found.max() <= 0:
+    if not changes.size or changes.max() <= 0:
         return None
-    level = np.flatnonzero(found >= _TIE * found.max())
+    level = np.flatnonzero(changes >= _TIE * changes.max())
     sizes = spans[level, 1] - spans[level, 0]
-    return int(level[np.lexsort((-found[level], sizes))[0]])
+    return int(level[np.lexsort((-changes[level], sizes))[0]])

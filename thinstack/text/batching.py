@@ -10,13 +10,15 @@ from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
 from thinstack.data.tables.containers import check_container, instead_of
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import InputError, shown
+from thinstack.errors import DeviceError, InputError, raised_by_signal_handler, shown
 
 _PLAIN = {list, tuple}
 _BY_TEXT = "model(text) reads texts"
 
 IntArray = NDArray[np.int64]
 Item = TypeVar("Item")
+Value = TypeVar("Value")
+Error = TypeVar("Error", bound=Exception)
 
 BATCH_NODES: Final = {"cpu": 1536, "cuda": 1 << 17, "webgpu": 1 << 15}
 """Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences,
@@ -78,6 +80,33 @@ def in_batches(
         raise problem
 
 
+def each_part(
+    batch: Sequence[Item], run: Callable[[Sequence[Item]], Value], errors: type[Error]
+) -> Iterator[tuple[Sequence[Item], Value | Error]]:
+    """Run a batch, and give the result; or give the results of its parts, in order.
+
+    A batch that fails with one of `errors` is halved, and so are its halves. What fails by itself
+    is given with its error. What a signal handler of the program raises goes through, and so does a
+    DeviceError of a single part: the next would fail as well.
+    """
+    try:
+        result = run(batch)
+    except errors as error:
+        if raised_by_signal_handler(error):
+            raise
+        if len(batch) == 1:
+            if isinstance(error, DeviceError):
+                raise
+            yield batch, error
+            return
+    else:
+        yield batch, result
+        return
+    middle = len(batch) // 2
+    for half in (batch[:middle], batch[middle:]):
+        yield from each_part(half, run, errors)
+
+
 def batches(
     lengths: Sequence[int],
     trees: Sequence[NDArray[np.integer]] | None,
@@ -110,12 +139,12 @@ def batches(
     order = (lengths if widths is None else widths).__getitem__
     for place in sorted(range(len(lengths)), key=order):
         size, letters = 2 * lengths[place] - 1, 0 if counts is None else counts[place]
-        own = 1 if heights is None else heights[place]
-        height += own
+        sentences = 1 if heights is None else heights[place]
+        height += sentences
         wide = widths is not None and height * widths[place] > pieces
         if batch and (size > room or letters > left or wide):
             yield _joined(batch, trees, lengths)
-            batch, room, left, height = [], nodes, characters, own
+            batch, room, left, height = [], nodes, characters, sentences
         batch.append(place)
         room, left = room - size, left - letters
     if batch:
@@ -172,7 +201,7 @@ def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     if type(sentences) in _PLAIN and set(map(type, sentences)) <= _PLAIN:
         return sentences
     check_sentences(sentences)
-    return [each if type(each) in _PLAIN else list(each) for each in sentences]
+    return [words if type(words) in _PLAIN else list(words) for words in sentences]
 
 
 def lengths_of(sentences: Sequence[Sequence[str]]) -> list[int]:

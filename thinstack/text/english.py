@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from thinstack.data.tables.containers import check_container
 from thinstack.data.words.readings import hidden_words
 from thinstack.data.words.vocabulary import Cache
-from thinstack.text.patterns import Patterns
-from thinstack.text.plain_text import PlainText, Typed
+from thinstack.text.plain_text import Patterns, PlainText, Typed
 from thinstack.text.sentences import Sentence, check_text
 
 LONGEST = 500
@@ -127,7 +126,7 @@ class Rules:
 
     def expanded(self, pattern: str) -> str:
         """A pattern with the classes that it names in angle brackets."""
-        return re.sub(r"<([a-z]+)>", lambda found: self._classes[found[1]], pattern)
+        return re.sub(r"<([a-z]+)>", lambda match: self._classes[match[1]], pattern)
 
     def _abbreviation(self, kind: dict[str, Any]) -> Abbreviation:
         return Abbreviation(
@@ -168,12 +167,12 @@ class EnglishSplitter:
     def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
         if type(texts) is not list:
             check_container(texts, "texts")
-        known = rules()
+        english = rules()
         for place, text in enumerate(texts):
             if type(text) is not str:
                 check_text(text, place)
-            plain = known.typed.plain(text)
-            reader = _Reader(text, plain, plain.text if plain else text, known)
+            plain = english.typed.plain(text)
+            reader = _Reader(text, plain, plain.text if plain else text, english)
             yield list(reader.read(self.sentences))
 
 
@@ -207,20 +206,20 @@ class _Reader:
         """The sentences of the text, or all of it as one."""
         rules, text, words, places = self.rules, self.text, self.words, self.places
         plain, end = rules.plain, maxsize
-        for found in rules.scan.finditer(text):
-            number = found.lastindex or 0
-            place = found.span(number)
+        for match in rules.scan.finditer(text):
+            number = match.lastindex or 0
+            place = match.span(number)
             if place[0] >= end and split:
                 yield self._sentence()
                 words, places, end = self.words, self.places, maxsize
             if number == plain:
-                start, run = place[0], found[number].split(" ")
+                start, run = place[0], match[number].split(" ")
                 words += run
                 for word in run:
                     places += start, (behind := start + len(word))
                     start = behind + 1
                 continue
-            kind, token = rules.tokens[number], found[number]
+            kind, token = rules.tokens[number], match[number]
             # A long word of letters is the unknown one to any vocabulary of pieces.
             if len(token) > LONGEST and not (kind.spelled or (token.isascii() and token.isalnum())):
                 place = self._shortened(*place)

@@ -46,8 +46,8 @@ class Language:
 
     def known(self, words: Sequence[str]) -> float | None:
         """The share of known words, from 0 to 1. None without words."""
-        known = [self.knows(word) for word in words if is_word(word)]
-        return sum(known) / len(known) if known else None
+        knows = [self.knows(word) for word in words if is_word(word)]
+        return sum(knows) / len(knows) if knows else None
 
     def knows(self, word: str) -> bool:
         """Whether a word is known."""
@@ -66,8 +66,8 @@ class Language:
             return f"the model cannot read {count}, such as {shown(unread[0], 40)}"
         if not self._english or len(words) < FEWEST:
             return None
-        known = sum(map(self.knows, words))
-        return f"it may not be English: the model knows {known} of its {len(words)} words"
+        count_known = sum(map(self.knows, words))
+        return f"it may not be English: the model knows {count_known} of its {len(words)} words"
 
     def _unread(self, word: str) -> bool:
         other = not word.isascii() and self._rules.scripts.search(plain_letters(word))

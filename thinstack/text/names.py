@@ -44,22 +44,22 @@ def singulars(name: str) -> list[str]:
     if lowered.endswith("ss") or lowered in plurals["none"] or _is_function_word(name):
         return []
     pairs = ((one, many) for one, many in plurals["endings"] if lowered.endswith(many))
-    found = (name[: -len(many)] + one for one, many in pairs)
-    return [each for each in found if len(each) > 1 and not _is_function_word(each)]
+    bases = (name[: -len(many)] + one for one, many in pairs)
+    return [base for base in bases if len(base) > 1 and not _is_function_word(base)]
 
 
 def forms(word: str) -> list[str]:
     """The word, its singulars, and the plurals of all. A word that only looks like a plural, such
     as `news`, is none of `new`."""
     bases, plurals = [word, *singulars(word)], rules().plurals
-    found = dict.fromkeys(bases)
+    others = dict.fromkeys(bases)
     for base in bases if word[-1].isalpha() else ():
         for one, many in plurals["endings"]:
             form = base[: len(base) - len(one)] + many
             plural = not form.lower().endswith("ss") and form.lower() not in plurals["none"]
             if plural and base.lower().endswith(one):
-                found[form] = None
-    return [form for form in found if form == word or not _is_function_word(form)]
+                others[form] = None
+    return [form for form in others if form == word or not _is_function_word(form)]
 
 
 def pattern_of(parts: Sequence[str]) -> tuple[str, str]:

@@ -6,7 +6,7 @@ characters are the characters that they mean, letters are plain, and contraction
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sys import maxunicode
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.words.letters import MARKED, plain_letters, rewritten
-from thinstack.text.patterns import Patterns
 
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
@@ -29,6 +28,21 @@ _WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
 """The characters [start, end) of a text, and what is read in their place."""
+
+
+class Patterns(dict[str, re.Pattern[str]]):
+    """Compiled patterns, each by its own text: `patterns[text]` compiles it if nothing has yet.
+
+    `expanded`: makes a regular expression of such a text.
+    """
+
+    def __init__(self, expanded: Callable[[str], str]):
+        super().__init__()
+        self._expanded = expanded
+
+    def __missing__(self, text: str) -> re.Pattern[str]:
+        pattern = self[text] = re.compile(self._expanded(text))
+        return pattern
 
 
 class PlainText(NamedTuple):
@@ -106,9 +120,9 @@ class Typed:
         if text.isascii() or not self._compiled[self._misread_hint].search(text):
             return []
         return [
-            (*found.span(found.lastindex or 0), plain)
-            for found in self._compiled[self._misreadings].finditer(text)
-            if (plain := self._originals[(found.lastindex or 0) - 1] or self._decoded(found[0]))
+            (*match.span(match.lastindex or 0), plain)
+            for match in self._compiled[self._misreadings].finditer(text)
+            if (plain := self._originals[(match.lastindex or 0) - 1] or self._decoded(match[0]))
         ]
 
     def _decoded(self, run: str) -> str:
@@ -138,12 +152,12 @@ class Typed:
         for word in _WORD.finditer(text):
             first, last, small = word.start(), word.end() - 1, word[0].lower()
             if small in self._clitics:
-                if found := self._compiled[self._clitic].match(text, first):
-                    group = found.lastindex or 0
-                    changes.append((*found.span(group), "'" + found[group]))
+                if match := self._compiled[self._clitic].match(text, first):
+                    group = match.lastindex or 0
+                    changes.append((*match.span(group), "'" + match[group]))
             elif small in self._nots:
-                for found in negation.finditer(text, max(last - _LONGEST, 0), last + _LOOKAHEAD):
-                    start, end = found.span(found.lastindex or 0)
+                for match in negation.finditer(text, max(last - _LONGEST, 0), last + _LOOKAHEAD):
+                    start, end = match.span(match.lastindex or 0)
                     if start <= last < end:
                         changes.append((start, end, "N'T" if text[last] == "T" else "n't"))
         return changes
@@ -154,8 +168,8 @@ class Typed:
         if not self._compiled[self._marked].search(text):
             return []
         changes, place, closers = list[Change](), 0, dict[int, int]()
-        for found in self._compiled[self._sign].finditer(text):
-            start = found.start()
+        for match in self._compiled[self._sign].finditer(text):
+            start = match.start()
             if start >= place and (change := self._change(text, start, closers)):
                 changes += _letters(text, place, start)
                 changes.append((start, *change))
@@ -227,13 +241,13 @@ def _changed(text: str, changes: Sequence[Change]) -> PlainText:
         parts += text[place:start], plain
         place = end
     size = len(text)
-    firsts, ends = ([*each, size] for each in list(zip(*changes, strict=True))[:2])
+    firsts, ends = ([*column, size] for column in list(zip(*changes, strict=True))[:2])
     # What is kept and what is new, in turns: how long it is, and where it begins and ends.
     sizes = np.array([*map(len, parts), size - place, 0], np.int64)
     begins = np.stack([[0, *ends[:-1]], firsts], axis=1).ravel()
     behind = np.stack([firsts, ends], axis=1).ravel()
-    starts, kept = np.repeat(begins, sizes), np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
+    starts, same = np.repeat(begins, sizes), np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
     within = np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    starts[kept] += within[kept]
-    places = np.where(kept, starts + 1, np.repeat(behind, sizes))
+    starts[same] += within[same]
+    places = np.where(same, starts + 1, np.repeat(behind, sizes))
     return PlainText("".join((*parts, text[place:])), starts, places)

@@ -33,19 +33,19 @@ def with_phrases(
 
 def _heights(transitions: NDArray[np.integer]) -> NDArray[np.int64]:
     """The height (n - 1,) of the node that is cut at each gap between n words."""
-    found = np.zeros(len(transitions) // 2, np.int64)
+    heights = np.zeros(len(transitions) // 2, np.int64)
     stack: list[tuple[int, int]] = []  # the last word and the height of each node
     words = 0
     for step in transitions.tolist():
         if step == REDUCE:
             (_, right), (gap, left) = stack.pop(), stack.pop()
             height = 1 + max(left, right)
-            found[gap] = height
+            heights[gap] = height
             stack.append((words - 1, height))
         else:
             stack.append((words, 0))
             words += 1
-    return found
+    return heights
 
 
 def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:

@@ -18,7 +18,7 @@ from thinstack.core.embedding import FineTuning
 from thinstack.core.scale import ClassSets, set_matrix, summed
 from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import manager
-from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.measuring import scores_of

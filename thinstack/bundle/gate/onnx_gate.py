@@ -3,14 +3,14 @@
 Field numbers are from https://github.com/onnx/onnx/blob/main/onnx/onnx.proto (IR version 8).
 """
 
+import math
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.bundle.gate.onnx_tensor import read_tensor
-from thinstack.bundle.gate.operators import OPERATORS
 from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
 
@@ -20,6 +20,28 @@ MOST_NODES: Final = 10_000
 """The most nodes that a file may have in all its graphs. Runtimes take seconds to load more."""
 DEEPEST: Final = 32
 """The deepest that graphs may be nested. The steps of a file for GPUs make 31."""
+
+_NAMES_OF_OPERATORS = """
+    Abs Add And ArgMax BatchNormalization Cast Clip Compress Concat Constant ConstantOfShape CumSum
+    DequantizeLinear Div Einsum Equal Erf Expand Gather GatherElements GatherND Gemm Greater
+    GreaterOrEqual Identity If LSTM LayerNormalization Less LessOrEqual LogSoftmax Loop MatMul Max
+    Min Mod Mul Not QuantizeLinear Range ReduceMax ReduceSum Relu Reshape Round ScatterElements
+    ScatterND Shape Sigmoid Slice Softmax Split Squeeze Sub Tanh TopK Transpose Unique Unsqueeze
+    Where
+"""
+OPERATORS: Final = frozenset(_NAMES_OF_OPERATORS.split())
+"""The operators that a file may have: those that the models of thinstack need, and no others. An
+export that needs another one fails. `tests/export/test_operators.py` exports every registered part,
+and fails if no export needs some of them."""
+
+# ONNX's number of a type: numpy's name of it, and the field that its numbers are in where they are
+# not raw bytes.
+_NAMES = {1: ("<f4", 4), 10: ("<f2", 5), 11: ("<f8", 10)}  # floats
+_NAMES |= {3: ("|i1", 5), 5: ("<i2", 5), 6: ("<i4", 5), 7: ("<i8", 7), 9: ("|b1", 5)}  # and bool
+_NAMES |= {2: ("|u1", 5), 4: ("<u2", 5), 12: ("<u4", 11), 13: ("<u8", 11)}
+_TYPES = {kind: (np.dtype(name), field) for kind, (name, field) in _NAMES.items()}
+_INTEGER_FIELDS = (5, 7, 11)
+_DIMS, _TYPE, _NAME, _RAW, _EXTERNAL, _LOCATION = 1, 2, 8, 9, 13, 14
 
 _FOREIGN = {20: "a training graph", 25: "functions"}  # fields of a model
 _SPARSE_WEIGHTS = {15: "sparse weights"}  # of a graph
@@ -47,8 +69,8 @@ def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, 
     read."""
     with _reading(content, source) as reader:
         weights = reader.read(graph_of(reader.read())).all(5)
-        tensors = dict(read_tensor(reader, span) for span in weights)
-        return {name: each.astype(each.dtype.newbyteorder("=")) for name, each in tensors.items()}
+        tensors = dict(_read_tensor(reader, span) for span in weights)
+        return {name: item.astype(item.dtype.newbyteorder("=")) for name, item in tensors.items()}
 
 
 @contextmanager
@@ -79,7 +101,7 @@ def _check_graphs(reader: ProtobufReader, main: slice, operators: Collection[str
         for value in map(reader.read, (*graph.all(11), *graph.all(12))):
             value.text(1)
         for weight in graph.all(5):
-            read_tensor(reader, weight)
+            _read_tensor(reader, weight)
         nodes += len(graph.all(1))
         if nodes > MOST_NODES:
             raise DamagedError(f"it has more than {MOST_NODES:,} nodes")
@@ -90,7 +112,7 @@ def _check_graphs(reader: ProtobufReader, main: slice, operators: Collection[str
                     continue
                 _refuse(attribute, _SPARSE)
                 for tensor in (*attribute.one(5), *attribute.all(10)):
-                    read_tensor(reader, tensor)
+                    _read_tensor(reader, tensor)
                 left += [(inner, depth + 1) for inner in (*attribute.one(6), *attribute.all(11))]
 
 
@@ -110,3 +132,34 @@ def _refuse(message: Message, fields: dict[int, str]) -> None:
     for number, what in fields.items():
         if number in message.fields:
             raise DamagedError(f"it has {what}, which thinstack never writes")
+
+
+def _read_tensor(reader: ProtobufReader, span: slice) -> tuple[str, NDArray[Any]]:
+    """The name and the numbers of a `TensorProto`. Raw bytes are not copied.
+
+    Raises ValueError unless the tensor has a numeric type, holds its data itself, and has as much
+    data as its shape says.
+    """
+    message = reader.read(span)
+    name = message.text(_NAME)
+    if _EXTERNAL in message.fields or message.integer(_LOCATION):
+        raise DamagedError(f"tensor {name!r:.80} keeps its data in another file")
+    kind = message.integer(_TYPE)
+    if kind not in _TYPES:
+        problem = f"has elements of type {kind}, which are no numbers that thinstack reads"
+        raise DamagedError(f"tensor {name!r:.80} {problem}")
+    dtype, field = _TYPES[kind]
+    if raw := message.one(_RAW):
+        flat = np.frombuffer(memoryview(reader.content)[raw[0]], dtype)
+    elif field in _INTEGER_FIELDS:
+        # float16 is stored as the integer of the same bits.
+        half = dtype.kind == "f"
+        bits = message.integers(field).astype(np.uint16 if half else dtype)
+        flat = bits.view(np.float16) if half else bits
+    else:
+        flat = np.frombuffer(message.numbers(field), dtype)
+    shape = message.integers(_DIMS).tolist()
+    if min(shape, default=0) < 0 or math.prod(shape) != flat.size:
+        problem = f"has the shape {shape!r:.200}, but {flat.size:,} numbers"
+        raise DamagedError(f"tensor {name!r:.80} {problem}")
+    return name, flat.reshape(shape)

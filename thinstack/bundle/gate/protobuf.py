@@ -30,9 +30,9 @@ class Message:
 
     def one(self, number: int) -> list[slice]:
         """As `all`, of a field that may occur once."""
-        if len(found := self.all(number)) > 1:  # protocol buffers would take the last, or merge
-            raise DamagedError(f"field {number} occurs {len(found)} times")
-        return found
+        if len(spans := self.all(number)) > 1:  # protocol buffers would take the last, or merge
+            raise DamagedError(f"field {number} occurs {len(spans)} times")
+        return spans
 
     def text(self, number: int) -> str:
         """A string that may occur once; empty if it does not."""

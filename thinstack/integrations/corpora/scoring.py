@@ -12,11 +12,10 @@ from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.runtime.aspects import aspects
-from thinstack.runtime.culprit import each_part
-from thinstack.runtime.documents import ScoredText, text_scores
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.scored import Scored
+from thinstack.runtime.scored import Scored, ScoredText, text_scores
+from thinstack.text.batching import each_part
 from thinstack.text.sentences import Sentence, splitter
 
 IntArray = NDArray[np.int64]

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from thinstack.integrations.show.marks import Marks
 from thinstack.integrations.show.outline import inline
-from thinstack.runtime.marked import marked_phrases
+from thinstack.runtime.highlights import marked_phrases
 from thinstack.runtime.prediction import Prediction
 
 _STYLE = files("thinstack.integrations.show").joinpath("heat.css").read_text(encoding="utf-8")
@@ -15,7 +15,7 @@ _STYLE = files("thinstack.integrations.show").joinpath("heat.css").read_text(enc
 def heat(predictions: Sequence[Prediction]) -> str:
     """The sentences as running text, in one `<div>`.
 
-    Phrases have a sign and a colour where `thinstack.runtime.marked` says so. The title of each
+    Phrases have a sign and a colour where `thinstack.runtime.highlights` says so. The title of each
     names the probability of every class.
     """
     sentences = (f"<p>{''.join(_sentence(prediction))}</p>\n" for prediction in predictions)

@@ -19,9 +19,8 @@ from thinstack.bundle.reading import Files
 from thinstack.bundle.writing import write_packed
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, raised_by_signal_handler, shown
-from thinstack.runtime.culprit import each_part
 from thinstack.runtime.devices import GPUS
-from thinstack.text.batching import in_batches
+from thinstack.text.batching import each_part, in_batches
 
 BATCH_TOKENS: Final = 1 << 16
 """The most tokens of the Docs that go to the model in one call. One longer Doc may have more."""

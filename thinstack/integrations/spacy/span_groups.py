@@ -11,7 +11,7 @@ from spacy.util import registry
 from thinstack.integrations.spacy.doc_aspects import aspects_of
 from thinstack.integrations.spacy.doc_results import results
 from thinstack.integrations.spacy.places import characters_of, places_of, tokens_at
-from thinstack.runtime.marked import marked_phrases, neutral_of
+from thinstack.runtime.highlights import marked_phrases, neutral_of
 
 COLOURS: Final = {
     "very negative": "#f0955a",

@@ -23,8 +23,8 @@ from thinstack.errors import BundleError, InputError, MissingExtraError, needs_e
 from thinstack.integrations.spacy.doc_bins import check_label, chosen_categories
 from thinstack.integrations.spacy.pipe import SOURCE, BatchedPipe, check_docs, files_from_bytes
 from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.labels import check_labels
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from thinstack.core.transitions import joining_nodes
 from thinstack.data.files.writing import replacing
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
-from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import mean_scores
 from thinstack.training.loop.encoder_teacher import EncoderTeacher
 from thinstack.training.recipe import TeacherConfig
 

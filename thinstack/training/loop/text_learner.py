@@ -25,7 +25,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
-from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors

@@ -15,7 +15,7 @@ from thinstack.core.model.model import Model
 from thinstack.core.scale import summed
 from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error, tempered
-from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.recipe import Recipe

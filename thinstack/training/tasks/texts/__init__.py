@@ -27,8 +27,8 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.accuracy import NAMES, text_figures
 from thinstack.evaluate.figures import Figures
-from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import mean_scores
 from thinstack.text.sentences import Sentence
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch

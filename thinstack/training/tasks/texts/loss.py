@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from thinstack.core.model.model import Model
-from thinstack.runtime.documents import word_shares
+from thinstack.runtime.scored import word_shares
 from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.loop.losses import sent
 from thinstack.training.loop.precision import joint_of

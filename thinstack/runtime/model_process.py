@@ -8,17 +8,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing.spawn import get_executable
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, cast
 
 from numpy.typing import NDArray
 
-from thinstack.errors import DeviceError, raised_by_signal_handler
+from thinstack.errors import BundleError, DeviceError, raised_by_signal_handler
 from thinstack.runtime.ending import end_with_program
-from thinstack.runtime.isolation.messages import Message, read_message, write_message
+from thinstack.runtime.isolated_worker import Message, read_message, write_message
 
 SECONDS: Final = 3
 """Seconds of processor time that loading a model, or running a batch, may take. One more is allowed
@@ -39,15 +39,13 @@ _NO_PROCESS = f"a process of its own for the model cannot be started ({{}}); {TR
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from thinstack.runtime.isolation.isolated_worker import main; main(int(sys.argv[2]))"
+    "from thinstack.runtime.isolated_worker import main; main(int(sys.argv[2]))"
 )
+_NEVER: Final = (0, math.inf)
 
 
-class _Limit(NamedTuple):
-    """How many seconds an answer may take, and the time of the monotonic clock when they end."""
-
-    seconds: int
-    end: float
+class _SilentError(Exception):
+    """A process gave no answer; the message says how it ended."""
 
 
 class ModelProcess:
@@ -57,7 +55,7 @@ class ModelProcess:
     def __init__(self) -> None:
         if getattr(sys, "frozen", False):  # the program itself would start again, and again
             raise DeviceError(_NO_PROCESS.format("this program is its own Python"))
-        top = str(Path(__file__).parents[3])
+        top = str(Path(__file__).parents[2])
         paths = [*filter(None, sys.path), *([] if top in sys.path else [top])]
         # Isolated from the folder it starts in, and from PYTHONPATH: the paths are those of ours.
         start = [get_executable(), "-I", "-c", _START, json.dumps(paths), str(os.getpid())]
@@ -73,42 +71,50 @@ class ModelProcess:
             if raised_by_signal_handler(error):
                 raise
             raise DeviceError(_NO_PROCESS.format(error)) from None
-        self._late, self._limit = 0, _Limit(0, math.inf)
+        # How many seconds an answer may take, and when they end by the monotonic clock.
+        self._late, self._limit = 0, _NEVER
         threading.Thread(target=self._watch, daemon=True).start()
-        self._greeted()
-
-    def _greeted(self) -> None:
-        """Wait for the process to say that it runs. Whatever goes wrong before is no fault of the
-        model."""
-        answered = False
         try:
-            with self._within(GRACE + PATIENCE * SECONDS):
-                read_message(cast(BinaryIO, self._process.stdout), most=MOST_RECEIVED)
+            self._answer(SECONDS)  # that it runs: no model has done anything so far
+        except _SilentError as error:
+            raise DeviceError(_NO_PROCESS.format(f"it {error}")) from None
+
+    def ask(self, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Message:
+        """The reply to a request. Raises BundleError if the process dies or talks nonsense, and
+        ends it."""
+        try:
+            return self._answer(int(request["seconds"]), request, arrays)
+        except _SilentError as error:
+            raise BundleError(
+                f"its process {error}: the model is damaged, made to do harm, or too large for "
+                f"this machine; {TRUSTED}"
+            ) from None
+
+    def _answer(
+        self,
+        seconds: int,
+        request: Mapping[str, Any] | None = None,
+        arrays: Mapping[str, NDArray[Any]] | None = None,
+    ) -> Message:
+        """The next message of the process, to this request, if there is one. Ends the process
+        unless it comes in time."""
+        by_the_clock, answered = GRACE + PATIENCE * seconds, False
+        self._limit = by_the_clock, time.monotonic() + by_the_clock
+        try:
+            if request is not None:
+                write_message(cast(BinaryIO, self._process.stdin), request, arrays or {})
+            message = read_message(cast(BinaryIO, self._process.stdout), most=MOST_RECEIVED)
             answered = True
         except (OSError, EOFError, ValueError) as error:
             if raised_by_signal_handler(error):
                 raise
-            end_with_program()
-            raise DeviceError(_NO_PROCESS.format(f"it {self.how_it_ended(error)}")) from None
+            end_with_program()  # which ended the process
+            raise _SilentError(self._how_it_ended(error)) from None
         finally:
-            if not answered:
+            self._limit = _NEVER
+            if not answered:  # whatever happened, an answer may still come
                 self.end()
-
-    def ask(self, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Message:
-        """The reply to a request. Raises OSError, EOFError or ValueError if there is none."""
-        requests, replies = self._process.stdin, self._process.stdout
-        with self._within(GRACE + PATIENCE * int(request["seconds"])):
-            write_message(cast(BinaryIO, requests), request, arrays)
-            return read_message(cast(BinaryIO, replies), most=MOST_RECEIVED)
-
-    @contextmanager
-    def _within(self, seconds: int) -> Iterator[None]:
-        """End the process if the block takes so many seconds by the clock."""
-        self._limit = _Limit(seconds, time.monotonic() + seconds)
-        try:
-            yield
-        finally:
-            self._limit = _Limit(0, math.inf)
+        return message
 
     def _watch(self) -> None:
         """The work of a thread that lives as long as the process. A thread for each answer would
@@ -120,12 +126,8 @@ class ModelProcess:
                 self._process.kill()
             time.sleep(_TICK)
 
-    def how_it_ended(self, error: Exception) -> str:
-        """How the process ended, in words. `error`: what was wrong with its answer. Raises it if a
-        signal handler of the program did."""
-        if raised_by_signal_handler(error):
-            raise error
-        end_with_program()  # which ended the process
+    def _how_it_ended(self, error: Exception) -> str:
+        """How the process ended, in words. `error`: what was wrong with its answer."""
         with suppress(subprocess.TimeoutExpired):  # it closed the pipe, and lives
             code = self._process.wait(timeout=1)
             return f"took more than {self._late} seconds" if self._late else _ending(code)

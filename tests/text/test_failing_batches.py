@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from thinstack.runtime.culprit import each_part
+from thinstack.text.batching import each_part
 
 
 @pytest.mark.parametrize("culprits", [set(), {0}, {6}, {2, 3}, set(range(7))])

@@ -1,10 +1,17 @@
-"""The process that runs a model for another one, within limits that it sets itself.
+"""The process that runs a model for another one, within limits that it sets itself, and the
+messages between the two.
 
-`thinstack.runtime.isolation.isolated` starts it, and it ends when that process ends or closes the
-pipe, even if a forked child of that process lives on with the pipe. It starts in the time that
-numpy and onnxruntime take.
+`thinstack.runtime.isolated` starts it, and it ends when that process ends or closes the pipe, even
+if a forked child of that process lives on with the pipe. It starts in the time that numpy and
+onnxruntime take.
+
+A message is the length of its JSON (4 bytes, the lowest first), the JSON, and the bytes of each
+array in order. The JSON is an object; `arrays` in it has name, type and shape of each array.
+Nothing is unpickled, because the other process may have come under the model's control.
 """
 
+import json
+import math
 import os
 import queue
 import signal
@@ -12,19 +19,87 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, described
-from thinstack.runtime.isolation.messages import Message, read_message, write_message
-from thinstack.runtime.starting import start_session
+from thinstack.runtime.onnx_session import start_session
 
-MOST_SENT = 1 << 33
+MOST_SENT: Final = 1 << 33
 """Bytes that the process takes in one message, at most: an ONNX file."""
-
-
 LOOK: Final = 1.0
 """Seconds between two looks whether the other process lives."""
+MOST_TEXT: Final = 1 << 24
+"""Bytes of the JSON of a message, at most."""
+_MOST_ARRAYS, _MOST_AXES = 64, 64
+_TYPES = frozenset({"bool", "float16", "float32", "float64"}) | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+class Message(NamedTuple):
+    """What a message says, and its arrays by name."""
+
+    data: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+
+
+def write_message(
+    file: BinaryIO, data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write a message. Raises ValueError for an array that is not of numbers, OSError if the other
+    process is gone."""
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    headers = [(name, array.dtype.name, array.shape) for name, array in whole.items()]
+    if odd := [kind for _, kind, _ in headers if kind not in _TYPES]:
+        raise ValueError(f"an array of {odd[0]}; expected numbers")
+    text = json.dumps({**data, "arrays": headers}).encode()
+    file.write(len(text).to_bytes(4, "little"))
+    file.write(text)
+    for array in whole.values():
+        file.write(array.data.cast("B") if array.size else b"")
+    file.flush()
+
+
+def read_message(file: BinaryIO, *, most: int) -> Message:
+    """The next message, with arrays of at most `most` bytes together.
+
+    Raises EOFError if there is none or it ends early, ValueError if it is no such message.
+    """
+    size = int.from_bytes(_exactly(file, 4), "little")
+    if size > MOST_TEXT:
+        raise ValueError(f"a message of {size:,} bytes; expected at most {MOST_TEXT:,}")
+    try:
+        data = json.loads(_exactly(file, size))
+        headers = [(str(name), str(kind), [*shape]) for name, kind, shape in data.pop("arrays")]
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no message: {error!r}") from None
+    if len(headers) > _MOST_ARRAYS:
+        raise ValueError(f"a message of {len(headers)} arrays")
+    arrays, left = {}, most
+    for name, kind, shape in headers:
+        whole = all(type(axis) is int and 0 <= axis <= most for axis in shape)
+        if kind not in _TYPES or not whole or len(shape) > _MOST_AXES:
+            raise ValueError(f"no array: {name!r:.80} of {kind:.40} {shape!r:.200}")
+        left -= (needed := math.prod(shape) * np.dtype(kind).itemsize)
+        if left < 0:
+            raise ValueError(f"arrays of more than {most:,} bytes")
+        arrays[name] = np.frombuffer(_exactly(file, needed), kind).reshape(shape)
+    return Message(data, arrays)
+
+
+def _exactly(file: BinaryIO, size: int) -> bytearray:
+    content = bytearray(size)
+    view, position = memoryview(content), 0
+    while position < size:
+        count = file.readinto(view[position:])  # type: ignore[attr-defined]
+        if not count:
+            raise EOFError("the other process is gone")
+        position += count
+    return content
 
 
 def main(owner: int) -> None:
@@ -48,15 +123,15 @@ def main(owner: int) -> None:
                 data = {"left": session.left}
             write_message(replies, data, arrays)
         except MissingExtraError as error:
-            _tell(replies, error, error.package, error.extra)
+            _refuse(replies, error, error.package, error.extra)
         except MemoryError:
-            _tell(replies, BundleError(), "it needs more memory than it may have")
+            _refuse(replies, BundleError(), "it needs more memory than it may have")
         except (BundleError, DeviceError) as error:
-            _tell(replies, error, str(error))
+            _refuse(replies, error, str(error))
         except BrokenPipeError:
             return
         except Exception as error:  # whatever it is, the other process waits for an answer
-            _tell(replies, BundleError(), described(error))
+            _refuse(replies, BundleError(), described(error))
 
 
 def _pipes() -> tuple[BinaryIO, BinaryIO]:
@@ -97,9 +172,9 @@ def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
     return session, {
         "device": device,
         "warning": warning,
-        "inputs": [(each.name, each.type) for each in session.get_inputs()],
-        "outputs": [(each.name, each.type) for each in session.get_outputs()],
-        "metadata": dict(session.get_modelmeta().custom_metadata_map),
+        "inputs": [(field.name, field.type) for field in session.get_inputs()],
+        "outputs": [(field.name, field.type) for field in session.get_outputs()],
+        "metadata": [*session.get_modelmeta().custom_metadata_map.items()],
         "providers": session.get_providers(),
     }
 
@@ -110,7 +185,7 @@ def _run(session: Any, message: Message) -> dict[str, Any]:
     return dict(zip(names, session.run(names, dict(message.arrays)), strict=True))
 
 
-def _tell(replies: BinaryIO, error: Exception, *arguments: str) -> None:
+def _refuse(replies: BinaryIO, error: Exception, *arguments: str) -> None:
     texts = [f"{argument:.2000}" for argument in arguments]
     write_message(replies, {"error": type(error).__name__, "arguments": texts}, {})
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, ThinstackError
 from thinstack.runtime.devices import RunningDevice
 from thinstack.runtime.ending import end_with_program
-from thinstack.runtime.isolation.messages import Message
-from thinstack.runtime.isolation.model_process import SECONDS, TRUSTED, ModelProcess
+from thinstack.runtime.isolated_worker import Message
+from thinstack.runtime.model_process import SECONDS, ModelProcess
 from thinstack.runtime.pool import usable_cores
 
 MEMORY: Final = 768 << 20
@@ -77,15 +77,14 @@ class IsolatedSession:
             text = str(error)
             raise BundleError(text if text.startswith(source) else f"{source}: {text}") from None
         self._idle.append(process)
-        known_devices: tuple[RunningDevice, ...] = get_args(RunningDevice)
-        on = (each for each in known_devices if each == description.get("device"))
-        self.device: RunningDevice = next(on, "cpu")
+        devices: tuple[RunningDevice, ...] = get_args(RunningDevice)
+        running = (device for device in devices if device == description.get("device"))
+        self.device: RunningDevice = next(running, "cpu")
         self.warning = str(description.get("warning", ""))
         self._inputs = _named(description.get("inputs"))
         self._outputs = _named(description.get("outputs"))
-        metadata = description.get("metadata")
-        known = metadata.items() if isinstance(metadata, dict) else ()
-        self._metadata = {str(key): str(value) for key, value in known}
+        metadata = [(entry.name, entry.type) for entry in _named(description.get("metadata"))]
+        self._metadata = dict(metadata)
         self._providers = [str(name) for name in description.get("providers", ())]
 
     def get_inputs(self) -> list[_Named]:
@@ -130,7 +129,7 @@ class IsolatedSession:
         return [reply.arrays[name] for name in names]
 
     def _started(self) -> tuple[ModelProcess, Mapping[str, Any]]:
-        """A process that has loaded the model, and what it tells of it."""
+        """A process that has loaded the model, and what it says of it."""
         try:
             process = ModelProcess()
         except DeviceError as problem:
@@ -154,22 +153,12 @@ class IsolatedSession:
     def _answer(
         self, process: ModelProcess, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Message:
-        """The reply of a process. One that dies or talks nonsense is ended, which is a
-        BundleError; the next call starts another."""
-        answered = False
+        """The reply of a process. One that gives none is ended; the next call starts another."""
         try:
-            reply = process.ask(request, arrays)
-            answered = True
-        except (OSError, EOFError, ValueError) as error:
-            how = process.how_it_ended(error)
-            raise BundleError(
-                f"its process {how}: the model is damaged, made to do harm, or too large for this "
-                f"machine; {TRUSTED}"
-            ) from None
-        finally:
-            if not answered:  # whatever happened, an answer may still come
-                self._drop(process)
-        return reply
+            return process.ask(request, arrays)
+        except BaseException:
+            self._drop(process)
+            raise
 
     def _drop(self, process: ModelProcess) -> None:
         process.end()
