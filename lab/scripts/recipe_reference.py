@@ -1,7 +1,7 @@
-"""The reference of recipes, docs/recipes.md, written from the pydantic models of
-`thinstack.core.config` and from the built-in plugins.
+"""The reference of the fields of recipes, from the pydantic models of `thinstack.core.config` and
+the built-in plugins. The documentation site has it below docs/recipes.md (`site_pages.py`).
 
-    python lab/scripts/recipe_reference.py docs/recipes.md
+    python scripts/recipe_reference.py [FILE]
 """
 
 import json
@@ -19,48 +19,12 @@ from thinstack.plugins.manager import PluginManager
 from thinstack.plugins.named import Named
 from thinstack.training.recipe import Recipe
 
-INTRO = """\
-# Recipes
-
-A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
-
-```toml
-schema = 1
-name = "films"
-
-[task]
-name = "phrases.v1"
-
-[data]
-train = "train.txt"                       # one labelled tree a line, (1 (0 Very) (1 good))
-dev = "dev.txt"
-
-[model]
-labels = ["0", "1"]
-embedding = { kind = "words", size = 50 }
-cell = { name = "nary_lstm.v1", hidden_size = 100 }
-head = { name = "node_classifier.v1", options = { dropout = 0.5 } }
-```
-
-`thinstack train films.toml --data DATA --out runs/films` trains it on the files in the folder DATA.
-The folder that `--out` names gets the figures of each epoch and the bundle: `runs/films/model-best`
-is what `thinstack predict` and `thinstack.load` take.
-
-All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
-and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
-files to train on. The folder `lab/recipes/` has recipes to start from.
-
-A recipe without `schema` and `[task]` is one of schema 1. It still runs as it did.
-
-<!-- Written by `python lab/scripts/recipe_reference.py docs/recipes.md`. -->
-"""
-
 PLUGINS = """\
 ## Registered names and their options
 
-These are built in; `thinstack plugins` also lists what other installed packages bring along. The
-docstrings in `thinstack/plugins/` say what the options do, and
-[writing-a-cell.md](writing-a-cell.md) how to write a cell.
+These are built in; `thinstack plugins` also lists those from other installed packages. The docstrings
+in `thinstack/plugins/` explain the options, and [writing-a-cell.md](writing-a-cell.md) shows how to
+write a cell.
 """
 
 NAMES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -75,9 +39,8 @@ KINDS = {
 
 
 def page() -> str:
-    """The reference of recipes."""
-    parts = [INTRO, *sections(Recipe, ""), *plugins()]
-    return "\n".join(parts)
+    """The reference of the fields of recipes."""
+    return "\n".join([*sections(Recipe, ""), *plugins()])
 
 
 def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -> Iterator[str]:

@@ -4,7 +4,8 @@ The pages are written for a reader of the repository: links are relative, and ma
 its files. The hook adds pages that lie outside of `docs/`, makes a link to a page one within the
 site, and a link to another file one to the repository's address. Two spaces make a nested list, as
 in the repository, where Python's Markdown wants four. A code block that names its file
-(```` ```python use.py ````) shows the name.
+(```` ```python use.py ````) shows the name. The page of recipes gets the reference of all fields,
+which is written for the site only.
 """
 
 import posixpath
@@ -13,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+import recipe_reference
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -75,6 +78,9 @@ def outside_of_code(text: str, change: Callable[[str], str]) -> str:
 def on_page_markdown(markdown: str, *, page: "Page", config: "MkDocsConfig", **_: Any) -> str:
     """Mkdocs' event: the text of a page before it becomes HTML."""
     place, repository = page.file.src_uri, config.extra["repository"]
+
+    if place == "recipes.md":
+        markdown = f"{markdown.rstrip()}\n\n{recipe_reference.page()}"
 
     def linked(match: re.Match[str]) -> str:
         code, start, target, end = match.groups()

@@ -1,33 +1,23 @@
-"""docs/recipes.md: the reference that `lab/scripts/recipe_reference.py` writes."""
+"""The reference of recipes that `scripts/recipe_reference.py` writes into the site."""
 
-from pathlib import Path
 from runpy import run_path
+from types import SimpleNamespace
 
-import pytest
+from pages import ROOT
 
 from thinstack.core import config
 from thinstack.core.config import Strict
 from thinstack.training import recipe
 from thinstack.training.recipe import Recipe
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "recipes.md"
 
-
-@pytest.fixture(scope="module")
-def script():
-    return run_path(str(ROOT / "lab" / "scripts" / "recipe_reference.py"))
-
-
-def test_the_page_is_what_the_script_writes(script):
-    command = "python lab/scripts/recipe_reference.py docs/recipes.md"
-    assert PAGE.read_text(encoding="utf-8") == script["page"](), f"out of date, run: {command}"
-
-
-def test_every_field_has_a_description_and_a_row():
-    named = [getattr(module, name) for module in (config, recipe) for name in module.__all__]
-    models = [each for each in named if isinstance(each, type) and issubclass(each, Strict)]
-    text = PAGE.read_text(encoding="utf-8")
+def test_every_field_has_a_description_and_a_row_on_the_site():
+    hook = run_path(str(ROOT / "scripts" / "site_pages.py"))["on_page_markdown"]
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="recipes.md"))
+    settings = SimpleNamespace(extra={"repository": "https://example.org"})
+    text = hook("# Recipes\n", page=page, config=settings)
+    names = [getattr(module, name) for module in (config, recipe) for name in module.__all__]
+    models = [each for each in names if isinstance(each, type) and issubclass(each, Strict)]
     assert Recipe in models
     for model in models:
         for name, field in model.model_fields.items():
