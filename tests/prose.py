@@ -10,7 +10,7 @@ LEFT_OUT = re.compile(
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 ITEM = re.compile(r"^ *(?:[-*]|\d+\.) ", re.MULTILINE)
-END = re.compile(r"(?<=[.?!])(?<! al\.)(?<!e\.g\.)(?<!i\.e\.)[\")*]*\s")
+END = re.compile(r"(?<=[.?!;])(?<! al\.)(?<!e\.g\.)(?<!i\.e\.)[\")*]*\s")
 
 
 def sentences(page):

@@ -32,7 +32,6 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack train lab/recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
     "--out runs/large": HOURS,
     "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
-    'thinstack predict --device webgpu "A wonderful film."': "needs a GPU: .ci/jobs/webgpu",
     "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",
     "thinstack evaluate --format square.v1": OPTION,
     "thinstack export --quantize fp16": OPTION,

@@ -24,6 +24,7 @@ ELSEWHERE = {  # pages whose Python another test or job runs
     "corpora.md": ".ci/jobs/guides",  # Ray Data and Dask: by hand, as the page says
     "publishing-a-model.md": ".ci/jobs/guides",
     "service.md": ".ci/jobs/guides",
+    "devices.md": "tests/examples/test_runtimes_guide.py",
     "runtimes.md": "tests/examples/test_runtimes_guide.py",
     "training.md": ".ci/jobs/guides",
     "writing-a-cell.md": ".ci/jobs/guides",
