@@ -38,7 +38,6 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack export --quantize int8": OPTION,
     "thinstack export --outputs roots": OPTION,
     "thinstack export sentiment": OPTION,
-    "thinstack predict --csv": OPTION,
     "thinstack predict --input": OPTION,
     "thinstack predict --input --jobs 2": OPTION,
     "thinstack predict --input reviews.csv --output aspects": OPTION,
@@ -251,6 +250,6 @@ def test_a_bundle_of_pairs_runs_as_the_page_says(column, tmp_path, site):
     (train,) = [line for line in LINES["docs/training.md"] if "pairs.csv" in line]
     call(train, tmp_path, site)
     (code,) = [block for block in blocks("docs/runtimes.md", "python") if "runs/pairs" in block]
-    (tmp_path / "run.py").write_text(f"{code}print(found.shape)\n", encoding="utf-8")
+    (tmp_path / "run.py").write_text(f"{code}print(scores.shape)\n", encoding="utf-8")
     classes = {"score": 6, "label": 2}[column]
     call(f"python run.py | grep '(2, {classes})'", tmp_path, site)

@@ -7,12 +7,15 @@ Run by hand with Dask 2026.8, threads and two processes.
 """
 
 from functools import cache
+
 import pandas as pd
 import pyarrow as pa
+
 import thinstack
 from thinstack.integrations.corpora import score_batches, scored_schema
 
 load = cache(lambda: thinstack.load("sentiment", threads=1))
+
 
 def score(frame):
     batches = pa.Table.from_pandas(frame, preserve_index=False).to_batches()

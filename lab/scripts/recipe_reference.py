@@ -22,9 +22,9 @@ from thinstack.training.recipe import Recipe
 PLUGINS = """\
 ## Registered names and their options
 
-These are built in; `thinstack plugins` also lists those from other installed packages. The docstrings
-in `thinstack/plugins/` explain the options, and [writing-a-cell.md](writing-a-cell.md) shows how to
-write a cell.
+These are built in; `thinstack plugins` also lists those from other installed packages. The
+docstrings in `thinstack/plugins/` explain the options, and [writing-a-cell.md](writing-a-cell.md)
+shows how to write a cell.
 """
 
 NAMES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -95,7 +95,7 @@ def plugins() -> Iterator[str]:
     for kind, title in KINDS.items():
         specs = manager.specs(kind)
         rows = [(f"`{spec.name}`", spec.summary, options(spec.options)) for spec in specs]
-        used = any(given for _, _, given in rows)
+        used = any(choices for _, _, choices in rows)
         heads = ("name", "what it is", "options (default)")
         yield f"### {title}\n"
         yield table(heads, rows) if used else table(heads[:2], [row[:2] for row in rows])
@@ -145,7 +145,9 @@ def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         words = NAMES[annotation]
     else:
         raise TypeError(f"expected a type of TOML, found {annotation}: say here how it is written")
-    limits = [SIGNS[type(each)].format(*astuple(each)) for each in metadata if type(each) in SIGNS]
+    limits = [
+        SIGNS[type(bound)].format(*astuple(bound)) for bound in metadata if type(bound) in SIGNS
+    ]
     return words + (", " + " and ".join(limits) if limits else "")
 
 
@@ -159,8 +161,8 @@ def bounds_of(metadata: Iterable[Any]) -> list[Any]:
     """The bounds that `Annotated` holds, as they are or in pydantic's `Field`."""
     return [
         bound
-        for each in metadata
-        for bound in (each.metadata if isinstance(each, FieldInfo) else [each])
+        for entry in metadata
+        for bound in (entry.metadata if isinstance(entry, FieldInfo) else [entry])
     ]
 
 

@@ -60,19 +60,19 @@ def link_of(target: str, place: str, repository: str) -> str:
     anchor = f"#{parts.fragment}" if parts.fragment else ""
     if path.startswith("..") or not (ROOT / path).exists():
         raise FileNotFoundError(f"{source}: expected a file at the link {target}, found none")
-    if (found := place_in_site(path)) is not None and (ROOT / path).is_file():
-        return posixpath.relpath(found, posixpath.dirname(place) or ".") + anchor
+    if (other := place_in_site(path)) is not None and (ROOT / path).is_file():
+        return posixpath.relpath(other, posixpath.dirname(place) or ".") + anchor
     kind = "tree" if (ROOT / path).is_dir() else "blob"
     return f"{repository}/{kind}/main/{path}{anchor}"
 
 
 def outside_of_code(text: str, change: Callable[[str], str]) -> str:
     """The text of a page, changed wherever no fenced code stands."""
-    found, end = [], 0
+    parts, end = [], 0
     for block in FENCED.finditer(text):
-        found += [change(text[end : block.start()]), block[0]]
+        parts += [change(text[end : block.start()]), block[0]]
         end = block.end()
-    return "".join([*found, change(text[end:])])
+    return "".join([*parts, change(text[end:])])
 
 
 def on_page_markdown(markdown: str, *, page: "Page", config: "MkDocsConfig", **_: Any) -> str:

@@ -1,5 +1,4 @@
-"""docs/runtimes.md, devices.md, export.md: their Python runs, their tables name what models take and
-give."""
+"""docs/runtimes.md and its neighbours: their Python runs, their tables name what models take."""
 
 import re
 import shutil
