@@ -65,7 +65,7 @@ def test_a_page(hook):
     page = SimpleNamespace(file=SimpleNamespace(src_uri="models.md"))
     config = SimpleNamespace(extra={"repository": HOST})
     text = hook["on_page_markdown"](PAGE, page=page, config=config, files=None)
-    expected = PAGE.replace("(../recipes)", f"({HOST}/tree/main/recipes)")
+    expected = PAGE.replace("(../lab/recipes)", f"({HOST}/tree/main/lab/recipes)")
     expected = expected.replace("  - [two]", "    - [two]")
     assert text == expected.replace("python use.py", 'python title="use.py"')
 
@@ -82,7 +82,7 @@ def links_of(folder, hook):
 
 
 def test_every_link_of_every_page_leads_somewhere(hook):
-    links = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "results", hook)]
+    links = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "lab" / "results", hook)]
     assert len(links) > 100
     for target, place in links:
         hook["link_of"](target, place, HOST)

@@ -1,7 +1,7 @@
 """The reference of the fields of recipes, from the pydantic models of `thinstack.core.config` and
 the built-in plugins. The documentation site has it below docs/recipes.md (`site_pages.py`).
 
-    python scripts/recipe_reference.py [FILE]
+    python lab/scripts/recipe_reference.py [FILE]
 """
 
 import json
@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from written_page import run
 
 from thinstack.plugins.manager import PluginManager
 from thinstack.plugins.named import Named
@@ -182,4 +181,6 @@ def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
+    from written_page import run
+
     run(page)

@@ -12,10 +12,9 @@ import posixpath
 import re
 from collections.abc import Callable
 from pathlib import Path
+from runpy import run_path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import recipe_reference
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -80,7 +79,8 @@ def on_page_markdown(markdown: str, *, page: "Page", config: "MkDocsConfig", **_
     place, repository = page.file.src_uri, config.extra["repository"]
 
     if place == "recipes.md":
-        markdown = f"{markdown.rstrip()}\n\n{recipe_reference.page()}"
+        reference = run_path(str(ROOT / "lab" / "scripts" / "recipe_reference.py"))["page"]()
+        markdown = f"{markdown.rstrip()}\n\n{reference}"
 
     def linked(match: re.Match[str]) -> str:
         code, start, target, end = match.groups()

@@ -95,7 +95,7 @@ SUITES = (ROOT / "lab" / "results" / "suites.md").read_text(encoding="utf-8")
 def test_the_suite_of_polarity_beside_rivals():
     """Two pages have its figures."""
     suites = rows(SUITES[SUITES.index("\n| suite | of |") :])
-    rivals = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
+    rivals = (ROOT / "lab" / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
     by_name = {name: cells[2] for name, cells in rows(rivals).items()}
     minilm = next(figure for name, figure in by_name.items() if name.startswith("all-minilm"))
     of_polarity = suites["`polarity`"]
