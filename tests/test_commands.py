@@ -32,14 +32,12 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack train lab/recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
     "--out runs/large": HOURS,
     "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
-    'thinstack predict --device webgpu "A wonderful film."': "needs a GPU: .ci/jobs/webgpu",
     "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",
     "thinstack evaluate --format square.v1": OPTION,
     "thinstack export --quantize fp16": OPTION,
     "thinstack export --quantize int8": OPTION,
     "thinstack export --outputs roots": OPTION,
     "thinstack export sentiment": OPTION,
-    "thinstack predict --csv": OPTION,
     "thinstack predict --input": OPTION,
     "thinstack predict --input --jobs 2": OPTION,
     "thinstack predict --input reviews.csv --output aspects": OPTION,
@@ -252,6 +250,6 @@ def test_a_bundle_of_pairs_runs_as_the_page_says(column, tmp_path, site):
     (train,) = [line for line in LINES["docs/training.md"] if "pairs.csv" in line]
     call(train, tmp_path, site)
     (code,) = [block for block in blocks("docs/runtimes.md", "python") if "runs/pairs" in block]
-    (tmp_path / "run.py").write_text(f"{code}print(found.shape)\n", encoding="utf-8")
+    (tmp_path / "run.py").write_text(f"{code}print(scores.shape)\n", encoding="utf-8")
     classes = {"score": 6, "label": 2}[column]
     call(f"python run.py | grep '(2, {classes})'", tmp_path, site)

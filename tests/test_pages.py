@@ -12,8 +12,7 @@ import pytest
 import spacy
 import torch
 import typer
-from pages import ROOT, blocks, command_lines, execute, run
-from prose import sentences, words
+from pages import ROOT, blocks, command_lines, execute, run, sentences, words
 from spacy.training import Example
 
 import thinstack
@@ -24,6 +23,7 @@ ELSEWHERE = {  # pages whose Python another test or job runs
     "corpora.md": ".ci/jobs/guides",  # Ray Data and Dask: by hand, as the page says
     "publishing-a-model.md": ".ci/jobs/guides",
     "service.md": ".ci/jobs/guides",
+    "devices.md": "tests/examples/test_runtimes_guide.py",
     "runtimes.md": "tests/examples/test_runtimes_guide.py",
     "training.md": ".ci/jobs/guides",
     "writing-a-cell.md": ".ci/jobs/guides",
@@ -33,20 +33,20 @@ PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 HERE = [page for page in PAGES if blocks(f"docs/{page}", "python") and page not in ELSEWHERE]
 
 
-def given_scores() -> dict[str, Any]:
+def names_of_scores() -> dict[str, Any]:
     return {"torch": torch, "thinstack": thinstack, "nlp": spacy.blank("en")}
 
 
-def given_spacy() -> dict[str, Any]:
+def names_of_spacy() -> dict[str, Any]:
     nlp, texts = spacy.blank("en"), {"A good lamp.": 1.0, "It is bad.": 0.0}
     cats = {text: {"good": share, "bad": 1 - share} for text, share in texts.items()}
     examples = [Example.from_dict(nlp.make_doc(text), {"cats": cats[text]}) for text in texts]
     return {"spacy": spacy, "random": random, "examples": examples, "losses": {}}
 
 
-GIVEN: dict[str, Callable[[], dict[str, Any]]] = {  # what a page's fragments take for granted
-    "scores.md": given_scores,
-    "spacy.md": given_spacy,
+NAMES: dict[str, Callable[[], dict[str, Any]]] = {  # what a page's fragments take for granted
+    "scores.md": names_of_scores,
+    "spacy.md": names_of_spacy,
 }
 
 
@@ -60,22 +60,22 @@ def test_what_is_run_elsewhere_is_there():
 @pytest.mark.parametrize("page", HERE)
 def test_python_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {"__name__": "page", **GIVEN.get(page, dict)()}
+    names = {"__name__": "page", **NAMES.get(page, dict)()}
     for number, block in enumerate(blocks(f"docs/{page}", "python")):
         execute(block, f"<{page}, {number}>", names)
 
 
 def test_start(capsys):
     result = run("docs/start.md", "result = model(")["result"]
-    assert [each.text for each in result.sentences] == [
+    assert [sentence.text for sentence in result.sentences] == [
         "The acting is superb, but the plot never comes alive.",
         "Still, I liked it.",
     ]
-    assert [each.label for each in result.sentences] == ["negative", "positive"]
+    assert [sentence.label for sentence in result.sentences] == ["negative", "positive"]
     capsys.readouterr()
-    found = run("docs/start.md", "InferenceSession")
+    names = run("docs/start.md", "InferenceSession")
     assert capsys.readouterr().out == "(5, 5) (1, 5)\n[0 0 0 1 1]\n"
-    np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
+    np.testing.assert_array_equal(names["nodes"][-1:], names["roots"])
 
 
 def test_the_thin_stack(capsys):
@@ -108,8 +108,8 @@ COMMANDS = [
 @pytest.mark.parametrize(("page", "line"), COMMANDS)
 def test_commands_and_their_options_exist(page, line):
     words = shlex.split(line.split(" || ")[0], comments=True)
-    known = typer.main.get_command(app).commands[words[1]]
-    options = {name for each in known.params for name in (*each.opts, *each.secondary_opts)}
+    params = typer.main.get_command(app).commands[words[1]].params
+    options = {name for param in params for name in (*param.opts, *param.secondary_opts)}
     used = {word.split("=")[0] for word in words[2:] if re.match("--?[a-z]", word)}
     assert used <= options, page
 
@@ -136,4 +136,4 @@ PROSE = ["README.md", *(f"docs/{page}" for page in PAGES)]
 
 @pytest.mark.parametrize("page", PROSE)
 def test_sentences_can_be_read_aloud(page):
-    assert [each for each in sentences(page) if words(each) > LONGEST] == []
+    assert [sentence for sentence in sentences(page) if words(sentence) > LONGEST] == []

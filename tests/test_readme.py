@@ -3,7 +3,6 @@
 import re
 import shlex
 
-import numpy as np
 import pytest
 import torch
 from core.configured import config_of
@@ -60,7 +59,7 @@ def test_the_models_beside_it_have_the_figures_of_the_results():
         lines = text[: text.index("\n\n", text.index("\n|---") + 1)].splitlines()
         cells = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
         return {
-            re.search(r"[\w-]+", first)[0]: [each.strip() for each in rest]
+            re.search(r"[\w-]+", first)[0]: [cell.strip() for cell in rest]
             for first, *rest in cells[1:]
         }
 
@@ -92,7 +91,7 @@ def test_its_figures_are_those_of_the_results():
 
 def test_the_ten_lines(capsys):
     pyarrow = pytest.importorskip("pyarrow")
-    (block,) = [each for each in blocks("README.md", "python") if "score_frame" in each]
+    (block,) = [code for code in blocks("README.md", "python") if "score_frame" in code]
     names = {"texts": iter(["Good.", ""]), "reviews": pyarrow.table({"review": ["Good.", None]})}
     execute(block, "<README.md>", names)
     first, second, *_, last, empty = capsys.readouterr().out.splitlines()
@@ -107,10 +106,10 @@ def test_the_ten_lines(capsys):
 
 
 def test_what_is_said_of_the_battery(capsys):
-    (block,) = [each for each in blocks("README.md", "python") if "about(" in each]
+    (block,) = [code for code in blocks("README.md", "python") if "about(" in code]
     execute(block, "<README.md>", {"model": thinstack.load()})
-    told = re.search(r"# (.+) (very negative|negative) (.+)", block).groups()
-    battery, label, because = told
+    comment = re.search(r"# (.+) (very negative|negative) (.+)", block)
+    battery, label, because = comment.groups()
     assert capsys.readouterr().out == f"{battery} {label} {because}\n"
 
 
@@ -119,12 +118,6 @@ def test_spacy(capsys):
     assert sum(doc.cats.values()) == pytest.approx(1, abs=1e-5)
     assert doc[0:4]._.sentiment_label in ("positive", "very positive")
     assert "very negative" in capsys.readouterr().out
-
-
-def test_onnx(capsys):
-    nodes = run("docs/runtimes.md", "nodes.shape")["nodes"]
-    assert capsys.readouterr().out == "(5, 5) [0 0 0 1 1]\n"
-    np.testing.assert_allclose(nodes.sum(axis=1), 1, atol=1e-5)
 
 
 def test_the_plugin_builds_a_cell_that_exports():

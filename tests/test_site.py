@@ -88,11 +88,11 @@ def public_names(module):
     path = ROOT / module.replace(".", "/")
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     body = ast.parse(path.read_text(encoding="utf-8")).body
-    for each in body:
-        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__":
-            return ast.literal_eval(each.value)
+    for node in body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return ast.literal_eval(node.value)
     kinds = (ast.FunctionDef, ast.ClassDef)
-    return [each.name for each in body if isinstance(each, kinds) and each.name[0] != "_"]
+    return [node.name for node in body if isinstance(node, kinds) and node.name[0] != "_"]
 
 
 def test_nothing_is_fetched_from_elsewhere(site, pages):
@@ -128,5 +128,5 @@ def test_the_ten_commonest_tasks_are_one_click_away(site, pages):
 def test_pages_are_read_as_they_were_meant(pages):
     """Markdown differs: what another reader takes for a list or a table must not be text here."""
     for path, page in pages.items():
-        found = re.search(r"^(\||- |\d+\. |```|#+ ).*", "".join(page.text), re.MULTILINE)
-        assert found is None, f"{path.name}: {found and found[0]}"
+        mark = re.search(r"^(\||- |\d+\. |```|#+ ).*", "".join(page.text), re.MULTILINE)
+        assert mark is None, f"{path.name}: {mark and mark[0]}"

@@ -8,6 +8,11 @@ from types import SimpleNamespace
 import pytest
 from pages import ROOT
 
+from thinstack.core import config
+from thinstack.core.config import Strict
+from thinstack.training import recipe
+from thinstack.training.recipe import Recipe
+
 HOST = "https://example.org/thinstack"
 
 
@@ -59,10 +64,10 @@ f["a"](x)  # [c](../gone)
 def test_a_page(hook):
     page = SimpleNamespace(file=SimpleNamespace(src_uri="models.md"))
     config = SimpleNamespace(extra={"repository": HOST})
-    found = hook["on_page_markdown"](PAGE, page=page, config=config, files=None)
+    text = hook["on_page_markdown"](PAGE, page=page, config=config, files=None)
     expected = PAGE.replace("(../lab/recipes)", f"({HOST}/tree/main/lab/recipes)")
     expected = expected.replace("  - [two]", "    - [two]")
-    assert found == expected.replace("python use.py", 'python title="use.py"')
+    assert text == expected.replace("python use.py", 'python title="use.py"')
 
 
 def links_of(folder, hook):
@@ -77,9 +82,9 @@ def links_of(folder, hook):
 
 
 def test_every_link_of_every_page_leads_somewhere(hook):
-    found = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "lab", hook)]
-    assert len(found) > 100
-    for target, place in found:
+    links = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "lab" / "results", hook)]
+    assert len(links) > 100
+    for target, place in links:
         hook["link_of"](target, place, HOST)
 
 
@@ -96,3 +101,17 @@ def test_the_repository_is_that_of_the_package():
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     addresses = re.findall(r"\b(?:repository|link): (\S+)", site)
     assert addresses == [project["urls"]["Repository"]] * 2
+
+
+def test_every_field_of_recipes_has_a_description_and_a_row(hook):
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="recipes.md"))
+    settings = SimpleNamespace(extra={"repository": HOST})
+    text = hook["on_page_markdown"]("# Recipes\n", page=page, config=settings, files=None)
+    names = [getattr(module, name) for module in (config, recipe) for name in module.__all__]
+    models = [kind for kind in names if isinstance(kind, type) and issubclass(kind, Strict)]
+    assert Recipe in models
+    for model in models:
+        for name, field in model.model_fields.items():
+            if not field.exclude:
+                assert field.description, f"{model.__name__}.{name} has no description"
+                assert f"\n| `{field.alias or name}` |" in text

@@ -134,7 +134,7 @@ def load(
     `aggregation`: "tree" reads a text of several sentences as one tree over their trees, "mean"
     takes the mean of what they say alone; by default it is "tree" if the model has learnt it.
     `isolated`: whether the model runs in processes of its own, with limits of memory and time; by
-    default it does unless it is your own, which docs/runtimes.md ("Files of others") explains.
+    default it does unless it is your own, as docs/third-party-models.md explains.
     `allow_operators`: ONNX operators that an isolated model may have, beside those that
     thinstack's own models have.
 

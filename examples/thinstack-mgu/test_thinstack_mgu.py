@@ -17,8 +17,8 @@ def test_a_node_with_two_children():
     cell = TreeMGU(input_size=3, hidden_size=2, inner_size=3)
     x, a, b = torch.randn(1, 3), torch.randn(1, 2), torch.randn(1, 2)
     links = Links(torch.tensor([0, 0]), torch.tensor([1, 1]))
-    (found,) = cell.compose(x, [torch.cat([a, b])], links)
+    (state,) = cell.compose(x, [torch.cat([a, b])], links)
     s = (a + b) / 2
     f = torch.sigmoid(x @ cell.w[:, :2] + s @ cell.u_f)
     n = torch.tanh(x @ cell.w[:, 2:] + (f * s) @ cell.u_n)
-    torch.testing.assert_close(found, (1 - f) * s + f * n)
+    torch.testing.assert_close(state, (1 - f) * s + f * n)

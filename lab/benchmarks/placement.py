@@ -1,8 +1,8 @@
 """Where the nodes of models run beside a GPU, what is copied and how often the GPU is waited for,
 in one batch.
 
-    python lab/benchmarks/placement.py sentiment NAME=BUNDLE NAME=FILE.onnx --data FOLDER
-        [--device webgpu|cuda] [--plan] [--json] [--markdown docs/runtimes.md]
+    python benchmarks/placement.py sentiment NAME=BUNDLE NAME=FILE.onnx --data FOLDER
+        [--device webgpu|cuda] [--plan] [--json] [--markdown results/placement.md]
 
 It needs no GPU: nodes are placed as onnxruntime places them, from a list of the provider's kernels,
 and counted in a run on the CPU. With `--device webgpu` or `cuda` the batch also runs there, and the

@@ -1,7 +1,7 @@
 """What models of sentiment understand of the suites, beside VADER, TextBlob and a MiniLM that was
 fine-tuned on the same film sentences.
 
-    python lab/benchmarks/suites.py --out lab/results/suites.md --short docs/suite.md
+    python lab/benchmarks/suites.py --out lab/results/suites.md
         [--model NAME=BUNDLE ...] [--encoder FOLDER --train FILE --runs FOLDER]
 
 Without an encoder there is no row of MiniLM. `--train` is SST's train.txt; what MiniLM has learnt
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 from beside_rivals import MINILM, Rival, minilm_scores, textblob, vader
 from rich.console import Console
-from suites_page import page_of, renewed
+from suites_page import page_of
 
 import thinstack
 from thinstack.core.scale import FIVE
@@ -76,9 +76,6 @@ def figures_of(measure: Measure, half: Half) -> dict[str, dict[str, Any]]:
 
 def main(
     out: Annotated[Path, typer.Option(help="File for the page.")],
-    short: Annotated[
-        Path | None, typer.Option(help="A page whose short table is made anew.")
-    ] = None,
     model: Annotated[list[str] | None, typer.Option(help="NAME=BUNDLE.")] = None,
     encoder: Annotated[Path | None, typer.Option(help="Folder of a small BERT.")] = None,
     train: Annotated[Path | None, typer.Option(help="SST's train.txt.")] = None,
@@ -99,8 +96,6 @@ def main(
         figures[name] = figures_of(measure, "reported")
         console.print(name, {suite: each["accuracy"] for suite, each in figures[name].items()})
     out.write_text(page_of(figures), encoding="utf-8")
-    if short:
-        short.write_text(renewed(short.read_text(encoding="utf-8"), figures), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The page of `suites.py`, in Markdown."""
 
 import platform
-import re
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import Any, Final
@@ -40,7 +39,7 @@ def page_of(figures: Mapping[str, Figures]) -> str:
         made,
         "## In short",
         "Percent of sentences that are right, and of sets whose labels are of one side (spread):",
-        short_table(figures),
+        table(["suite", "of", *figures], list(short(figures))),
         "## Right answers",
         "In percent, by kind:",
         table(["suite", "kind", "of", *figures], list(right(figures))),
@@ -52,23 +51,6 @@ def page_of(figures: Mapping[str, Figures]) -> str:
         parts += ["## Terms", "In percent, of suites of aspects:"]
         parts.append(table(["suite", "figure", *figures], found))
     return "\n\n".join(parts) + "\n"
-
-
-def short_table(figures: Mapping[str, Figures]) -> str:
-    return table(["suite", "of", *figures], list(short(figures)))
-
-
-def renewed(page: str, figures: Mapping[str, Figures]) -> str:
-    """Another page with its short table as it is now. Raises ValueError if it has none."""
-    found, count = re.subn(
-        r"^\| suite \| of \|.*?(?=\n\n)",
-        lambda _: short_table(figures),
-        page,
-        flags=re.MULTILINE | re.DOTALL,
-    )
-    if count != 1:
-        raise ValueError(f"expected one table that begins with | suite | of |, found {count}")
-    return found
 
 
 def short(figures: Mapping[str, Figures]) -> Iterator[list[str]]:

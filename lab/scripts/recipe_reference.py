@@ -1,7 +1,7 @@
-"""The reference of recipes, docs/recipes.md, written from the pydantic models of
-`thinstack.core.config` and from the built-in plugins.
+"""The reference of the fields of recipes, from the pydantic models of `thinstack.core.config` and
+the built-in plugins. The documentation site has it below docs/recipes.md (`site_pages.py`).
 
-    python lab/scripts/recipe_reference.py docs/recipes.md
+    python lab/scripts/recipe_reference.py [FILE]
 """
 
 import json
@@ -13,54 +13,17 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from written_page import run
 
 from thinstack.plugins.manager import PluginManager
 from thinstack.plugins.named import Named
 from thinstack.training.recipe import Recipe
 
-INTRO = """\
-# Recipes
-
-A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
-
-```toml
-schema = 1
-name = "films"
-
-[task]
-name = "phrases.v1"
-
-[data]
-train = "train.txt"                       # one labelled tree a line, (1 (0 Very) (1 good))
-dev = "dev.txt"
-
-[model]
-labels = ["0", "1"]
-embedding = { kind = "words", size = 50 }
-cell = { name = "nary_lstm.v1", hidden_size = 100 }
-head = { name = "node_classifier.v1", options = { dropout = 0.5 } }
-```
-
-`thinstack train films.toml --data DATA --out runs/films` trains it on the files in the folder DATA.
-The folder that `--out` names gets the figures of each epoch and the bundle: `runs/films/model-best`
-is what `thinstack predict` and `thinstack.load` take.
-
-All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
-and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
-files to train on. The folder `lab/recipes/` has recipes to start from.
-
-A recipe without `schema` and `[task]` is one of schema 1. It still runs as it did.
-
-<!-- Written by `python lab/scripts/recipe_reference.py docs/recipes.md`. -->
-"""
-
 PLUGINS = """\
 ## Registered names and their options
 
-These are built in; `thinstack plugins` also lists what other installed packages bring along. The
-docstrings in `thinstack/plugins/` say what the options do, and
-[writing-a-cell.md](writing-a-cell.md) how to write a cell.
+These are built in; `thinstack plugins` also lists those from other installed packages. The
+docstrings in `thinstack/plugins/` explain the options, and [writing-a-cell.md](writing-a-cell.md)
+shows how to write a cell.
 """
 
 NAMES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -75,9 +38,8 @@ KINDS = {
 
 
 def page() -> str:
-    """The reference of recipes."""
-    parts = [INTRO, *sections(Recipe, ""), *plugins()]
-    return "\n".join(parts)
+    """The reference of the fields of recipes."""
+    return "\n".join([*sections(Recipe, ""), *plugins()])
 
 
 def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -> Iterator[str]:
@@ -133,7 +95,7 @@ def plugins() -> Iterator[str]:
     for kind, title in KINDS.items():
         specs = manager.specs(kind)
         rows = [(f"`{spec.name}`", spec.summary, options(spec.options)) for spec in specs]
-        used = any(given for _, _, given in rows)
+        used = any(choices for _, _, choices in rows)
         heads = ("name", "what it is", "options (default)")
         yield f"### {title}\n"
         yield table(heads, rows) if used else table(heads[:2], [row[:2] for row in rows])
@@ -183,7 +145,9 @@ def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         words = NAMES[annotation]
     else:
         raise TypeError(f"expected a type of TOML, found {annotation}: say here how it is written")
-    limits = [SIGNS[type(each)].format(*astuple(each)) for each in metadata if type(each) in SIGNS]
+    limits = [
+        SIGNS[type(bound)].format(*astuple(bound)) for bound in metadata if type(bound) in SIGNS
+    ]
     return words + (", " + " and ".join(limits) if limits else "")
 
 
@@ -197,8 +161,8 @@ def bounds_of(metadata: Iterable[Any]) -> list[Any]:
     """The bounds that `Annotated` holds, as they are or in pydantic's `Field`."""
     return [
         bound
-        for each in metadata
-        for bound in (each.metadata if isinstance(each, FieldInfo) else [each])
+        for entry in metadata
+        for bound in (entry.metadata if isinstance(entry, FieldInfo) else [entry])
     ]
 
 
@@ -218,4 +182,6 @@ def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
+    from written_page import run
+
     run(page)

@@ -4,13 +4,15 @@ The pages are written for a reader of the repository: links are relative, and ma
 its files. The hook adds pages that lie outside of `docs/`, makes a link to a page one within the
 site, and a link to another file one to the repository's address. Two spaces make a nested list, as
 in the repository, where Python's Markdown wants four. A code block that names its file
-(```` ```python use.py ````) shows the name.
+(```` ```python use.py ````) shows the name. The page of recipes gets the reference of all fields,
+which is written for the site only.
 """
 
 import posixpath
 import re
 from collections.abc import Callable
 from pathlib import Path
+from runpy import run_path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -57,24 +59,28 @@ def link_of(target: str, place: str, repository: str) -> str:
     anchor = f"#{parts.fragment}" if parts.fragment else ""
     if path.startswith("..") or not (ROOT / path).exists():
         raise FileNotFoundError(f"{source}: expected a file at the link {target}, found none")
-    if (found := place_in_site(path)) is not None and (ROOT / path).is_file():
-        return posixpath.relpath(found, posixpath.dirname(place) or ".") + anchor
+    if (other := place_in_site(path)) is not None and (ROOT / path).is_file():
+        return posixpath.relpath(other, posixpath.dirname(place) or ".") + anchor
     kind = "tree" if (ROOT / path).is_dir() else "blob"
     return f"{repository}/{kind}/main/{path}{anchor}"
 
 
 def outside_of_code(text: str, change: Callable[[str], str]) -> str:
     """The text of a page, changed wherever no fenced code stands."""
-    found, end = [], 0
+    parts, end = [], 0
     for block in FENCED.finditer(text):
-        found += [change(text[end : block.start()]), block[0]]
+        parts += [change(text[end : block.start()]), block[0]]
         end = block.end()
-    return "".join([*found, change(text[end:])])
+    return "".join([*parts, change(text[end:])])
 
 
 def on_page_markdown(markdown: str, *, page: "Page", config: "MkDocsConfig", **_: Any) -> str:
     """Mkdocs' event: the text of a page before it becomes HTML."""
     place, repository = page.file.src_uri, config.extra["repository"]
+
+    if place == "recipes.md":
+        reference = run_path(str(ROOT / "lab" / "scripts" / "recipe_reference.py"))["page"]()
+        markdown = f"{markdown.rstrip()}\n\n{reference}"
 
     def linked(match: re.Match[str]) -> str:
         code, start, target, end = match.groups()

@@ -5,8 +5,7 @@ import shlex
 
 import pytest
 import typer
-from pages import ROOT, command_lines
-from prose import sentences, words
+from pages import ROOT, command_lines, sentences, words
 
 from reproduce.__main__ import app as reproduce
 from thinstack.cli import app

@@ -1,4 +1,4 @@
-"""docs/runtimes.md: its Python runs, its tables name what models take and give."""
+"""docs/runtimes.md and its neighbours: their Python runs, their tables name what models take."""
 
 import re
 import shutil
@@ -16,7 +16,10 @@ from thinstack.export.torchscript import export_torchscript
 from thinstack.runtime.views import View
 
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
+GUIDE = "\n".join(
+    (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for page in ("runtimes.md", "devices.md", "export.md")
+)
 # That of pairs needs a model of pairs: `training/test_pair_tables.py` runs one.
 ALL = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 OWN = [block for block in ALL if 'open_bundle("sentiment")' in block]
@@ -29,9 +32,12 @@ def test_python(tmp_path, monkeypatch, capsys):
     shutil.copy(MODEL, tmp_path / "model.onnx")
     (tmp_path / "model.pt").write_bytes(export_torchscript(load_model("sentiment"))[0])
     monkeypatch.chdir(tmp_path)
-    first, second, third = ({}, {}, {})
-    for block, names in zip(BLOCKS, (first, second, third), strict=True):
-        exec(compile(block, "<runtimes.md>", "exec"), names)
+    outputs = []
+    names: dict[str, object] = {}
+    for block in BLOCKS:
+        exec(compile(block, "<devices.md>", "exec"), names)
+        outputs.append(names.copy())
+    first, second, third = outputs
     assert capsys.readouterr().out.startswith(
         re.search(r"# (.*)$", BLOCKS[0], re.MULTILINE)[1] + "\n"
     )
@@ -63,7 +69,8 @@ def test_labels_that_stand_for_sets_of_classes(capsys):
 def test_the_ids_are_those_of_a_wonderful_film():
     pieces, counts = open_bundle("sentiment").vocabulary().ids(["A", "wonderful", "film"])
     assert (pieces.tolist(), counts.tolist()) == ([1037, 6919, 2143], [1, 1, 1])
-    assert len(re.findall("1037, 6919, 2143", GUIDE)) == 5
+    for path in ("docs/devices.md", "examples/java/Predict.java", "examples/csharp/Predict.cs"):
+        assert "1037, 6919, 2143" in (ROOT / path).read_text(encoding="utf-8")
 
 
 def test_the_tables_hold_every_name():

@@ -34,7 +34,7 @@ _FIRST = """What `thinstack train {file}` runs. Change what you like, and run it
 
     thinstack train {recipe} --data {folder} --out ANOTHER
 
-docs/recipes.md describes every field that a recipe can have."""
+docs/recipes.md says how to print the reference of all fields."""
 
 
 def train_table(

@@ -53,7 +53,7 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     """Raise BundleError unless this ONNX file is whole in itself, and has only operators that the
     models of thinstack need. `source` names the file. `allow`: further operators that it may have.
 
-    docs/runtimes.md ("Files of others") lists what is refused. What a file does as a runtime loads
+    docs/third-party-models.md lists what is refused. What a file does as a runtime loads
     or runs it is for isolation to bound.
     """
     with _reading(content, source) as reader:
