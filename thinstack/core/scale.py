@@ -1,6 +1,6 @@
 """What the names of classes say: whether they are a scale of sentiment, where each class stands on
-it, in which order classes are, and for which of the five classes of sentiment each label of a user
-stands, so that a model of these classes learns the user's own labels."""
+it, and in which order classes are. And the classes of sentiment that each label of a user stands
+for, so that a model of the five learns the user's own labels."""
 
 import re
 from collections.abc import Mapping, Sequence
