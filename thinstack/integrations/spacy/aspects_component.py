@@ -16,10 +16,10 @@ from thinstack.errors import InputError, shown
 from thinstack.integrations.spacy.component import Source, TreeSentiment
 from thinstack.integrations.spacy.doc_aspects import register_aspects
 from thinstack.integrations.spacy.span_groups import AspectGroup
-from thinstack.integrations.spacy.stored import ASPECTS_NAME
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
 
 
 class TreeAspects(TreeSentiment):
@@ -29,11 +29,12 @@ class TreeAspects(TreeSentiment):
     Raises InputError for terms that are none (`thinstack.runtime.mentions.Terms`).
     """
 
+    kind = "tree_aspects"
     learner = "thinstack train TABLE --task aspects"
 
     def __init__(
         self,
-        name: str = ASPECTS_NAME,
+        name: str = "tree_aspects",
         model: str = "aspects",
         about: Sequence[str] | None = None,
         source: Source = "auto",
@@ -57,12 +58,7 @@ class TreeAspects(TreeSentiment):
         """What spaCy hands to the scorer."""
         return {"spans_key": self.spans_key}
 
-    @property
-    def kept(self) -> dict[str, Any]:
-        """The terms that it was asked for."""
-        return {"about": self.about}
-
-    def show(self, doc: Doc) -> None:
+    def show(self, doc: Doc, result: Result) -> None:
         """Set `doc.spans[spans_key]`."""
         assert self.spans_key is not None
         doc.spans[self.spans_key] = AspectGroup(doc, self.spans_key, self.name)
