@@ -135,6 +135,9 @@ def test_a_mark_for_excel_on_request(predict, texts, tmp_path):
     stopped(predict(texts, "--out", tmp_path / "c.jsonl", "--bom"), "--bom")
 
 
+PARAGRAPHS = "Good film\nand fine.\r\n\n \t\nAwful\n\n"
+
+
 def test_paragraphs_are_cut_at_blank_lines():
     lines = (line.rstrip("\r\n") for line in io.StringIO(PARAGRAPHS, newline=""))
     assert list(paragraphs_of(lines)) == [(1, "Good film\nand fine."), (5, "Awful")]

@@ -4,7 +4,6 @@ the rows that failed."""
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -31,6 +30,7 @@ _PLACED: Final[dict[Output, tuple[str, str]]] = {
 """Columns of numbers that only rows of this output have."""
 _ROW: Final = "row"
 _BECAUSE: Final = "because"
+_STRINGS: Final = ("id", "text", _BECAUSE, "label")
 _PROBLEM: Final = "error"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
@@ -118,13 +118,16 @@ def _lines(
     texts: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, output: Output
 ) -> Iterator[str]:
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
-    to_json = partial(json.dumps, ensure_ascii=False)
-    inner = ", ".join(f"{to_json(label).replace('%', '%%')}: %r" for label in labels)
+    quoted = json.JSONEncoder(ensure_ascii=False).encode
+    inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in labels)
     names = [*_numbered(output), *_texts(output), "polarity"]
     form = "{" + "".join(f'"{name}": %s, ' for name in names) + '"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     rows, scores = _rounded(rows)
-    columns = [map(to_json, _column(name, texts, rows, labels)) for name in names]
+    columns = [
+        map(quoted, column) if name in _STRINGS else ("null" if n is None else n for n in column)
+        for name, column in ((name, _column(name, texts, rows, labels)) for name in names)
+    ]
     for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
         yield unscored % cells if row[0] != row[0] else scored % (*cells, *row)
 
