@@ -20,13 +20,13 @@ from test_encoder_teacher import FIVE, classifier
 from tiny_encoder import MPNET, OPTIONS, WIDTH
 from torch import nn
 
+from thinstack.integrations.spacy_training.text_learner import TextLearner
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop import encoder_teacher
 from thinstack.training.loop.encoder_teacher import EncoderTeacher
 from thinstack.training.loop.epochs import train
 from thinstack.training.loop.losses import joint_losses
-from thinstack.training.loop.text_learner import TextLearner
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.tasks.aspects.loss import aspect_losses
 from thinstack.training.tasks.texts.loss import text_losses

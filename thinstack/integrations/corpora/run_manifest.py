@@ -96,8 +96,8 @@ class RunManifest(Strict):
         if not names:
             return ""
         name, more = names[0], f" (and {', '.join(names[1:])})" if len(names) > 1 else ""
-        then, found = before.get(name), after.get(name)
-        return f"its {name} is {then!r:.80}, but now it is {found!r:.80}{more:.200}"
+        then, later = before.get(name), after.get(name)
+        return f"its {name} is {then!r:.80}, but now it is {later!r:.80}{more:.200}"
 
 
 def read_run_manifest(folder: Path) -> RunManifest | None:

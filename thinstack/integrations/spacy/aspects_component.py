@@ -65,17 +65,17 @@ class TreeAspects(TreeSentiment):
 
     def check(self, predictor: Predictor) -> None:
         """Raise InputError for a model that says nothing of terms."""
-        view, found, do = predictor.view, None, "take the model 'aspects'"
+        view, problem, do = predictor.view, None, "take the model 'aspects'"
         finds = view.no_term is not None
         if not predictor.phrases:
-            found = "scores only sentences"
+            problem = "scores only sentences"
         elif not (finds or view.polarity):
-            found = f"has the classes {', '.join(view.labels):.200}"
+            problem = f"has the classes {', '.join(view.labels):.200}"
         elif self.about is None and not finds:
-            found, do = "finds no terms", f"name terms, about=['battery', 'price|cost'], or {do}"
-        if found:
+            problem, do = "finds no terms", f"name terms, about=['battery', 'price|cost'], or {do}"
+        if problem:
             raise InputError(
                 f"{self.name}: expected a model of sentiment that scores phrases, and that finds "
-                f"terms unless `about` names some; {shown(self.model)} {found}: {do} "
+                f"terms unless `about` names some; {shown(self.model)} {problem}: {do} "
                 f"({SEPARATE['aspects']})"
             )

@@ -213,9 +213,11 @@ class TreeSentiment(BatchedPipe):
         files = pack(bundle)
         names = ("device", "threads", "classes", "abstain", "max_words", "isolated")
         settings = {name: getattr(self, name) for name in names}
-        own: Aggregation | None = self.aggregation if self.aggregation in (None, "tree") else "mean"
-        kept = replace(bundle, contents=files)  # so that the model's bytes are held once
-        predictor = Predictor(kept, **settings, aggregation=own)
+        aggregation: Aggregation | None = (
+            self.aggregation if self.aggregation in (None, "tree") else "mean"
+        )
+        packed = replace(bundle, contents=files)  # so that the model's bytes are held once
+        predictor = Predictor(packed, **settings, aggregation=aggregation)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self.check(predictor)
