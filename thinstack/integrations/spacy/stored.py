@@ -9,7 +9,7 @@ from anybody, so what no component can have left is a DataError.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import numpy as np
 import srsly  # type: ignore[import-untyped]
@@ -140,9 +140,9 @@ class PlainSentence(Strict, extra="ignore"):
     terms: Array
 
     @classmethod
-    def of(cls, sentence: Prediction) -> Self:
+    def of(cls, sentence: Prediction) -> "PlainSentence":
         """The plain form of a sentence."""
-        return cls.model_construct(
+        return PlainSentence.model_construct(
             words=sentence.words,
             characters=(sentence.offsets + sentence.start).astype("<i4"),
             transitions=sentence.transitions,
@@ -159,7 +159,7 @@ class PlainSentence(Strict, extra="ignore"):
         start, end = characters[0, 0].item(), characters[-1, 1].item()
         if not (fine and start >= 0 and end <= len(text)):
             raise ValueError(f"expected characters of each word, in order, of {len(text)}")
-        transitions = np.asarray(self.transitions, np.int8).reshape(-1)
+        transitions: NDArray[np.int8] = np.asarray(self.transitions, np.int8).reshape(-1)
         if transitions.size:
             validate(transitions, words=len(self.words))
         scores = _scores(self.scores, len(view.labels), 1, transitions.size)
@@ -168,8 +168,8 @@ class PlainSentence(Strict, extra="ignore"):
             raise ValueError(f"expected parts of {len(self.words)} words")
         terms = None if self.terms is None else _scores(self.terms, 1, len(scores))[:, 0]
         read = text[start:end], self.words, characters - start
-        said = transitions, scores, view, self.weight, self.parts
-        return Prediction(*read, *said, start, terms)
+        said = view, self.weight, self.parts, start, terms
+        return Prediction(*read, transitions, scores, *said)
 
 
 class PlainResult(Strict, extra="ignore"):
@@ -187,16 +187,16 @@ class PlainResult(Strict, extra="ignore"):
     sentences: tuple[PlainSentence, ...]
 
     @classmethod
-    def of(cls, stored: Stored) -> Self:
+    def of(cls, stored: Stored) -> "PlainResult":
         """The plain form of results."""
         result, view = stored.result, stored.result.view
-        return cls.model_construct(
+        return PlainResult.model_construct(
             kind=stored.kind,
             labels=view.labels,
             abstain=view.abstain,
             polarity=view.polarity,
             aggregation=stored.aggregation,
-            about=stored.about,
+            about=None if stored.about is None else list(stored.about),
             root=None if result.joint is None else result.joint.scores[-1],
             sentences=tuple(map(PlainSentence.of, result.sentences)),
         )
