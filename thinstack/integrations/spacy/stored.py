@@ -168,8 +168,8 @@ class PlainSentence(Strict, extra="ignore"):
             raise ValueError(f"expected parts of {len(self.words)} words")
         terms = None if self.terms is None else _scores(self.terms, 1, len(scores))[:, 0]
         read = text[start:end], self.words, characters - start
-        said = view, self.weight, self.parts, start, terms
-        return Prediction(*read, transitions, scores, *said)
+        weight, parts = self.weight, self.parts
+        return Prediction(*read, transitions, scores, view, weight, parts, start, terms)
 
 
 class PlainResult(Strict, extra="ignore"):
