@@ -21,10 +21,10 @@ ATTRIBUTES = ("label", "scores", "exact", "span", "tree", "phrases", "parts")
 
 @cache
 def nlp():
-    found = spacy.blank("en")
-    found.add_pipe("sentencizer")
-    found.add_pipe("tree_sentiment", config={"model": str(GOLDEN / "words"), "threads": 1})
-    return found
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    pipeline.add_pipe("tree_sentiment", config={"model": str(GOLDEN / "words"), "threads": 1})
+    return pipeline
 
 
 def component():
@@ -71,13 +71,14 @@ def asked(doc):
 
 
 def results():
-    found = [nlp()(text)._.tree_sentiment for text in (TEXT, "Good")]
+    values = [nlp()(text)._.tree_sentiment for text in (TEXT, "Good")]
     # What `tree_aspects` leaves, also of a model that finds terms.
-    scale = ["negative", "neutral", "positive"]
-    found += [{**value, "labels": scale, "about": ["film", "like"]} for value in found]
-    sentences = [{**one, "terms": [0.5] * len(one["scores"])} for one in found[0]["sentences"]]
-    found.append({**found[0], "about": None, "sentences": sentences})
-    return [json.dumps(value).encode() for value in found]
+    scale = {"labels": ["negative", "neutral", "positive"], "polarity": [-1, 0, 1]}
+    aspects = {**scale, "kind": "tree_aspects", "about": ["film", "like"]}
+    values += [value | aspects for value in values]
+    sentences = [{**one, "terms": [0.5] * len(one["scores"])} for one in values[0]["sentences"]]
+    values.append(values[0] | aspects | {"about": None, "sentences": sentences})
+    return [json.dumps(value).encode() for value in values]
 
 
 def doc_bins():

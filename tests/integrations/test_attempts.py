@@ -1,4 +1,4 @@
-"""Which rows of a shard are tried, and what is made of deaths."""
+"""What is made of the deaths of the processes that score a shard."""
 
 import random
 
@@ -10,62 +10,53 @@ from thinstack.integrations.corpora.shards import Shard
 from thinstack.integrations.corpora.workers import OpenShard
 
 
-def shard(size):
+def whole(size):
     return Shard(3, [Row(f"r{i}", str(i)) for i in range(size)])
 
 
-def solved(one, poison, chance=0.0):
-    """The shard written in the end, and the tries. Rows of `poison` kill, others by chance."""
-    generator = random.Random(0)
-    for tries in range(1, 10_000):
-        attempt = one.attempt
-        if poison & {row.text for row in attempt.shard.rows} or generator.random() < chance:
-            one.tried("SIGKILL")
-        elif attempt.write:
-            return attempt.shard, tries
+def solved(shard, poison, chance=0.0):
+    """The rows in the end, and how often a process died. Those of `poison` kill, others by
+    chance."""
+    generator, deaths = random.Random(0), 0
+
+    def kills(row):
+        return row.text in poison or generator.random() < chance
+
+    while True:
+        rows = shard.shard.rows
+        places = range(len(rows)) if shard.by_rows else [0]
+        for shard.row in places:
+            if any(map(kills, [rows[shard.row]] if shard.by_rows else rows)):
+                break
         else:
-            one.tried()
-    raise AssertionError("it never ends")
+            return rows, deaths
+        shard.died("SIGKILL")
+        deaths += 1
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 37])
-def test_rows_that_kill_are_found(size):
-    whole = shard(size)
+def test_rows_that_kill_are_named(size):
+    shard = whole(size)
     for poison in ({0}, {size - 1}, {0, size // 2, size - 1}):
-        found, _ = solved(OpenShard(whole), set(map(str, poison)))
-        problems = {place for place, row in enumerate(found.rows) if row.problem}
-        assert problems == poison
-        for place, row in enumerate(found.rows):
-            assert row.id == f"r{place}"
-            assert row.text == ("" if place in poison else str(place))
-        (problem, *_) = (row.problem for row in found.rows if row.problem)
-        assert problem.kind == "killed"
-        assert problem.message == "the process that scored it died 2 times: SIGKILL"
-    assert not any(row.problem for row in whole.rows)
-
-
-def test_one_row_that_kills_costs_few_tries():
-    _, tries = solved(OpenShard(shard(4096)), {"77"})
-    assert tries <= 2 + 2 * 12 + 2 + 1
-
-
-def test_a_process_that_was_killed_by_chance_costs_one_try():
-    one = OpenShard(shard(8))
-    one.tried("SIGKILL")
-    assert one.attempt == (shard(8), True)
+        rows, deaths = solved(OpenShard(shard), set(map(str, poison)))
+        assert {place for place, row in enumerate(rows) if row.problem} == poison
+        assert [row.id for row in rows] == [f"r{place}" for place in range(size)]
+        assert all(row.text == "" for row in rows if row.problem)
+        (problem, *_) = (row.problem for row in rows if row.problem)
+        assert (problem.kind, problem.message[-7:]) == ("killed", "SIGKILL")
+        assert deaths == 1 + 2 * len(poison)
+    assert not any(row.problem for row in shard.rows)
 
 
 def test_rows_are_not_blamed_for_chance():
-    found, _ = solved(OpenShard(shard(64)), {"5"}, chance=0.05)
-    assert [row.id for row in found.rows if row.problem] == ["r5"]
+    rows, _ = solved(OpenShard(whole(64)), {"5"}, chance=0.005)
+    assert [row.id for row in rows if row.problem] == ["r5"]
 
 
 def test_a_shard_that_kills_though_no_row_does_stops_the_run():
-    one = OpenShard(shard(4))
-
-    def go_on():
-        for _ in range(100):
-            one.tried("SIGSEGV") if one.attempt.write else one.tried()
-
+    shard = OpenShard(whole(4))
+    shard.died("SIGSEGV")
+    shard.row = 4  # all are scored
+    shard.died("SIGSEGV")
     with pytest.raises(StoppedError, match=r"shard 3 .*SIGSEGV"):
-        go_on()
+        shard.died("SIGSEGV")

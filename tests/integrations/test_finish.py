@@ -18,8 +18,8 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.origin import is_own
 from thinstack.errors import InputError
 from thinstack.integrations.spacy_training.finish import finish_pipeline
+from thinstack.integrations.spacy_training.text_learner import RESUME_FILES
 from thinstack.runtime.reference import check_cases
-from thinstack.training.loop.text_learner import RESUME_FILES
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "examples" / "spacy-project" / "config.cfg"

@@ -135,15 +135,6 @@ def test_a_mark_for_excel_on_request(predict, texts, tmp_path):
     stopped(predict(texts, "--out", tmp_path / "c.jsonl", "--bom"), "--bom")
 
 
-def test_rows_without_texts_are_not_gone_on_with(predict, texts, tmp_path):
-    predict(texts)
-    path = tmp_path / "out" / "manifest.json"
-    old = json.loads(path.read_text())
-    del old["settings"]["paragraphs"]
-    path.write_text(json.dumps(old | {"schema_version": 1}))
-    stopped(predict(texts), "its schema_version is 1, but now it is 2", "another folder")
-
-
 PARAGRAPHS = "Good film\nand fine.\r\n\n \t\nAwful\n\n"
 
 

@@ -18,8 +18,9 @@ from thinstack.core.config import ModelConfig
 from thinstack.errors import InputError, UnknownNameError
 from thinstack.integrations.spacy import predictions, results
 from thinstack.integrations.spacy.span_groups import PhraseGroup
-from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.integrations.spacy.stored import Annotated, store
+from thinstack.integrations.spacy.stored import Stored, store
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
 
 TEXT = "A good film. It was awful"
@@ -82,10 +83,9 @@ def test_the_last_one_is_read_where_none_has_the_usual_name(two):
     doc = two.make_doc(TEXT)
     for names in (("a", "b"), ("b", "a")):
         for name in names:
-            scores = np.full((2 * 7 - 1, 2), 0.5, np.float32)
-            (sentence,) = sentences_of(doc)
-            tree = thinstack.Tree.balanced(sentence.words).transitions
-            store(doc, [Annotated(sentence, tree, scores)], [name, "other"], name=name)
+            words = [token.text for token in doc]
+            tree, scores = thinstack.Tree.balanced(words), np.full((13, 2), 0.5, np.float32)
+            store(doc, scored(doc.text, words, tree, scores, View((name, "other"))), name)
         assert doc._.sentiment_label == names[1]
 
 
@@ -122,14 +122,22 @@ def test_getters_go_to_worker_processes_that_are_not_forked(nlp):
     assert state[1]["sentiment_label"][2](nlp("so good")[:]) == "good"
 
 
-def scored_as(brackets, **more):
+def scored(text, words, tree, scores, view):
+    """What a component leaves on a Doc of one sentence, whose words stand in turn in the text."""
+    ends = np.cumsum([len(word) + 1 for word in words]) - 1
+    offsets = np.stack([[0, *(ends + 1)[:-1]], ends], axis=1)
+    read = text, tuple(words), offsets, tree.transitions, scores, view
+    return Stored(Result(text, (Prediction(*read),), view))
+
+
+def scored_as(brackets, abstain=0.0):
     """A Doc scored by labels in brackets, 0.6 each."""
     tree = thinstack.from_brackets(brackets)
     doc = Doc(spacy.blank("en").vocab, words=list(tree.words))
     scores = np.full((len(tree), 5), 0.1, np.float32)
     scores[np.arange(len(tree)), [int(label or 0) for label in tree.labels]] = 0.6
-    (sentence,) = sentences_of(doc)
-    store(doc, [Annotated(sentence, tree.transitions, scores)], FIVE, **more)
+    view = View.of(FIVE, abstain)
+    store(doc, scored(doc.text.strip(), tree.words, tree, scores, view), "tree_sentiment")
     return doc
 
 

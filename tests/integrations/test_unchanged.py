@@ -85,7 +85,7 @@ CHANGES = [with_its_time, longer, shorter, cut_last_line_end, replaced, Path.unl
 @pytest.mark.parametrize("change", CHANGES)
 def test_an_input_that_changes_ends_the_run(change, at, model, tmp_path):
     path, out = written(tmp_path / "in.txt"), tmp_path / "out"
-    with pytest.raises(StoppedError, match=r"the input has changed .*--out"):
+    with pytest.raises(StoppedError, match=r"has changed .*--out"):
         run(path, out, model, {at: lambda: change(path)})
     assert not finished(out)
     parts = parts_in(out)
@@ -131,14 +131,14 @@ def test_a_folder_that_changes(change, jobs, model, tmp_path):
         "is gone": files["c"].unlink,
         "has another": lambda: with_its_time(files["a"]),
     }
-    with pytest.raises(StoppedError, match=f"the input has changed .*{name}"):
+    with pytest.raises(StoppedError, match=f"has changed .*{name}"):
         run(folder, tmp_path / "out", model, {16: changed[what]}, jobs=jobs)
     assert not finished(tmp_path / "out")
 
 
 def test_what_is_kept_of_standard_input_is_compared_too(model, tmp_path):
     out, content = tmp_path / "out", written(tmp_path / "in.txt").read_bytes()
-    with pytest.raises(StoppedError, match=r"the input has changed .*'standard-input'"):
+    with pytest.raises(StoppedError, match=r"has changed .*standard-input"):
         run(BytesIO(content), out, model, {40: lambda: longer(out / "standard-input")})
     assert not finished(out)
     assert run(BytesIO(content), out, model).before == 40
@@ -161,7 +161,7 @@ def test_a_model_that_changes_ends_the_run(what, jobs, tmp_path):
             shutil.copytree(tmp_path / "old", folder)
             (folder / "onnx" / "model.onnx").write_bytes(b"half")
 
-    with pytest.raises(StoppedError, match=r"the model has changed .*--out"):
+    with pytest.raises(StoppedError, match=r"has changed .*--out"):
         run(path, out, ModelSource(str(folder)), {40: change}, jobs=jobs)
     assert not finished(out)
     shutil.rmtree(folder, ignore_errors=True)
@@ -186,7 +186,7 @@ def test_a_process_that_starts_takes_no_other_model(changed, tmp_path):
     if not changed:
         assert run(path, tmp_path / "out", model, {16: change}, jobs=1).done == 40
         return
-    with pytest.raises(StoppedError, match="the model has changed"):
+    with pytest.raises(StoppedError, match="has changed"):
         run(path, tmp_path / "out", model, {16: change}, jobs=1)
     assert len(parts_in(tmp_path / "out")) == 3
 

@@ -19,11 +19,11 @@ from steps_there import batch_of, both, step
 from tiny_encoder import MPNET, OPTIONS, WIDTH
 from torch import nn
 
+from thinstack.integrations.spacy_training.text_learner import TextLearner
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.epochs import train
 from thinstack.training.loop.losses import joint_losses
-from thinstack.training.loop.text_learner import TextLearner
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.texts.loss import text_losses

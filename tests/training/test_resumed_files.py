@@ -8,7 +8,7 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import WEIGHTS_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.errors import BundleError
-from thinstack.training.loop.text_learner import TextLearner
+from thinstack.integrations.spacy_training.text_learner import TextLearner
 
 
 @pytest.mark.parametrize(

@@ -83,18 +83,15 @@ def score_batches(
 def _check_batches(batches: object) -> None:
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
-    found, mend = f"a {type(batches).__name__}", ""
-    if isinstance(batches, pa.RecordBatch):
-        mend = "put a single batch in a list"
-    elif hasattr(type(batches), "columns"):
-        mend = "give table.to_batches() of a pyarrow.Table, which Table.from_pandas(frame) makes"
-    elif isinstance(batches, Mapping):
-        mend = "give list(d.values())"
-    elif isinstance(batches, str | bytes | Path) or not isinstance(batches, Iterable):
-        found = shown(batches, 60)
-        mend = "give pyarrow.Table.to_batches(), or `thinstack predict --input FILE`"
-    if mend:
-        raise InputError(f"expected record batches of pyarrow, found {found}: {mend}")
+    single = isinstance(batches, pa.RecordBatch | Mapping | str | bytes | Path)
+    if single or hasattr(type(batches), "columns") or not isinstance(batches, Iterable):
+        text = isinstance(batches, str | bytes | Path | None)
+        kind = shown(batches, 60) if text else f"a {type(batches).__name__}"
+        raise InputError(
+            f"expected record batches of pyarrow, found {kind}: give table.to_batches() of a "
+            "pyarrow.Table, which Table.from_pandas(frame) makes, put a single batch in a list, or "
+            "score a file with `thinstack predict --input FILE`"
+        )
 
 
 def _scored(

@@ -2,14 +2,13 @@
 the rows that failed."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
 from thinstack.errors import needs_extra
@@ -31,6 +30,7 @@ _PLACED: Final[dict[Output, tuple[str, str]]] = {
 """Columns of numbers that only rows of this output have."""
 _ROW: Final = "row"
 _BECAUSE: Final = "because"
+_STRINGS: Final = ("id", "text", _BECAUSE, "label")
 _PROBLEM: Final = "error"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
@@ -69,42 +69,6 @@ def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
-@contextmanager
-def _jsonl_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
-    def write(given: Sequence[Row], rows: ScoredRows) -> None:
-        stream.writelines(_lines(given, rows, labels, output=output))
-
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        yield write
-
-
-def _lines(
-    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, output: Output
-) -> Iterator[str]:
-    """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
-    names = [json.dumps(label, ensure_ascii=False) for label in labels]
-    inner = ", ".join(f"{name.replace('%', '%%')}: %r" for name in names)
-    columns = [*_numbered(output), *_texts(output), "polarity"]
-    form = "".join(f'"{name}": %s, ' for name in columns)
-    form = f'{{{form}"scores": '
-    scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
-    known = np.array([json.dumps(row.id, ensure_ascii=False) for row in given], object)
-    numbers = [_numbers(getattr(rows, name)) for name in _numbered(output)[1:]]
-    labelled = np.array([*names, "null"], object)[rows.label]  # NOTHING is the last
-    probabilities, missing = _rounded(rows.scores).tolist(), np.isnan(rows.scores[:, 0]).tolist()
-    places = zip(
-        *(column.tolist() for column in (known[rows.text], *numbers)),
-        *(
-            (json.dumps(text, ensure_ascii=False) for text in texts)
-            for texts in _given_texts(given, rows, output)
-        ),
-        *(labelled.tolist(), _polarity(rows, "null")),
-        strict=True,
-    )
-    for place, scores, absent in zip(places, probabilities, missing, strict=True):
-        yield unscored % place if absent else scored % (*place, *scores)
-
-
 def _numbered(output: Output) -> list[str]:
     """The first columns: the id, and numbers. Rows of aspects have that of the text, by which texts
     of one id are told apart."""
@@ -117,59 +81,71 @@ def _texts(output: Output) -> list[str]:
     return ["text", *([_BECAUSE] if output == "aspects" else []), "label"]
 
 
-def _given_texts(
-    given: Sequence[Row], rows: ScoredRows, output: Output
-) -> list[Iterator[str | None]]:
-    """The columns of characters of the given texts."""
-    pairs = [(rows.start, rows.end)]
-    pairs += [(rows.because_start, rows.because_end)] if output == "aspects" else []
-    return [rows.texts_of(given, *pair) for pair in pairs]
+def _column(
+    name: str, texts: Sequence[Row], rows: ScoredRows, labels: Sequence[str]
+) -> Iterable[Any]:
+    """A column but that of the scores, with None for what is missing. `texts`: those that were
+    scored."""
+    if name == "id":
+        return (texts[place].id for place in rows.text.tolist())
+    if name == "text":
+        return rows.texts_of(texts, rows.start, rows.end)
+    if name == _BECAUSE:
+        return rows.texts_of(texts, rows.because_start, rows.because_end)
+    if name == "label":
+        return (None if label == NOTHING else labels[label] for label in rows.label.tolist())
+    if name == "polarity":
+        return (None if place != place else place for place in rows.polarity.tolist())
+    return (None if number == NOTHING else number for number in getattr(rows, name).tolist())
 
 
-def _numbers(column: NDArray[np.int64], nothing: str = "null") -> NDArray[np.object_]:
-    """The numbers, `nothing` in place of NOTHING."""
-    values = column.astype(object)
-    values[column == NOTHING] = nothing
-    return values
+def _rounded(rows: ScoredRows) -> tuple[ScoredRows, list[list[float]]]:
+    """The rows with their polarity rounded for text files, and their scores rounded in lists."""
+    scores = rows.scores.astype(np.float64).round(_PLACES).tolist()
+    return rows._replace(polarity=rows.polarity.round(_PLACES)), scores
 
 
-def _rounded(scores: NDArray[np.floating]) -> NDArray[np.float64]:
-    return scores.astype(np.float64).round(_PLACES)
+@contextmanager
+def _jsonl_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
+    def write(texts: Sequence[Row], rows: ScoredRows) -> None:
+        stream.writelines(_lines(texts, rows, labels, output=output))
+
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        yield write
 
 
-def _polarity(rows: ScoredRows, nothing: str) -> list[Any]:
-    """The polarity of each row, `nothing` in place of NaN."""
-    values = _rounded(rows.polarity).astype(object)
-    values[np.isnan(rows.polarity)] = nothing
-    return list(values.tolist())
+def _lines(
+    texts: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, output: Output
+) -> Iterator[str]:
+    """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
+    quoted = json.JSONEncoder(ensure_ascii=False).encode
+    inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in labels)
+    names = [*_numbered(output), *_texts(output), "polarity"]
+    form = "{" + "".join(f'"{name}": %s, ' for name in names) + '"scores": '
+    scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
+    rows, scores = _rounded(rows)
+    columns = [
+        map(quoted, column) if name in _STRINGS else ("null" if n is None else n for n in column)
+        for name, column in ((name, _column(name, texts, rows, labels)) for name in names)
+    ]
+    for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
+        yield unscored % cells if row[0] != row[0] else scored % (*cells, *row)
 
 
 @contextmanager
 def _csv_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
-    def write(given: Sequence[Row], rows: ScoredRows) -> None:
-        writer.writerows(_cells(given, rows, labels, output=output))
+    names = csv_columns(labels, output=output)
+
+    def write(texts: Sequence[Row], rows: ScoredRows) -> None:
+        rows, scores = _rounded(rows)
+        columns = [_column(name, texts, rows, labels) for name in names[: -len(labels)]]
+        for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
+            writer.writerow((*cells, *([None] * len(row) if row[0] != row[0] else row)))
 
     with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.write(csv_line(csv_columns(labels, output=output)))
+        stream.write(csv_line(names))
         writer = csv_writer(stream)
         yield write
-
-
-def _cells(
-    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, output: Output
-) -> Iterator[tuple[Any, ...]]:
-    """The cells of each row; what is missing is empty."""
-    ids, names = np.array([row.id for row in given], object), np.array([*labels, ""], object)
-    numbers = [_numbers(getattr(rows, name), "") for name in _numbered(output)[1:]]
-    scores = _rounded(rows.scores).astype(object)
-    scores[np.isnan(rows.scores)] = ""
-    return zip(
-        *(column.tolist() for column in (ids[rows.text], *numbers)),
-        *_given_texts(given, rows, output),
-        *(names[rows.label].tolist(), _polarity(rows, "")),
-        *scores.T.tolist(),
-        strict=True,
-    )
 
 
 @contextmanager
@@ -177,9 +153,9 @@ def _parquet_part(path: Path, labels: Sequence[str], *, output: Output) -> Itera
     schema = rows_schema(labels, output=output)
     with _in_groups(path, schema) as add:
 
-        def write(given: Sequence[Row], rows: ScoredRows) -> None:
+        def write(texts: Sequence[Row], rows: ScoredRows) -> None:
             for start in range(0, len(rows.text), _GROUP):
-                add(rows_batch(schema, given, rows.at(slice(start, start + _GROUP))))
+                add(rows_batch(schema, texts, rows.at(slice(start, start + _GROUP))))
 
         yield write
 
@@ -199,7 +175,7 @@ def _in_groups(path: Path, schema: "pa.Schema") -> Iterator[Callable[["pa.Record
 
     def add(batch: "pa.RecordBatch") -> None:
         waiting.append(batch)
-        if sum(each.num_rows for each in waiting) >= _GROUP:
+        if sum(part.num_rows for part in waiting) >= _GROUP:
             flush()
 
     with parquet.ParquetWriter(path, schema) as writer:
@@ -243,35 +219,25 @@ def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False
 
 def rows_batch(
     schema: "pa.Schema",
-    given: Sequence[Row],
+    texts: Sequence[Row],
     rows: ScoredRows,
     problems: Mapping[int, Problem] = MappingProxyType({}),
 ) -> "pa.RecordBatch":
-    """Scored rows in the columns of `rows_schema`. The `given` rows of the input and `problems` go
-    by the place of the text."""
+    """Scored rows in the columns of `rows_schema`. The `texts` that were scored and their
+    `problems` go by place."""
     import pyarrow as pa
 
-    missing = np.isnan(rows.scores[:, 0])
-    by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
     kind = schema.field("scores").type
-    names = pa.array([field.name for field in kind], pa.string())
-    columns = {
-        "id": pa.array([row.id for row in given], pa.string()).take(pa.array(rows.text)),
-        "text": pa.array(rows.texts_of(given, rows.start, rows.end), pa.string()),
-        "label": names.take(pa.array(rows.label, mask=rows.label == NOTHING)),
-        "polarity": pa.array(rows.polarity, mask=np.isnan(rows.polarity)),
-        "scores": pa.StructArray.from_arrays(by_class, fields=list(kind), mask=pa.array(missing)),
-    }
+    labels = [field.name for field in kind]
+    missing = pa.array(np.isnan(rows.scores[:, 0]))
+    by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
+    columns = []
     for field in schema:
-        if pa.types.is_integer(field.type):
-            column = getattr(rows, field.name)
-            columns[field.name] = pa.array(column, field.type, mask=column == NOTHING)
-    if _BECAUSE in schema.names:
-        because = rows.texts_of(given, rows.because_start, rows.because_end)
-        columns[_BECAUSE] = pa.array(because, pa.string())
-    if _PROBLEM in schema.names:
-        by_text = [
-            problems[text]._asdict() if text in problems else None for text in range(len(given))
-        ]
-        columns[_PROBLEM] = pa.array(by_text, schema.field(_PROBLEM).type).take(pa.array(rows.text))
-    return pa.record_batch([columns[name] for name in schema.names], schema=schema)
+        if field.name == "scores":
+            columns.append(pa.StructArray.from_arrays(by_class, fields=list(kind), mask=missing))
+        elif field.name == _PROBLEM:
+            failed = {text: problem._asdict() for text, problem in problems.items()}
+            columns.append(pa.array(map(failed.get, rows.text.tolist()), field.type))
+        else:
+            columns.append(pa.array(_column(field.name, texts, rows, labels), field.type))
+    return pa.record_batch(columns, schema=schema)

@@ -57,19 +57,19 @@ class Columns(NamedTuple):
 
 
 def rows_of(
-    source: str, found: Iterable[Found], columns: Columns, *, prefix: str = "", advice: str = ""
+    source: str, records: Iterable[Found], columns: Columns, *, prefix: str = "", advice: str = ""
 ) -> Iterator[Row]:
     """The records of a table as rows of a corpus. A text may be empty or have no words.
 
     `source`: the start of each message. `prefix`: the start of ids that are line numbers. `advice`:
     the end of the DataError for a table that lacks the columns, or has two with one name.
     """
-    known: list[str] | None = None
-    for one in found:
+    columns_named: list[str] | None = None
+    for one in records:
         if isinstance(one, list):
             check_columns(source, one, columns.names, advice)
-            known = one
-        elif problem := repeats_header(source, known, one):
+            columns_named = one
+        elif problem := repeats_header(source, columns_named, one):
             place = None if columns.id else f"{prefix}{one.line}"
             yield Row(place, "", Problem("row", str(problem)))
         else:

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
-from thinstack.errors import StoppedError
+from thinstack.errors import InputError, StoppedError, ThinstackError
 from thinstack.integrations.corpora.folder import SPOOL, OutFolder
-from thinstack.integrations.corpora.inputs import Corpus, digest, open_corpus, spooled_corpus
+from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus
 from thinstack.integrations.corpora.one_file import check_new_file, join_parts, remove_parts
 from thinstack.integrations.corpora.part_files import check_format
 from thinstack.integrations.corpora.rows import Columns
@@ -21,9 +21,8 @@ from thinstack.integrations.corpora.run_manifest import (
     RunManifest,
     Settings,
     as_planned,
-    check_input,
+    changed,
     input_files,
-    opened_again,
     read_run_manifest,
 )
 from thinstack.integrations.corpora.scoring import TextScorer
@@ -106,8 +105,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         alone = (score_shard(scorer, shard, folder) for shard in todo)
         with closing(score_side_by_side(todo, jobs, new) if jobs else alone) as written:
             last = _followed(written, start, request, tell)
-        check_input(partial(_corpus, request, folder, again=corpus), manifest)
-        opened_again(**same)
+        _check_unchanged(request, folder, corpus, manifest, same["name"])
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
         if request.file:
@@ -181,24 +179,41 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
-    """The folder's manifest if it belongs to this run, else a new one."""
-    files = input_files(corpus)
-    known = read_run_manifest(request.out)
-    if known is None:
+    """The folder's manifest if it belongs to this run, else a new one. Raises InputError for that
+    of another run."""
+    before = read_run_manifest(request.out)
+    if before is None:
         repeated = request.repeated_ids
         sizes, digests = plan(corpus, repeated=repeated, tell=lambda rows: tell(Progress(rows)))
     else:
-        sizes, digests = list(known.shards), list(known.digests)
+        sizes, digests = list(before.shards), list(before.digests)
     manifest = RunManifest(
-        input=files,
-        model=digest(scorer.predictor.bundle.path / MANIFEST_FILE),
+        input=input_files(corpus),
+        model=scorer.predictor.bundle.manifest.digest,
         labels=scorer.labels,
         settings=request.settings,
         shards=tuple(sizes),
         digests=tuple(digests),
     )
-    if known is None:
+    if before is None:
         manifest.write(request.out)
-        return manifest
-    manifest.check_same(known, request.out)
-    return known
+    elif difference := before.difference(manifest):
+        raise InputError(
+            f"{request.out}: holds rows of another run: {difference}; name another folder with "
+            "--out"
+        )
+    return before or manifest
+
+
+def _check_unchanged(
+    request: Request, folder: OutFolder, corpus: Corpus, manifest: RunManifest, model: str
+) -> None:
+    """Raise StoppedError if a file of the input or the model is another than the manifest says, is
+    new or is gone."""
+    try:
+        files = input_files(_corpus(request, folder, again=corpus))
+        now = {"input": files, "model": open_bundle(model).manifest.digest}
+    except (ThinstackError, OSError) as error:
+        raise changed(str(error)) from None
+    if difference := manifest.difference(manifest.model_copy(update=now)):
+        raise changed(difference)

@@ -5,19 +5,18 @@ Each shard is compared with what was counted first, before it is scored. So rows
 are always of the input that the manifest describes, and a run may go on from them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
 from thinstack._version import __version__
-from thinstack.bundle import Bundle, open_bundle
 from thinstack.core.config import Aggregation, TreeSource
 from thinstack.core.config.base import Strict, problems
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.dialects import Separator
-from thinstack.errors import DataError, InputError, StoppedError, ThinstackError
+from thinstack.errors import DataError, InputError, StoppedError
 from thinstack.integrations.corpora.inputs import Corpus, digest
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT
@@ -65,19 +64,18 @@ class RunManifest(Strict):
     """A run over a corpus.
 
     `model` is the digest of its bundle's manifest. Each shard of the input has its number of
-    rows in `shards`, and their digest in `digests`. `finished` is set with the last shard. Rows of
-    schema 1 have neither text nor polarity.
+    rows in `shards`, and their digest in `digests`. `finished` is set with the last shard.
     """
 
     kind: Literal["scored corpus"] = "scored corpus"
-    schema_version: Literal[1, 2] = 2
+    schema_version: Literal[1] = 1
     thinstack: str = __version__
     input: dict[str, InputFile]
     model: str
     labels: tuple[str, ...]
     settings: Settings
     shards: tuple[int, ...]
-    digests: tuple[str, ...] = ()
+    digests: tuple[str, ...]
     finished: Finished | None = None
 
     @property
@@ -89,20 +87,17 @@ class RunManifest(Strict):
         """Write the manifest to the folder."""
         write_atomically(folder / MANIFEST, self.model_dump_json(indent=2) + "\n")
 
-    def check_same(self, other: "RunManifest", folder: Path) -> None:
-        """Raise InputError unless `other`, found in the folder, describes the same run."""
-        mine, theirs = (
-            _flat(each.model_dump(exclude={"finished"}, mode="json")) for each in (self, other)
+    def difference(self, now: "RunManifest") -> str:
+        """How a run that is asked for differs from this one, in words; empty if it is the same."""
+        before, after = (
+            _flat(run.model_dump(exclude={"finished"}, mode="json")) for run in (self, now)
         )
-        names = [name for name in {**theirs, **mine} if mine.get(name) != theirs.get(name)]
+        names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         if not names:
-            return
-        name = names[0]
-        more = f" (and {', '.join(names[1:])})" if len(names) > 1 else ""
-        raise InputError(
-            f"{folder}: holds rows of another run: its {name} is {theirs.get(name)!r:.80}, but now "
-            f"it is {mine.get(name)!r:.80}{more:.200}; name another folder with --out"
-        )
+            return ""
+        name, more = names[0], f" (and {', '.join(names[1:])})" if len(names) > 1 else ""
+        then, later = before.get(name), after.get(name)
+        return f"its {name} is {then!r:.80}, but now it is {later!r:.80}{more:.200}"
 
 
 def read_run_manifest(folder: Path) -> RunManifest | None:
@@ -139,52 +134,23 @@ def input_files(corpus: Corpus) -> dict[str, InputFile]:
 
 def as_planned(shards: Iterable[Shard], manifest: RunManifest) -> Iterator[Shard]:
     """The shards as long as each is what the manifest says. Raises StoppedError for one whose rows
-    are others, or cannot be read any more. A manifest of an earlier version of thinstack has only
-    the numbers of rows."""
-    sizes, digests = dict(enumerate(manifest.shards)), dict(enumerate(manifest.digests))
+    are others, or cannot be read any more."""
+    counted = dict(enumerate(zip(manifest.shards, manifest.digests, strict=True)))
     try:
         for shard in shards:
-            known, size = digests.get(shard.number), sizes.get(shard.number)
-            if len(shard.rows) != size or (known and rows_digest(shard.rows) != known):
+            if (len(shard.rows), rows_digest(shard.rows)) != counted.get(shard.number):
                 before = sum(manifest.shards[: shard.number])
-                raise _input_changed(f"of its rows from {before + 1:,} on, some are others")
+                raise changed(f"of its rows from {before + 1:,} on, some are others")
             yield shard
     except DataError as error:  # of a file that could be read when its rows were counted
-        raise _input_changed(str(error)) from None
+        raise changed(str(error)) from None
 
 
-def check_input(corpus: Callable[[], Corpus], manifest: RunManifest) -> None:
-    """Raise StoppedError if a file of the corpus, which `corpus` looks for again, is another than
-    the manifest says, is new or is gone."""
-    try:
-        files = input_files(corpus())
-    except (ThinstackError, OSError) as error:
-        raise _input_changed(str(error)) from None
-    for name in {**manifest.input, **files}:
-        before, now = manifest.input.get(name), files.get(name)
-        if before != now:
-            how = "has another content" if before and now else "is new" if now else "is gone"
-            raise _input_changed(f"{name!r:.200} {how}")
-
-
-def opened_again(name: str, digest: str) -> Bundle:
-    """The bundle of a name or folder. Raises StoppedError unless its manifest has this digest."""
-    try:
-        bundle = open_bundle(name)
-    except (ThinstackError, OSError) as error:
-        raise _changed("model", str(error)) from None
-    if bundle.manifest.digest != digest:
-        raise _changed("model", f"{bundle.path} holds another bundle")
-    return bundle
-
-
-def _input_changed(how: str) -> StoppedError:
-    return _changed("input", how, "; if another program writes to it, score a copy")
-
-
-def _changed(what: str, how: str, more: str = "") -> StoppedError:
+def changed(how: str) -> StoppedError:
+    """What to raise where the input or the model is another than it was."""
     return StoppedError(
-        f"the {what} has changed since the run began: {how}. The rows that are written are of the "
-        f"{what} as it was, and are not called finished: name another folder with --out and start "
-        f"again, or put the old {what} back and run the same command again{more}"
+        f"the input or the model has changed since the run began: {how}. The rows that are written "
+        "are of what it was, and are not called finished: name another folder with --out and start "
+        "again, or put the old input and model back and run the same command again; if another "
+        "program writes to the input, score a copy"
     )

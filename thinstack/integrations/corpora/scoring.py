@@ -71,13 +71,13 @@ class ScoredRows(NamedTuple):
         return type(self)._make(column[places] for column in self)
 
     def texts_of(
-        self, given: Sequence[Row], starts: IntArray, ends: IntArray
+        self, texts: Sequence[Row], starts: IntArray, ends: IntArray
     ) -> Iterator[str | None]:
-        """The characters [start, end) of each row, of the `given` texts at their places; None where
+        """The characters [start, end) of each row, of these `texts` at their places; None where
         there are none. Phrases lie within each other, so all at once would be long."""
         places = zip(self.text.tolist(), starts.tolist(), ends.tolist(), strict=True)
         for text, start, end in places:
-            yield None if start == NOTHING else given[text].text[start:end]
+            yield None if start == NOTHING else texts[text].text[start:end]
 
 
 class TextScorer:
@@ -124,13 +124,13 @@ class TextScorer:
         so has one without aspects."""
         cut = list(self._cut(texts))
         flat = list(chain.from_iterable(cut))
-        words = [[each.words for each in sentences] for sentences in cut]
-        found = self.predictor.score_texts(words, self.source)
+        words = [[sentence.words for sentence in sentences] for sentences in cut]
+        said = self.predictor.score_texts(words, self.source)
         counts = np.array([len(sentences) for sentences in cut], np.int64)
         sizes = np.array([len(text) for text in texts], np.int64)
         if self.output == "documents":
-            return self._placed(self._documents(found, flat, counts, sizes))
-        scored = [sentence for text in found for sentence in text.sentences]
+            return self._placed(self._documents(said, flat, counts, sizes))
+        scored = [sentence for text in said for sentence in text.sentences]
         if self.output == "aspects":
             return self._placed(self._aspects(scored, flat, counts))
         make = self._phrases if self.output == "phrases" else self._sentences
@@ -151,13 +151,16 @@ class TextScorer:
         return self.blank(texts)._replace(start=np.zeros_like(ends), end=ends)
 
     def _documents(
-        self, found: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
+        self, said: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
     ) -> ScoredRows:
         rows = self._whole(np.arange(len(counts)), sizes)
         if not flat:
             return rows
-        lengths, worded = np.array([len(each.words) for each in flat]), np.flatnonzero(counts)
-        rows.scores[worded] = text_scores([found[place] for place in worded.tolist()], lengths)
+        lengths, worded = (
+            np.array([len(sentence.words) for sentence in flat]),
+            np.flatnonzero(counts),
+        )
+        rows.scores[worded] = text_scores([said[place] for place in worded.tolist()], lengths)
         label = np.full(len(counts), NOTHING, np.int64)
         label[worded] = self._labels(rows.scores[worded])
         return rows._replace(label=label)
@@ -166,34 +169,34 @@ class TextScorer:
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray
     ) -> ScoredRows:
         text, sentence = _numbered(counts)
-        starts = np.array([each.start for each in flat], np.int64)
-        ends = starts + np.array([len(each.text) for each in flat], np.int64)
-        scores = np.stack([each.scores[-1] for each in scored])
+        starts = np.array([one.start for one in flat], np.int64)
+        ends = starts + np.array([len(one.text) for one in flat], np.int64)
+        scores = np.stack([one.scores[-1] for one in scored])
         rows = self.blank(text)._replace(sentence=sentence, start=starts, end=ends)
         return rows._replace(label=self._labels(scores), scores=scores)
 
     def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
         text, sentence = _numbered(counts)
-        transitions = np.concatenate([each.transitions for each in scored])
-        nodes = np.array([len(each.transitions) for each in scored], np.int64)
+        transitions = np.concatenate([one.transitions for one in scored])
+        nodes = np.array([len(one.transitions) for one in scored], np.int64)
         owner, node = _numbered(nodes)
         first = np.repeat(np.cumsum(nodes) - nodes, nodes)
         parents = parents_of(transitions)[0]
         parents = np.where(parents == NOTHING, NOTHING, parents - first)
         spans = spans_of(transitions)
-        words = np.concatenate([each.offsets + each.start for each in flat])
+        words = np.concatenate([one.offsets + one.start for one in flat])
         starts, ends = words[spans[:, 0], 0], words[spans[:, 1] - 1, 1]
         rows = self.blank(text[owner])._replace(node=node, parent=parents)
         rows = rows._replace(sentence=sentence[owner], start=starts, end=ends)
-        scores = np.concatenate([each.scores for each in scored])
+        scores = np.concatenate([one.scores for one in scored])
         return rows._replace(label=self._labels(scores), scores=scores)
 
     def _aspects(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
         texts, sentences = _numbered(counts)
         places, scores = list[tuple[int, ...]](), list[NDArray[np.float32]]()
-        each = zip(texts.tolist(), sentences.tolist(), flat, scored, strict=True)
-        for text, number, sentence, found in each:
-            prediction = Prediction.of_sentence(sentence, found, self.predictor.view)
+        numbered = zip(texts.tolist(), sentences.tolist(), flat, scored, strict=True)
+        for text, number, sentence, said in numbered:
+            prediction = Prediction.of_sentence(sentence, said, self.predictor.view)
             for aspect in prediction.aspects:
                 because = aspect.because
                 why = (NOTHING, NOTHING) if because is None else (because.start, because.end)

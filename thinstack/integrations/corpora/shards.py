@@ -87,7 +87,7 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
     twice = np.unique(order[1:][order[1:] == order[:-1]])
     if not len(twice):
         return
-    searched = {each.tobytes() for each in twice[:_LISTED]}
+    searched = {one.tobytes() for one in twice[:_LISTED]}
     ids = dict.fromkeys(
         row.id for row in corpus.rows() if row.id is not None and _hash(row.id) in searched
     )

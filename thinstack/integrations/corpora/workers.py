@@ -1,91 +1,62 @@
-"""Scores shards in several processes. If a process dies, only its current work is lost. Its shard
-is tried again, then halved until each row that kills a process is tried by itself."""
+"""Scores shards in several processes. A process that dies costs its shard, which another one then
+scores row by row: a row at which processes die goes to the errors."""
 
 import multiprocessing
 import os
 import signal
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Final, NamedTuple, NoReturn, TypeVar, cast
+from typing import Final, cast
 
 from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.rows import Problem
 from thinstack.integrations.corpora.run_manifest import Settings
-from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.shards import Shard
-from thinstack.integrations.corpora.work import ModelSource, WrittenShard, batches_of, score_shard
+from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard
 
-T = TypeVar("T")
 _TRIES: Final = 2
 _MAX_FAILED_STARTS: Final = 3
 """Processes in a row that die before they have started, at most."""
 
 
-class Attempt(NamedTuple):
-    """Rows to score, and whether to write them. A part of a shard is tried, but not written."""
-
-    shard: Shard
-    write: bool
-
-
 class OpenShard:
-    """A shard that is not written yet. `attempt` is what to try next, by the result of the last
-    one: the shard and each of its rows have two tries, the parts between them one."""
+    """A shard that is not written yet. Once a process has died of it, it is read `by_rows`; `row`
+    is then the one that is scored, or the number of rows once all are."""
 
     def __init__(self, shard: Shard):
-        self._search = _search(shard)
-        self.attempt = next(self._search)
+        self.shard, self.by_rows, self.row = shard, False, 0
+        self._deaths = Counter[int]()
 
-    def tried(self, how: str = "") -> None:
-        """Note `how` the process died, because of the rows or by chance; "" if it survived. Raises
-        StoppedError if the shard kills the process, but no single row does."""
-        self.attempt = self._search.send(how)
-
-
-Search = Generator[Attempt, str, T]
-"""Attempts, each sent back how the process died, or "" if it survived."""
-
-
-def _search(shard: Shard) -> Search[NoReturn]:
-    size, fruitless = len(shard.rows), False
-    while True:
-        for _ in range(_TRIES):
-            how = yield Attempt(shard, write=True)
-        if fruitless:
+    def died(self, how: str) -> None:
+        """Note `how` its process died, because of a row or by chance. A row at which it has died
+        twice has failed. Raises StoppedError if it dies twice when all rows are scored."""
+        place, shard = self.row, self.shard
+        if not self.by_rows:
+            self.by_rows = True
+            return
+        self._deaths[place] += 1
+        if self._deaths[place] < _TRIES:
+            return
+        if place == len(shard.rows):
             raise StoppedError(
-                f"shard {shard.number} of {size:,} rows: its process dies ({how}), but not on any "
+                f"shard {shard.number} of {place:,} rows: its process dies ({how}), but not on any "
                 "single row; is there too little memory? Continue with fewer --jobs"
             )
-        deadly = {0: how} if size == 1 else (yield from _deadly(shard, 0, size))
-        fruitless = not deadly
-        rows = list(shard.rows)
-        for place, how in deadly.items():
-            message = f"the process that scored it died {_TRIES} times: {how}"
-            rows[place] = rows[place]._replace(text="", problem=Problem("killed", message))
-        shard = shard._replace(rows=rows)
+        message = f"the process that scored it died {_TRIES} times: {how}"
+        failed = shard.rows[place]._replace(text="", problem=Problem("killed", message))
+        rows = [*shard.rows[:place], failed, *shard.rows[place + 1 :]]
+        self.shard, self.row = shard._replace(rows=rows), 0
 
 
-def _deadly(shard: Shard, start: int, end: int) -> Search[dict[int, str]]:
-    """The rows of a deadly part that kill by themselves, by place, and how."""
-    rows, middle = dict[int, str](), (start + end) // 2
-    for first, last in ((start, middle), (middle, end)):
-        for _ in range(_TRIES if last - first == 1 else 1):
-            how = yield Attempt(Shard(shard.number, shard.rows[first:last]), write=False)
-            if not how:
-                break
-        else:
-            rows |= {first: how} if last - first == 1 else (yield from _deadly(shard, first, last))
-    return rows
-
-
-Reply = WrittenShard | None | Exception
-"""Of a worker: a shard is written; it waits for the next task; it cannot go on."""
+Reply = int | WrittenShard | None | Exception
+"""Of a worker: the row that it is about to score; a shard is written; it waits for its first task;
+it cannot go on."""
 
 
 class Worker:
@@ -107,12 +78,7 @@ class Worker:
         """Let the process work on a shard."""
         self.shard = shard
         with suppress(OSError):  # where it is dead, its connection will say so
-            self.connection.send(shard.attempt)
-
-    def reply(self) -> Reply:
-        """The process's reply. Raises EOFError or OSError if it is dead."""
-        reply: Reply = self.connection.recv()
-        return reply
+            self.connection.send((shard.shard, shard.by_rows))
 
     def how_it_died(self) -> str:
         """The signal that killed the process, or its exit code, in words."""
@@ -154,21 +120,15 @@ def _serve(
             scorer = model.scorer(settings)
             connection.send(None)
             while True:
-                connection.send(_worked(connection.recv(), scorer, folder))
+                shard, by_rows = connection.recv()
+                before = connection.send if by_rows else None
+                connection.send(score_shard(scorer, shard, folder, before))
         except (EOFError, ConnectionError):
             raise
         except (ThinstackError, OSError) as error:
             connection.send(error)
         except Exception as error:
             connection.send(StoppedError(f"a process failed: {described(error)}"))
-
-
-def _worked(attempt: Attempt, scorer: TextScorer, folder: OutFolder) -> WrittenShard | None:
-    if attempt.write:
-        return score_shard(scorer, attempt.shard, folder)
-    for rows in batches_of(attempt.shard.rows):  # only to see whether this process survives
-        scorer(rows)
-    return None
 
 
 def _end_with_parent() -> None:
@@ -183,7 +143,7 @@ def score_side_by_side(
 ) -> Generator[WrittenShard, None, None]:
     """Score shards in several processes, which `start` starts, and report each written shard.
 
-    Raises StoppedError if processes die as they start, what `OpenShard.tried` raises, and the error
+    Raises StoppedError if processes die as they start, what `OpenShard.died` raises, and the error
     of a process that cannot continue. However it ends, no process is left running.
     """
     workers: list[Worker] = []
@@ -200,7 +160,7 @@ def score_side_by_side(
             for connection in wait(list(by_connection)):
                 worker = by_connection[cast(Connection, connection)]
                 try:
-                    reply = worker.reply()
+                    reply: Reply = worker.connection.recv()
                 except (EOFError, OSError):
                     workers.remove(worker)
                     failed_starts = 0 if worker.ready else failed_starts + 1
@@ -208,9 +168,10 @@ def score_side_by_side(
                     continue
                 if isinstance(reply, Exception):
                     raise reply
-                if reply is None and worker.shard is not None:
-                    worker.shard.tried()
-                    waiting.appendleft(worker.shard)
+                if isinstance(reply, int):
+                    assert worker.shard is not None, "it reports the rows of a shard"
+                    worker.shard.row = reply
+                    continue
                 worker.ready, worker.shard = True, None
                 if reply is not None:
                     yield reply
@@ -240,5 +201,5 @@ def _requeue_after_death(worker: Worker, waiting: deque[OpenShard], failed_start
             "memory? Continue with fewer --jobs"
         )
     if worker.shard is not None:
-        worker.shard.tried(how)
+        worker.shard.died(how)
         waiting.appendleft(worker.shard)

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from thinstack.integrations.spacy.component import TreeSentiment
     from thinstack.integrations.spacy.doc_aspects import about, aspects
     from thinstack.integrations.spacy.doc_results import Results, predictions, results
-    from thinstack.integrations.spacy.phrases import Phrase
     from thinstack.integrations.spacy.trees import (
         constituency_tree,
         constituency_trees,
         dependency_tree,
         dependency_trees,
     )
+    from thinstack.runtime.phrase import Phrase
 else:
     __getattr__ = lazy(
         __name__,
@@ -23,10 +23,10 @@ else:
             "integrations.spacy.aspects_component": "TreeAspects",
             "integrations.spacy.component": "TreeSentiment",
             "integrations.spacy.doc_aspects": "about aspects",
-            "integrations.spacy.phrases": "Phrase",
             "integrations.spacy.doc_results": "Results predictions results",
             "integrations.spacy.trees": "constituency_tree constituency_trees dependency_tree "
             "dependency_trees",
+            "runtime.phrase": "Phrase",
         },
     )
 

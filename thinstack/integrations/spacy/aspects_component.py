@@ -16,10 +16,10 @@ from thinstack.errors import InputError, shown
 from thinstack.integrations.spacy.component import Source, TreeSentiment
 from thinstack.integrations.spacy.doc_aspects import register_aspects
 from thinstack.integrations.spacy.span_groups import AspectGroup
-from thinstack.integrations.spacy.stored import ASPECTS_NAME
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
 
 
 class TreeAspects(TreeSentiment):
@@ -29,11 +29,12 @@ class TreeAspects(TreeSentiment):
     Raises InputError for terms that are none (`thinstack.runtime.mentions.Terms`).
     """
 
+    kind = "tree_aspects"
     learner = "thinstack train TABLE --task aspects"
 
     def __init__(
         self,
-        name: str = ASPECTS_NAME,
+        name: str = "tree_aspects",
         model: str = "aspects",
         about: Sequence[str] | None = None,
         source: Source = "auto",
@@ -57,29 +58,24 @@ class TreeAspects(TreeSentiment):
         """What spaCy hands to the scorer."""
         return {"spans_key": self.spans_key}
 
-    @property
-    def kept(self) -> dict[str, Any]:
-        """The terms that it was asked for."""
-        return {"about": self.about}
-
-    def show(self, doc: Doc) -> None:
+    def show(self, doc: Doc, result: Result) -> None:
         """Set `doc.spans[spans_key]`."""
         assert self.spans_key is not None
         doc.spans[self.spans_key] = AspectGroup(doc, self.spans_key, self.name)
 
     def check(self, predictor: Predictor) -> None:
         """Raise InputError for a model that says nothing of terms."""
-        view, found, do = predictor.view, None, "take the model 'aspects'"
+        view, problem, do = predictor.view, None, "take the model 'aspects'"
         finds = view.no_term is not None
         if not predictor.phrases:
-            found = "scores only sentences"
+            problem = "scores only sentences"
         elif not (finds or view.polarity):
-            found = f"has the classes {', '.join(view.labels):.200}"
+            problem = f"has the classes {', '.join(view.labels):.200}"
         elif self.about is None and not finds:
-            found, do = "finds no terms", f"name terms, about=['battery', 'price|cost'], or {do}"
-        if found:
+            problem, do = "finds no terms", f"name terms, about=['battery', 'price|cost'], or {do}"
+        if problem:
             raise InputError(
                 f"{self.name}: expected a model of sentiment that scores phrases, and that finds "
-                f"terms unless `about` names some; {shown(self.model)} {found}: {do} "
+                f"terms unless `about` names some; {shown(self.model)} {problem}: {do} "
                 f"({SEPARATE['aspects']})"
             )

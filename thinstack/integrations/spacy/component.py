@@ -35,28 +35,29 @@ from thinstack.integrations.spacy.pipe import (
 )
 from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
-from thinstack.integrations.spacy.stored import Annotated, AnnotatedDoc, store
+from thinstack.integrations.spacy.stored import DocAggregation, Kind, Stored, alike, joined, store
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.long_sentences import MAX_WORDS
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
+from thinstack.runtime.scored import ScoredText
 from thinstack.runtime.views import View
 from thinstack.text.given_trees import Trees
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
-DocAggregation = Literal["tree", "words", "sentences"]
-"""How a Doc of several sentences is read: as one tree, or as a mean of sentences, which weighs them
-by their words or all alike."""
-
-
-Reading = tuple[list[list[DocSentence]], Trees]
-"""The sentences of each Doc, and the source of all trees, or the transitions of each."""
+Reading = tuple[list[str], list[list[DocSentence]], Trees]
+"""The text and the sentences of each Doc, and the source of all trees, or the transitions of
+each."""
 
 
 class TreeSentiment(BatchedPipe):
     """The component. Its model is read by `load`, `from_disk` or `from_bytes`, or else when it is
     first needed. docs/spacy.md describes its settings, and what it sets on a Doc."""
 
+    kind: Kind = "tree_sentiment"
     learner = "tree_classifier"  # what learns in its place
+    about: list[str] | None = None
 
     def __init__(
         self,
@@ -86,8 +87,8 @@ class TreeSentiment(BatchedPipe):
         self._warned = self._told = False  # that it does not learn; that sentences are not set
         self._doubted = False  # that a Doc may not be English
 
-    def predict(self, docs: Iterable[Doc]) -> list[AnnotatedDoc]:
-        """The scored trees of the sentences of each Doc. Nothing is set. Raises InputError if
+    def predict(self, docs: Iterable[Doc]) -> list[Result]:
+        """What the model says of each Doc, by its characters. Nothing is set. Raises InputError if
         parses are asked for and cannot be used, and BundleError if the model fails."""
         return self.run(self.read(docs))
 
@@ -114,7 +115,7 @@ class TreeSentiment(BatchedPipe):
                 stacklevel=2,
             )
         self._doubt(sentences for _, sentences in pairs)
-        return [sentences for _, sentences in pairs], trees
+        return [doc.text for doc, _ in pairs], [sentences for _, sentences in pairs], trees
 
     def _doubt(self, docs: Iterable[Sequence[DocSentence]]) -> None:
         """Warn of the first Doc that may not be English."""
@@ -127,44 +128,38 @@ class TreeSentiment(BatchedPipe):
                 self._doubted = True  # unless that was raised as an error
                 return
 
-    def run(self, reading: Reading) -> list[AnnotatedDoc]:
+    def run(self, reading: Reading) -> list[Result]:
         """What `predict` gives, from what was read. It can be called in any thread."""
-        docs, trees = reading
-        if not any(docs):
-            return [AnnotatedDoc([]) for _ in docs]
+        texts, docs, trees = reading
         words = [[sentence.words for sentence in sentences] for sentences in docs]
         scored = self.predictor.score_texts(words, trees)
-        return [
-            AnnotatedDoc(
-                [Annotated(item, *row) for item, row in zip(items, text.sentences, strict=True)],
-                None if text.joint is None else text.joint.scores[-1],
-            )
-            for items, text in zip(docs, scored, strict=True)
-        ]
+        return list(map(self._result, texts, docs, scored))
 
-    def set_annotations(self, docs: Iterable[Doc], found: Iterable[AnnotatedDoc]) -> None:
+    def _result(self, text: str, sentences: list[DocSentence], scored: ScoredText) -> Result:
+        view, said = self.predictor.view, list[Prediction]()
+        view = View(view.labels, view.abstain, polarity=view.polarity)
+        for sentence, row in zip(sentences, scored.sentences, strict=True):
+            start, end = sentence.characters[0, 0].item(), sentence.characters[-1, 1].item()
+            read = text[start:end], tuple(sentence.words), sentence.characters - start
+            steps, scores, weight, parts, terms = row
+            said.append(Prediction(*read, steps, scores, view, weight, parts, start, terms))
+        joint = alike(said) if self.aggregation == "sentences" else None
+        if scored.joint is not None:
+            joint = joined(scored.joint.scores[-1])
+        return Result(text, tuple(said), view, joint=joint)
+
+    def set_annotations(self, docs: Iterable[Doc], said: Iterable[Result]) -> None:
         """Set the results of the component on each Doc, from what `predict` gave, and what it shows
         of them: `doc.cats` and `doc.spans[spans_key]`."""
-        aggregation = self.aggregation
-        if aggregation is None:
-            aggregation = "tree" if self.predictor.aggregation == "tree" else "words"
-        own: dict[str, Any] = {"name": self.name, "aggregation": aggregation, "kept": self.kept}
-        view = self.predictor.view
-        if view.polarity != View.of(view.labels).polarity:
-            own["polarity"] = view.polarity
-        for doc, each in zip(docs, found, strict=True):
-            store(doc, each.sentences, self.labels, self.abstain, root=each.root, **own)
-            self.show(doc)
+        usual: DocAggregation = "tree" if self.predictor.aggregation == "tree" else "words"
+        for doc, result in zip(docs, said, strict=True):
+            stored = Stored(result, self.aggregation or usual, self.kind, self.about)
+            store(doc, stored, self.name)
+            self.show(doc, result)
 
-    @property
-    def kept(self) -> dict[str, Any]:
-        """What is stored beside the results."""
-        return {}
-
-    def show(self, doc: Doc) -> None:
-        """Set what others read of the results that a Doc has."""
-        known = self.results(doc)
-        doc.cats.update(known.scores if known else dict.fromkeys(self.labels, 0.0))
+    def show(self, doc: Doc, result: Result) -> None:
+        """Set what others read of the result of a Doc."""
+        doc.cats.update(result.scores or dict.fromkeys(self.labels, 0.0))
         if self.spans_key is not None:
             doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 
@@ -218,9 +213,11 @@ class TreeSentiment(BatchedPipe):
         files = pack(bundle)
         names = ("device", "threads", "classes", "abstain", "max_words", "isolated")
         settings = {name: getattr(self, name) for name in names}
-        own: Aggregation | None = self.aggregation if self.aggregation in (None, "tree") else "mean"
-        kept = replace(bundle, contents=files)  # so that the model's bytes are held once
-        predictor = Predictor(kept, **settings, aggregation=own)
+        aggregation: Aggregation | None = (
+            self.aggregation if self.aggregation in (None, "tree") else "mean"
+        )
+        packed = replace(bundle, contents=files)  # so that the model's bytes are held once
+        predictor = Predictor(packed, **settings, aggregation=aggregation)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self.check(predictor)

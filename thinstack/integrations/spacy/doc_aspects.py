@@ -1,18 +1,17 @@
 """What can be read from a spaCy Doc that `tree_aspects` has seen: its aspects, and what is said of
 any span of it. docs/spacy.md lists the attributes.
 
-All of it is computed from the results that the component has stored
-(`thinstack.integrations.spacy.stored`), as `thinstack.integrations.spacy.doc_results` does.
+All of it comes from the `Result` that the component has left
+(`thinstack.integrations.spacy.stored`).
 """
 
 from typing import Any
 
 from spacy.tokens import Doc, Span
 
-from thinstack.integrations.spacy.doc_results import register
-from thinstack.integrations.spacy.phrases import phrases_around, sentences_in
-from thinstack.integrations.spacy.places import span_around, words_within
-from thinstack.integrations.spacy.stored import ASPECTS_NAME, stored_aspects_of, view_of
+from thinstack.integrations.spacy.doc_results import register, sentences_around
+from thinstack.integrations.spacy.places import span_around
+from thinstack.integrations.spacy.stored import stored_of
 from thinstack.runtime import aspects as runtime
 from thinstack.runtime.aspects import Aspect, about_place
 
@@ -40,11 +39,11 @@ def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
     has seen the Doc. Raises UnknownNameError as `aspects` does, and InputError for a span that was
     made before tokens were merged or split.
     """
-    stored, place = stored_aspects_of(span.doc, name), words_within(span)
-    found = phrases_around(span, stored)[0] if stored else []
-    if place is None or len(found) != 1:
+    stored = stored_of(span.doc, name, "tree_aspects")
+    sentences, place = sentences_around(span, stored.result.sentences if stored else ())
+    if len(sentences) != 1:
         return None
-    sentence = found[0].sentence.prediction
+    (sentence,) = sentences
     aspect = about_place(sentence, *place, finds=sentence.terms is not None)
     if aspect is None:
         return None
@@ -55,21 +54,21 @@ def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
 
 def aspects_of(doc: Doc, name: str | None = None) -> list[Aspect]:
     """The aspects of a Doc, whose `start` and `end` are characters of it. Raises as `aspects`."""
-    stored = stored_aspects_of(doc, name)
-    sentences = [phrase.prediction for phrase in sentences_in(doc, stored)] if stored else []
+    stored = stored_of(doc, name, "tree_aspects")
+    sentences = stored.result.sentences if stored else ()
     if not (stored and sentences):
         return []
-    finds, terms = sentences[0].terms is not None, stored.get("about")
-    if terms is None:
+    finds = sentences[0].terms is not None
+    if stored.about is None:
         return list(runtime.aspects(sentences, finds=finds))
-    return runtime.about(sentences, view_of(stored), terms, finds=finds)
+    return runtime.about(sentences, stored.result.view, stored.about, finds=finds)
 
 
 def register_aspects() -> None:
     """Make the attributes known to spaCy. Raises ConfigError if something else has taken one of
     their names."""
     of_doc, of_span = {"getter": aspects}, {"getter": about}
-    register(ASPECTS_NAME, [(Doc, "aspects", of_doc), (Span, "about", of_span)])
+    register("tree_aspects", [(Doc, "aspects", of_doc), (Span, "about", of_span)])
 
 
 def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:

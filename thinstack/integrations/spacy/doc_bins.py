@@ -74,9 +74,9 @@ def _docs(path: FilePath) -> Iterator[Found]:
             chosen = chosen_categories(doc)
             if len(chosen) != 1:
                 cats = ", ".join(f"{label!r}: {score:g}" for label, score in doc.cats.items())
-                found = f"{{{cats:.200}}}" if cats else "no categories"
+                shown_cats = f"{{{cats:.200}}}" if cats else "no categories"
                 expected = f"expected one category of doc.cats above {_CHOSEN}"
-                raise InputError(f"{expected}, found {found}")
+                raise InputError(f"{expected}, found {shown_cats}")
             yield Record(number, {"text": doc.text, "label": chosen[0]})
         except InputError as error:
             yield Record(number, {"text": doc.text}, DataError(f"{path}:{number}: {error}"))

@@ -1,101 +1,117 @@
 """What can be read from a spaCy Doc that `tree_sentiment` has seen. docs/spacy.md lists the
 attributes.
 
-`thinstack.integrations.spacy.stored` says how results are stored. Everything else is computed from
-that when it is asked for. A span has the results of the smallest phrase around it. There is no
-phrase around a span that reaches over several sentences: it has the mean of these sentences, their
-phrases and parts in turn, and no tree. All sentences of a Doc that was read as one tree have what
-that says. White space at the ends of a span does not matter; a span of
-white space only has None. From a model without phrases, only the sentences are phrases, and their
-trees have no labels. A model of plain sentences gives no tree.
+All of it comes from the `Result` that the component has left
+(`thinstack.integrations.spacy.stored`). A span has the results of the smallest phrase around it.
+There is no phrase around a span that reaches over several sentences: it has the mean of these
+sentences, their phrases and parts in turn, and no tree. All sentences of a Doc that was read as one
+tree have what that says. White space at the ends of a span does not matter; a span of white space
+only has None. From a model without phrases, only the sentences are phrases, and their trees have no
+labels. A model of plain sentences gives no tree.
 
 Results are kept by the characters of the Doc, so they stay right when tokens are merged or split
 after the component has run. spaCy does not move a Span that was made before: to ask about such a
 span is an InputError.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import chain
-from operator import mul
 from types import NoneType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from thinstack.errors import ConfigError
-from thinstack.integrations.spacy.phrases import Phrase, phrases_around, root_of, sentences_in
-from thinstack.integrations.spacy.places import span_around, tokens_at
-from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of, view_of
+from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
+from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What one component says about a Doc or a span: the results of one phrase, or of several
+    """What one component says about a Doc or a span: the result of one phrase, or of several
     sentences.
 
     Attributes:
+        doc: the Doc.
+        result: what is said, of at least one sentence or phrase, by the characters of the Doc.
         exact: whether it is about just the words that were asked about.
-        found: the phrase, or the sentences in order; at least one.
-        root: the probabilities of all sentences of a Doc that was read as one tree.
     """
 
+    doc: Doc
+    result: Result
     exact: bool
-    found: list[Phrase]
-    root: tuple[float, ...] | None = None
 
     @property
     def span(self) -> Span:
         """The tokens that the results are about. If tokens were merged since, the results may be
         about a part of the first and of the last one."""
-        start, end = self.found[0].characters[0], self.found[-1].characters[1]
-        return span_around(self.found[0].doc, start, end)
+        sentences = self.result.sentences
+        return span_around(self.doc, sentences[0].start, _end(sentences[-1]))
 
     @property
     def label(self) -> str | None:
         """The most probable class. None if it is less probable than the component asks for."""
-        row, stored = self._row(), self.found[0].stored
-        top = max(row)
-        label: str = stored["labels"][row.index(top)]
-        return label if top >= stored.get("abstain", 0.0) else None
+        return self.result.label
 
     @property
     def scores(self) -> dict[str, float]:
         """The probability of each class, {label: probability}."""
-        return dict(zip(self.found[0].stored["labels"], self._row(), strict=True))
+        return self.result.scores
 
     @property
     def polarity(self) -> float | None:
         """From -1 (negative) to 1 (positive). None if the classes are not a scale of sentiment."""
-        return view_of(self.found[0].stored).mean_place(self._row())
+        return self.result.polarity
 
     @property
     def tree(self) -> str | None:
         """The tree in brackets. None for several sentences, and from a model of plain sentences."""
-        return self.found[0].prediction.brackets if len(self.found) == 1 else None
+        sentences = self.result.sentences
+        return sentences[0].brackets if len(sentences) == 1 else None
 
     @property
     def phrases(self) -> list[dict[str, Any]]:
         """The phrases of its trees, as `Doc._.sentiment_phrases` lists them."""
-        return list(chain.from_iterable(phrase.listed for phrase in self.found))
+        return [
+            phrase for sentence in self.result.sentences for phrase in _listed(self.doc, sentence)
+        ]
 
     @property
     def parts(self) -> list[tuple[int, int]]:
         """The tokens (start, end) of each stretch that was read as a whole."""
-        return list(chain.from_iterable(phrase.token_parts for phrase in self.found))
+        places = [
+            word_places(sentence, np.array(sentence.parts)) for sentence in self.result.sentences
+        ]
+        tokens = tokens_at(self.doc, np.concatenate(places)).tolist()
+        return [(start, end) for start, end in tokens]
 
-    def _row(self) -> tuple[float, ...]:
-        if self.root is not None:
-            return self.root
-        if len(self.found) == 1:
-            return self.found[0].row
-        by_words = self.found[0].stored.get("aggregation", "words") != "sentences"
-        weights = [one.weight * (len(one.record["words"]) if by_words else 1) for one in self.found]
-        rows, total = [one.row for one in self.found], sum(weights)
-        return tuple(sum(map(mul, weights, row)) / total for row in zip(*rows, strict=True))
+
+def word_places(sentence: Prediction, spans: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The characters [start, end) of its words [start, end), (K, 2), in the Doc."""
+    offsets = sentence.offsets
+    ends = offsets[spans[:, 0], 0], offsets[spans[:, 1] - 1, 1]
+    return np.stack(ends, axis=1) + sentence.start
+
+
+def _listed(doc: Doc, sentence: Prediction) -> list[dict[str, Any]]:
+    """The phrases of a sentence, as `Doc._.sentiment_phrases` lists them."""
+    places = word_places(sentence, sentence.spans)
+    tokens, labels, listed = tokens_at(doc, places).tolist(), sentence.labels, []
+    best = zip(sentence.label_ids.tolist(), sentence.certain.tolist(), strict=True)
+    columns = tokens, places.tolist(), best, sentence.node_scores.tolist()
+    for (first, behind), (start, end), (label, certain), row in zip(*columns, strict=True):
+        place = {"start": first, "end": behind, "start_char": start, "end_char": end}
+        text = sentence.text[start - sentence.start : end - sentence.start]
+        said = {"label": labels[label] if certain else None}
+        said["scores"] = dict(zip(labels, row, strict=True))
+        listed.append({**place, "text": text, **said})
+    return listed
 
 
 def results(x: Doc | Span, name: str | None = None) -> Results | None:
@@ -108,11 +124,10 @@ def results(x: Doc | Span, name: str | None = None) -> Results | None:
     stored = stored_of(x.doc, name)
     if stored is None:
         return None
-    if isinstance(x, Doc):
-        found, exact = sentences_in(x, stored), True
-    else:
-        found, exact = phrases_around(x, stored)
-    return Results(exact, found, root_of(stored, len(found))) if found else None
+    sentences, exact = stored.result.sentences, True
+    if isinstance(x, Span):
+        sentences, exact = phrases_around(x, sentences)
+    return Results(x.doc, stored.part(sentences), exact) if sentences else None
 
 
 def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
@@ -124,24 +139,86 @@ def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
     and ConfigError as `register_extensions` does.
     """
     register_extensions()
-    known = results(x, name)
-    return [phrase.prediction for phrase in known.found] if known else []
+    said = results(x, name)
+    return list(said.result.sentences) if said else []
+
+
+def sentences_around(
+    span: Span, sentences: tuple[Prediction, ...]
+) -> tuple[tuple[Prediction, ...], tuple[int, int]]:
+    """The sentences of a Doc with words of a span, and the characters [start, end) of the span
+    without white space; none for a span of white space. Raises InputError as `words_within`."""
+    place = words_within(span)
+    if place is None:
+        return (), (span.start_char, span.start_char)
+    first, behind = bisect_right(sentences, place[0], key=_end), len(sentences)
+    behind = bisect_left(sentences, place[1], first, behind, key=_start)
+    return sentences[first:behind], place
+
+
+def phrases_around(
+    span: Span, sentences: tuple[Prediction, ...]
+) -> tuple[tuple[Prediction, ...], bool]:
+    """The smallest phrase around a span, and whether the span is just that phrase. If the span
+    reaches over several sentences, it is these sentences. A span without words has no phrases."""
+    around, (start, end) = sentences_around(span, sentences)
+    if len(around) != 1:
+        return around, bool(around) and (around[0].start, _end(around[-1])) == (start, end)
+    (sentence,) = around
+    offsets = sentence.offsets
+    first = int(offsets[:, 1].searchsorted(start - sentence.start, side="right"))
+    behind = int(offsets[:, 0].searchsorted(end - sentence.start))
+    if first >= behind:
+        return (), False
+    phrase = sentence
+    if behind - first < len(offsets):
+        spans = sentence.spans
+        # Nodes around the same words are inside each other, and the inner one comes first.
+        phrase = _phrase(sentence, int(((spans[:, 0] <= first) & (spans[:, 1] >= behind)).argmax()))
+    return (phrase,), (phrase.start, _end(phrase)) == (start, end)
+
+
+def _phrase(sentence: Prediction, node: int) -> Prediction:
+    """A node of its tree as a prediction of its own."""
+    first, behind = sentence.spans[node].tolist()
+    if behind - first == len(sentence.words):
+        return sentence
+    nodes = slice(node + 2 - 2 * (behind - first), node + 1)  # they stand side by side, it last
+    words, terms = slice(first, behind), sentence.terms
+    start, end = sentence.offsets[first, 0].item(), sentence.offsets[behind - 1, 1].item()
+    return Prediction(
+        text=sentence.text[start:end],
+        words=sentence.words[words],
+        offsets=sentence.offsets[words] - start,
+        transitions=sentence.transitions[nodes],
+        node_scores=sentence.node_scores[nodes],
+        view=sentence.view,
+        weight=sentence.weight,
+        start=sentence.start + start,
+        terms=None if terms is None else terms[nodes],
+    )
+
+
+def _start(sentence: Prediction) -> int:
+    return sentence.start
+
+
+def _end(sentence: Prediction) -> int:
+    return sentence.start + len(sentence.text)
 
 
 def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dict[str, Any]]]:
     """What `TreeSentiment.why` gives for a Doc, computed by the predictor of the component `name`,
     which scored the Doc."""
-    known, records = results(doc, name), []
-    for sentence in known.found if known else ():
-        characters, _, _ = sentence.arrays
-        why = predictor.why(sentence.prediction)
-        asked = [(characters[each.span[0], 0], characters[each.span[1] - 1, 1]) for each in why]
-        spans = tokens_at(doc, np.reshape(asked, (-1, 2))).tolist()
+    records = []
+    for sentence in predictions(doc, name):
+        why = predictor.why(sentence)
+        places = word_places(sentence, np.reshape([one.span for one in why], (-1, 2)).astype(int))
         records.append(
             [
-                {"start": start, "end": end, "text": each.text}
-                | {"contribution": each.contribution, "turning": each.turning}
-                for (start, end), each in zip(spans, why, strict=True)
+                {"start": start, "end": end, "text": one.text}
+                | {"contribution": one.contribution, "turning": one.turning}
+                for (start, end), one in zip(tokens_at(doc, places).tolist(), why, strict=True)
             ]
         )
     return records
@@ -158,8 +235,8 @@ class _Getter:
     empty: Callable[[], Any] = NoneType
 
     def __call__(self, x: Doc | Span) -> Any:
-        known = results(x)
-        return getattr(known, self.field) if known else self.empty()
+        said = results(x)
+        return getattr(said, self.field) if said else self.empty()
 
 
 _Attribute = tuple[type[Doc] | type[Span], str, dict[str, Any]]
@@ -194,7 +271,7 @@ def register(component: str, attributes: Iterable[_Attribute]) -> None:
     for kind, name, options in attributes:
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
-            # Reading JSON or an older Doc without thinstack makes the first one a plain attribute.
+            # Reading JSON without thinstack makes the first one a plain attribute.
             plain = name == "tree_sentiment" and (default, method, getter, setter) == (None,) * 4
             if not (plain or getattr(getter, "__module__", "").startswith("thinstack.")):
                 where = getattr(getter or method, "__module__", None) or "as a value"

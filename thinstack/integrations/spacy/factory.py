@@ -10,8 +10,9 @@ from thinstack.bundle.hub import is_address
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.aspects_component import TreeAspects
-from thinstack.integrations.spacy.component import DocAggregation, Source, TreeSentiment
+from thinstack.integrations.spacy.component import Source, TreeSentiment
 from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS
+from thinstack.integrations.spacy.stored import DocAggregation
 from thinstack.runtime.long_sentences import MAX_WORDS
 
 _Component = TypeVar("_Component", bound=TreeSentiment)

@@ -172,10 +172,10 @@ def note_requirement(meta: dict[str, Any], device: Device) -> None:
     `spacy package` writes them into the wheel. By itself it finds only packages that have a file
     top_level.txt, which thinstack's build does not write.
     """
-    known = meta.setdefault("requirements", [])
-    if "thinstack" not in [split_requirement(line)[0] for line in known]:
+    required = meta.setdefault("requirements", [])
+    if "thinstack" not in [split_requirement(line)[0] for line in required]:
         extra = next((gpu.extra for gpu in GPUS if gpu.name == device), "cpu")
-        known.append(f"thinstack[{extra}]{get_minor_version_range(__version__)}")
+        required.append(f"thinstack[{extra}]{get_minor_version_range(__version__)}")
 
 
 def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:

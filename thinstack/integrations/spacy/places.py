@@ -21,8 +21,8 @@ def places_of(doc: Doc) -> NDArray[np.int64]:
 def characters_of(places: NDArray[np.int64], tokens: NDArray[np.integer]) -> NDArray[np.int32]:
     """The characters [start, end) of stretches of tokens (K, 2), little-endian, in a Doc of these
     `places`."""
-    found: NDArray[np.int32] = places.ravel().take(2 * tokens - _LAST).astype("<i4")
-    return found
+    characters: NDArray[np.int32] = places.ravel().take(2 * tokens - _LAST).astype("<i4")
+    return characters
 
 
 def tokens_at(doc: Doc, characters: ArrayLike) -> NDArray[np.int64]:

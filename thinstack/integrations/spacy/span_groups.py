@@ -9,8 +9,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import registry
 
 from thinstack.integrations.spacy.doc_aspects import aspects_of
-from thinstack.integrations.spacy.doc_results import results
-from thinstack.integrations.spacy.places import characters_of, places_of, tokens_at
+from thinstack.integrations.spacy.doc_results import predictions, word_places
 from thinstack.runtime.highlights import marked_phrases, neutral_of
 
 COLOURS: Final = {
@@ -38,7 +37,7 @@ class PhraseGroup(SpanGroup):
 
     def __init__(self, doc: Doc, key: str, component: str):
         self._component, self._tokens = component, doc.to_array("IDX")
-        spans, scores = self._found(doc)
+        spans, scores = self._spans(doc)
         super().__init__(doc, name=key, attrs={"scores": scores}, spans=spans)
 
     def __len__(self) -> int:
@@ -70,38 +69,34 @@ class PhraseGroup(SpanGroup):
             return
         if not np.array_equal(tokens, self._tokens):
             self._tokens = tokens
-            self._fill()
+            spans, scores = self._spans(self.doc)
+            attrs = {**self.attrs, "scores": scores}
+            plain = SpanGroup(self.doc, name=self.name, attrs=attrs, spans=spans)
+            self.from_bytes(plain.to_bytes())
 
-    def _fill(self) -> None:
-        spans, scores = self._found(self.doc)
-        attrs = {**self.attrs, "scores": scores}
-        plain = SpanGroup(self.doc, name=self.name, attrs=attrs, spans=spans)
-        self.from_bytes(plain.to_bytes())
-
-    def _found(self, doc: Doc) -> tuple[list[Span], NDArray[np.float32]]:
+    def _spans(self, doc: Doc) -> tuple[list[Span], NDArray[np.float32]]:
         """The spans of the group, and how probable their labels are."""
-        places, spans, scores = places_of(doc), list[Span](), list[float]()
-        for characters, label, score in self._marked(doc):
-            tokens = tokens_at(doc, [characters])
-            if (characters_of(places, tokens) == characters).all():
-                start, end = tokens[0].tolist()
-                spans.append(Span(doc, start, end, label=label))
+        spans, scores = list[Span](), list[float]()
+        for (start, end), label, score in self._marked(doc):
+            span = doc.char_span(start, end, label=label)
+            if span is not None:
+                spans.append(span)
                 scores.append(score)
         return spans, np.array(scores, np.float32)
 
     def _marked(self, doc: Doc) -> Iterator[Marked]:
         """What the group marks."""
-        known = results(doc, self._component)
-        for sentence in known.found if known else ():
-            prediction, characters = sentence.prediction, sentence.arrays[0]
-            labels, certain = prediction.label_ids, prediction.certain
-            for node in marked_phrases(prediction):
-                label = int(labels[node])
-                if certain[node] and label != neutral_of(prediction):
-                    first, behind = prediction.spans[node]
-                    place = int(characters[first, 0]), int(characters[behind - 1, 1])
-                    score = float(prediction.node_scores[node, label])
-                    yield place, prediction.labels[label], score
+        for sentence in predictions(doc, self._component):
+            nodes = [
+                node
+                for node in marked_phrases(sentence)
+                if sentence.certain[node] and sentence.label_ids[node] != neutral_of(sentence)
+            ]
+            places = word_places(sentence, sentence.spans[nodes]).tolist()
+            for node, (start, end) in zip(nodes, places, strict=True):
+                label = sentence.label_ids[node]
+                score = float(sentence.node_scores[node, label])
+                yield (start, end), sentence.labels[label], score
 
 
 class AspectGroup(PhraseGroup):

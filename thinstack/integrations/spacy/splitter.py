@@ -107,17 +107,17 @@ class _Tokens(NamedTuple):
 
     def between(self, start: int, end: int) -> "_Tokens":
         """The tokens [start, end)."""
-        own = slice(start, end)
+        part = slice(start, end)
         return _Tokens(
-            self.whole, self.texts[own], self.starts[own], self.ends[own], self.spaces[own]
+            self.whole, self.texts[part], self.starts[part], self.ends[part], self.spaces[part]
         )
 
     def words(self) -> tuple[list[str], NDArray[np.int64] | None]:
         """The treebank words, and the tokens that each was made of, (L, 2): None if each token is a
         word, as mostly."""
         words, dropped, joined = read_tokens(self.texts, self.spaces)
-        each = not (dropped or joined)
-        return words, None if each else tokens_of_words(len(self.texts), dropped, joined)
+        plain = not (dropped or joined)
+        return words, None if plain else tokens_of_words(len(self.texts), dropped, joined)
 
     @property
     def text(self) -> str:
@@ -128,7 +128,7 @@ class _Tokens(NamedTuple):
     def plain(self) -> bool:
         """Whether no token holds white space beside something else, and none is very long."""
         whole = len("".join(self.texts).split()) < 2 or not any(
-            len(each.split()) > 1 for each in self.texts
+            len(token.split()) > 1 for token in self.texts
         )
         short = len(self.text) <= LONGEST or max(map(len, self.texts)) <= LONGEST
         return whole and short
@@ -228,8 +228,8 @@ def _stretches(spaces: Sequence[bool], odd: NDArray[np.bool_]) -> Iterator[tuple
 
 def _kept(text: str, start: int, end: int) -> Iterator[_Part]:
     """A token as it stands; if it was merged and holds white space, each part by itself."""
-    for found in re.finditer(r"\S+", text[start:end]):
-        yield _Part(found[0], start + found.start(), start + found.end())
+    for match in re.finditer(r"\S+", text[start:end]):
+        yield _Part(match[0], start + match.start(), start + match.end())
 
 
 def _read(plain: PlainText, start: int, end: int) -> Iterator[_Part]:

@@ -1,209 +1,268 @@
-"""What `tree_sentiment` and `tree_aspects` store on a spaCy Doc: their results, under the name of
-the component.
+"""What `tree_sentiment` and `tree_aspects` leave on a spaCy Doc: a `Result` of each component, by
+its name, whose places are characters of the Doc.
 
-They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) and worker processes:
-
-    {component name:
-        {"labels": [C class names],
-         "aggregation": "words", "sentences" or "tree", how the component reads a Doc,
-         "root": (C,) float32, the probabilities of a Doc of several sentences that was read as one
-                 tree; other Docs have no such key,
-         "sentences": [{"start_char": first character, "end_char": last character + 1,
-                        "words": [L words as the model read them],
-                        "characters": (L, 2) int32, the characters [first, last + 1) of the Doc that
-                        a word was made from, whole tokens as they then were,
-                        "transitions": (2L - 1,) int8, the tree,
-                        "scores": (2L - 1, C) float32, the probabilities of each phrase, or (1, C)
-                        for the sentence only, from a model without phrases,
-                        "parts": words [start, end) of the parts of a sentence that was read in
-                        parts, a list of pairs; other sentences have no such key,
-                        "terms": (2L - 1,) or (1,) float32, how probably each phrase is a term,
-                        from a model of aspects; others leave no such key}, ...],
-         "about": the terms that `tree_aspects` was asked for, or None for those that its model
-                  finds; `tree_sentiment` leaves no such key}}
-
-Arrays are stored as little-endian bytes. If the component abstains, `"abstain"` stands beside the
-labels; so does `"polarity"`, the place of each class from -1 to 1, where their names do not say
-it. If a class is left out, a sentence has a `"weight"`, as `Prediction` has it. A sentence
-without words (white space only) has no entry.
-
-`Doc._.tree_sentiment` is the entry of one component, with lists in place of bytes, so it can be
-written as JSON. Its sentences also have `start`, `end` and `tokens`, the tokens in which these
-characters now stand. Setting it, as `Doc.from_json` does, takes lists or bytes, and does not read
-the tokens.
+`Doc.to_bytes`, DocBin (`store_user_data=True`) and worker processes pass it on as `PlainResult`
+describes it. A Doc that was read has its `Result` again once it is asked. A file of Docs may come
+from anybody, so what no component can have left is a DataError.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any, Final, Literal, get_args
 
 import numpy as np
+import srsly  # type: ignore[import-untyped]
 from numpy.typing import NDArray
+from pydantic import Field, PlainSerializer
 from spacy.tokens import Doc
 
-from thinstack.errors import UnknownNameError
-from thinstack.integrations.spacy.checking import ARRAYS, checked_results, not_results
+from thinstack.core.config import Strict
+from thinstack.core.transitions import validate
+from thinstack.errors import DataError, ThinstackError, UnknownNameError
 from thinstack.integrations.spacy.places import tokens_at
-from thinstack.integrations.spacy.splitter import DocSentence
-from thinstack.runtime.scored import Spans
+from thinstack.runtime.mentions import Terms
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.result import Result
+from thinstack.runtime.scored import Scored, Spans
 from thinstack.runtime.views import View
 
-DEFAULT_NAME: Final = "tree_sentiment"
-ASPECTS_NAME: Final = "tree_aspects"
-"""The components whose results are read if no name is given."""
+DocAggregation = Literal["tree", "words", "sentences"]
+"""How a Doc of several sentences is read: as one tree, or as a mean of sentences, which weighs them
+by their words or all alike."""
+
+Kind = Literal["tree_sentiment", "tree_aspects"]
+"""Of components. If no name is asked for, that of its kind is."""
 
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
 
 
-class Annotated(NamedTuple):
-    """A sentence with its tree and scores, see `runtime.predictor.Scored`."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What one component says of a Doc: its result, how it reads several sentences, and the terms
+    that a `tree_aspects` was asked for; None stands for those that its model finds."""
 
-    sentence: DocSentence
-    transitions: NDArray[np.int8]
-    scores: NDArray[np.float32]
-    weight: float = 1.0
-    parts: Spans = ()
-    terms: NDArray[np.float32] | None = None
+    result: Result
+    aggregation: DocAggregation = "words"
+    kind: Kind = "tree_sentiment"
+    about: Sequence[str] | None = None
 
-
-class AnnotatedDoc(NamedTuple):
-    """The sentences of a Doc, and the scores (C,) of the tree over them, if it was read so."""
-
-    sentences: list[Annotated]
-    root: NDArray[np.float32] | None = None
-
-
-def store(
-    doc: Doc,
-    found: Sequence[Annotated],
-    labels: Sequence[str],
-    abstain: float | None = None,
-    *,
-    root: NDArray[np.float32] | None = None,
-    polarity: Sequence[float] | None = None,
-    name: str = DEFAULT_NAME,
-    aggregation: str = "words",
-    kept: Mapping[str, Any] | None = None,
-) -> None:
-    """Store on a Doc its sentences, which the component `name` scored by the classes `labels`. They
-    replace what the component stored before. `root`: (C,) what the tree over them says.
-    `polarity`: the place of each class on a scale of sentiment (`View.polarity`), None if there is
-    none, or if the names of the classes say it. `kept`: what else is stored, such as `about`."""
-    records = []
-    for sentence, transitions, scores, weight, parts, terms in found:
-        record = {
-            "start_char": sentence.start_char,
-            "end_char": sentence.end_char,
-            "words": sentence.words,
-            "characters": sentence.characters.tobytes(),
-            "transitions": transitions.tobytes(),
-            "scores": scores.astype("<f4", copy=False).tobytes(),
-        }
-        if parts:
-            record["parts"] = [list(part) for part in parts]
-        if weight != 1:
-            record["weight"] = weight
-        if terms is not None:
-            record["terms"] = terms.astype("<f4", copy=False).tobytes()
-        records.append(record)
-    value: dict[str, Any] = {"labels": list(labels), "aggregation": aggregation}
-    value |= {"sentences": records, **(kept or {})}
-    if abstain is not None:
-        value["abstain"] = abstain
-    if root is not None:
-        value["root"] = root.astype("<f4", copy=False).tobytes()
-    if polarity is not None:
-        value["polarity"] = list(polarity)
-    _put(doc, name, value)
+    def part(self, sentences: tuple[Prediction, ...]) -> Result:
+        """The result of some of its sentences, or of a phrase of one."""
+        whole = self.result
+        if len(sentences) == len(whole.sentences) > 1:
+            return whole
+        first, last = sentences[0], sentences[-1]
+        text = whole.text[first.start : last.start + len(last.text)]
+        joint = alike(sentences) if self.aggregation == "sentences" else None
+        return Result(text, sentences, whole.view, joint=joint)
 
 
-def view_of(stored: dict[str, Any]) -> View:
-    """The view of the classes whose scores are stored."""
-    view = View.of(tuple(stored["labels"]), stored.get("abstain", 0.0))
-    return view._replace(polarity=tuple(stored["polarity"])) if "polarity" in stored else view
+def joined(row: NDArray[np.floating]) -> Scored:
+    """The probabilities (C,) of a text as those of a tree that is not kept."""
+    return Scored(np.zeros(0, np.int8), row.astype(np.float32)[None])
 
 
-def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
-    """What the component `name` stored on a Doc. None if no component has stored anything.
+def alike(sentences: Sequence[Prediction]) -> Scored | None:
+    """The mean of sentences that weigh alike; None for fewer than two."""
+    if len(sentences) < 2:
+        return None
+    rows = [sentence.node_scores[-1] for sentence in sentences]
+    return joined(np.average(rows, axis=0, weights=[sentence.weight for sentence in sentences]))
 
-    Without a name, it is what the component `tree_sentiment` stored, or else what the last one of
-    its kind did, or else the last `tree_aspects`. Raises UnknownNameError if `name` has no results
-    and other components have. Raises DataError for anything that no component has stored.
+
+def store(doc: Doc, stored: Stored | None, name: str) -> None:
+    """Leave on a Doc what the component `name` says, in place of what it left before; None removes
+    that. What other components left is not read."""
+    before = doc.user_data.get(_KEY)  # type: ignore[call-overload]
+    others = before.items() if isinstance(before, dict) else ()
+    # Another dict each time: a copy of the Doc may share the one that it has.
+    by_name = {key: value for key, value in others if key != name}
+    doc.user_data[_KEY] = by_name | ({} if stored is None else {name: stored})  # type: ignore[index]
+
+
+def stored_of(doc: Doc, name: str | None = None, *kinds: Kind) -> Stored | None:
+    """What the component `name` left on a Doc. None if no component has left anything.
+
+    Without a name, it is that of the first of these `kinds` (by default a `tree_sentiment`, or else
+    a `tree_aspects`) that left something: under its usual name, or else the last one. Raises
+    UnknownNameError if `name` has no results and other components have, and DataError for what no
+    component can have left.
     """
-    known = _all(doc)
-    if name is None:
-        usual = _usual(known, DEFAULT_NAME, aspects=False)
-        return next(reversed(known.values()), None) if usual is None else usual
-    if known and name not in known:
-        raise UnknownNameError("component with results on this Doc", name, known)
-    return known.get(name)
+    by_name = _read(doc)
+    if name is not None:
+        if by_name and name not in by_name:
+            raise UnknownNameError("component with results on this Doc", name, by_name)
+        return by_name.get(name)
+    for kind in kinds or get_args(Kind):
+        alike = {key: value for key, value in by_name.items() if value.kind == kind}
+        if alike:
+            return alike.get(kind, [*alike.values()][-1])
+    return None
 
 
-def stored_aspects_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
-    """The same of a component `tree_aspects`. Without a name, it is what the component of that name
-    stored, or else what the last one of its kind did; None if there is none."""
-    return _usual(_all(doc), ASPECTS_NAME, aspects=True) if name is None else stored_of(doc, name)
+def _read(doc: Doc) -> dict[str, Stored]:
+    """What is on a Doc, by name, in the order in which components left it. What was passed on as
+    plain data is read and checked once."""
+    by_name = doc.user_data.get(_KEY, {})  # type: ignore[call-overload]
+    if not isinstance(by_name, dict):
+        raise _not_results(f"found {by_name!r:.80}")
+    if not all(isinstance(value, Stored) for value in by_name.values()):
+        by_name = {
+            name: value if isinstance(value, Stored) else _checked(value, doc.text)
+            for name, value in by_name.items()
+        }
+        doc.user_data[_KEY] = by_name  # type: ignore[index]
+    return by_name
 
 
-def _usual(known: "_Checked", name: str, *, aspects: bool) -> dict[str, Any] | None:
-    """Of the results of one kind of components, those under this name, or else the last ones."""
-    kind = {key: value for key, value in known.items() if ("about" in value) == aspects}
-    return kind.get(name, next(reversed(kind.values()), None))
+def _not_results(problem: object) -> DataError:
+    return DataError(f"this Doc holds no results of tree_sentiment: {problem}; run it on the text")
+
+
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+Array = Annotated[Any, PlainSerializer(np.ndarray.tolist, when_used="json-unless-none")]
+"""An array, or nested lists of its numbers, as in JSON."""
+
+
+class PlainSentence(Strict, extra="ignore"):
+    """A sentence with words, as it is passed on: `words`, `transitions` and those behind them are
+    as `Prediction` has them, and `scores` are its `node_scores`. `characters` (L, 2) are those of
+    the Doc that a word was made from, whole tokens as they then were."""
+
+    words: Names
+    characters: Array
+    transitions: Array
+    scores: Array
+    weight: Annotated[float, Field(ge=1e-9)]
+    parts: Spans
+    terms: Array
+
+    @classmethod
+    def of(cls, sentence: Prediction) -> "PlainSentence":
+        """The plain form of a sentence."""
+        return PlainSentence.model_construct(
+            words=sentence.words,
+            characters=(sentence.offsets + sentence.start).astype("<i4"),
+            transitions=sentence.transitions,
+            scores=sentence.node_scores,
+            weight=sentence.weight,
+            parts=sentence.parts,
+            terms=sentence.terms,
+        )
+
+    def read(self, view: View, text: str) -> Prediction:
+        """The sentence of a Doc with this text. Raises ValueError and others if it is none."""
+        characters = np.asarray(self.characters, "<i4").reshape(len(self.words), 2).astype(np.int64)
+        fine = (characters[:, 0] < characters[:, 1]).all() and (np.diff(characters.T) >= 0).all()
+        start, end = characters[0, 0].item(), characters[-1, 1].item()
+        if not (fine and start >= 0 and end <= len(text)):
+            raise ValueError(f"expected characters of each word, in order, of {len(text)}")
+        transitions: NDArray[np.int8] = np.asarray(self.transitions, np.int8).reshape(-1)
+        if transitions.size:
+            validate(transitions, words=len(self.words))
+        scores = _scores(self.scores, len(view.labels), 1, transitions.size)
+        edges = [0, *(edge for part in self.parts for edge in part), len(self.words)]
+        if edges[::2] != edges[1::2] or any(end <= start for start, end in self.parts):
+            raise ValueError(f"expected parts of {len(self.words)} words")
+        terms = None if self.terms is None else _scores(self.terms, 1, len(scores))[:, 0]
+        read = text[start:end], self.words, characters - start
+        weight, parts = self.weight, self.parts
+        return Prediction(*read, transitions, scores, view, weight, parts, start, terms)
+
+
+class PlainResult(Strict, extra="ignore"):
+    """What one component left on a Doc, as it is passed on. `labels`, `abstain` and `polarity` are
+    as `View` has them, and the others as `Stored`. `root` (C,) are the probabilities of a Doc that
+    is not the mean of its words. Sentences without words are left out."""
+
+    kind: Kind
+    labels: Names
+    abstain: Annotated[float, Field(ge=0)]
+    polarity: tuple[Annotated[float, Field(ge=-1)], ...] | None
+    aggregation: DocAggregation
+    about: list[str] | None
+    root: Array
+    sentences: tuple[PlainSentence, ...]
+
+    @classmethod
+    def of(cls, stored: Stored) -> "PlainResult":
+        """The plain form of results."""
+        result, view = stored.result, stored.result.view
+        return PlainResult.model_construct(
+            kind=stored.kind,
+            labels=view.labels,
+            abstain=view.abstain,
+            polarity=view.polarity,
+            aggregation=stored.aggregation,
+            about=None if stored.about is None else list(stored.about),
+            root=None if result.joint is None else result.joint.scores[-1],
+            sentences=tuple(map(PlainSentence.of, result.sentences)),
+        )
+
+    def read(self, text: str) -> Stored:
+        """The results on a Doc with this text. Raises ValueError and others if they are none."""
+        count = len(self.labels)
+        if len({*self.labels}) < count or len(self.polarity or self.labels) != count:
+            raise ValueError("expected different names of classes, and a polarity of each")
+        view = View(self.labels, self.abstain, polarity=self.polarity)
+        sentences = tuple(sentence.read(view, text) for sentence in self.sentences)
+        if any(one.start + len(one.text) > two.start for one, two in pairwise(sentences)):
+            raise ValueError("expected sentences one after the other")
+        Terms(self.about or ())
+        joint = None if self.root is None else joined(_scores(self.root, count, 1)[0])
+        result = Result(text, sentences, view, joint=joint)
+        return Stored(result, self.aggregation, self.kind, self.about)
+
+
+def _scores(values: Array, columns: int, *rows: int) -> NDArray[np.float32]:
+    scores = np.asarray(values, "<f4").reshape(-1, columns)
+    if len(scores) not in rows or not np.isfinite(scores).all():
+        raise ValueError(f"expected scores of each phrase, found those of {len(scores)}")
+    return scores
+
+
+_UNUSABLE: Final = (
+    *(ThinstackError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+)
+"""What reading results that are none may raise."""
+
+
+def _checked(value: Any, text: str) -> Stored:
+    """The results in plain data. Raises DataError if no component can have left them."""
+    try:
+        return PlainResult.model_validate(value).read(text)
+    except _UNUSABLE as error:
+        raise _not_results(repr(error)[:300]) from None
+
+
+def _packed(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
+    """For msgpack, by which spaCy passes Docs on."""
+    if isinstance(value, Stored):
+        return PlainResult.of(value).model_dump()
+    return value if chain is None else chain(value)
+
+
+srsly.msgpack_encoders.register("thinstack", func=_packed)
 
 
 def as_plain(doc: Doc) -> dict[str, Any] | None:
-    """The value of `Doc._.tree_sentiment`: results with lists in place of bytes."""
+    """The value of `Doc._.tree_sentiment`: a `PlainResult` with lists in place of arrays, ready for
+    JSON. Its sentences also have `start_char` and `end_char`, and `start`, `end` and `tokens`, the
+    tokens in which these characters and those of the words now stand."""
     stored = stored_of(doc)
     if stored is None:
         return None
-    shapes = {"characters": (-1, 2), "transitions": (-1,), "terms": (-1,)}
-    shapes["scores"] = (-1, len(stored["labels"]))
-    sentences = []
-    for record in stored["sentences"]:
-        kinds = {key: kind for key, kind in ARRAYS.items() if key in record}
-        arrays = {key: np.frombuffer(record[key], kind) for key, kind in kinds.items()}
-        lists = {key: array.reshape(shapes[key]).tolist() for key, array in arrays.items()}
-        characters = [(record["start_char"], record["end_char"]), *lists["characters"]]
-        (start, end), *tokens = tokens_at(doc, characters).tolist()
-        sentences.append({**record, **lists, "start": start, "end": end, "tokens": tokens})
-    root = {"root": np.frombuffer(stored["root"], "<f4").tolist()} if "root" in stored else {}
-    return {**stored, **root, "sentences": sentences}
+    plain = PlainResult.of(stored).model_dump(mode="json")
+    for record in plain["sentences"]:
+        characters, tokens = record["characters"], tokens_at(doc, record["characters"]).tolist()
+        record |= {"start_char": characters[0][0], "end_char": characters[-1][1]}
+        record |= {"start": tokens[0][0], "end": tokens[-1][1], "tokens": tokens}
+    return plain
 
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
-    """Set `Doc._.tree_sentiment`. `value` is what `as_plain` gives, or the same with bytes. None
-    removes the results of the component of that name."""
-    _put(doc, DEFAULT_NAME, None if value is None else checked_results(doc, value))
-
-
-class _Checked(dict[str, dict[str, Any]]):
-    """Results by name that a component left here, or that were checked. Those of a Doc that was
-    read are a plain dict."""
-
-
-def _all(doc: Doc) -> _Checked:
-    """Results by name, in the order in which components left them."""
-    data: dict[Any, Any] = doc.user_data
-    known = data.get(_KEY)
-    if isinstance(known, _Checked):
-        return known
-    if known is None:
-        return _Checked()
-    if not isinstance(known, dict):
-        raise not_results(f"found {known!r:.80}")
-    checked = _Checked((name, checked_results(doc, value)) for name, value in known.items())
-    data[_KEY] = checked
-    return checked
-
-
-def _put(doc: Doc, name: str, value: dict[str, Any] | None) -> None:
-    data: dict[Any, Any] = doc.user_data
-    # What is replaced need not be readable. Another dict each time: a copy of the Doc may share the
-    # one that it has.
-    known = data.get(_KEY)
-    if isinstance(known, dict) and name in known:
-        data[_KEY] = type(known)((key, kept) for key, kept in known.items() if key != name)
-    checked = _Checked(_all(doc))
-    if value is not None:
-        checked[name] = value
-    data[_KEY] = checked
+    """Set `Doc._.tree_sentiment` to what `as_plain` gives, or to the same with arrays. None removes
+    the results of the component of that name."""
+    store(doc, None if value is None else _checked(value, doc.text), "tree_sentiment")

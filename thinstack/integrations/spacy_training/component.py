@@ -28,7 +28,7 @@ from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.labels import check_labels
 
 if TYPE_CHECKING:
-    from thinstack.training.loop.text_learner import TextLearner
+    from thinstack.integrations.spacy_training.text_learner import TextLearner
 
 
 AVERAGE: Final = 0.15
@@ -131,10 +131,10 @@ class TreeClassifier(BatchedPipe):
             check_label(label)
         if len(names) < 2:
             problem = f"{self.name}: expected two classes or more in doc.cats, found"
-            found = ", ".join(map(repr, names)) or "none"
-            raise InputError(f"{problem} {found}; set doc.cats in the training corpus, or labels")
+            listed = ", ".join(map(repr, names)) or "none"
+            raise InputError(f"{problem} {listed}; set doc.cats in the training corpus, or labels")
         with needs_extra("train"):
-            from thinstack.training.loop.text_learner import TextLearner
+            from thinstack.integrations.spacy_training.text_learner import TextLearner
         self._take(TextLearner.start(names, self.start, **self._learning))
 
     def update(
@@ -185,9 +185,9 @@ class TreeClassifier(BatchedPipe):
             scored = self.model.trees_and_scores(words)
             worded = np.array([place for place, text in enumerate(texts) if text], np.int64)
             if len(worded):
-                roots = np.stack([each.scores[-1] for each in scored]).astype(np.float64)
+                roots = np.stack([one.scores[-1] for one in scored]).astype(np.float64)
                 both = zip(words, scored, strict=True)
-                weights = np.array([len(sentence) * each.weight for sentence, each in both])
+                weights = np.array([len(sentence) * said.weight for sentence, said in both])
                 counts = np.array([*map(len, texts)])[worded]
                 scores[worded] = mean_scores(roots, weights, counts)
         else:
@@ -235,7 +235,7 @@ class TreeClassifier(BatchedPipe):
     def _resume(self, bundle: Bundle) -> None:
         try:
             with needs_extra("train"):
-                from thinstack.training.loop.text_learner import TextLearner
+                from thinstack.integrations.spacy_training.text_learner import TextLearner
         except MissingExtraError as error:
             raise BundleError(
                 f"{self.name}: it is not finished: its weights need torch to run, and {error}. "

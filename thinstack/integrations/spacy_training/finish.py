@@ -15,7 +15,7 @@ from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
 from thinstack.export.quantize import Quantize
 from thinstack.integrations.show.outline import as_text
-from thinstack.training.loop.text_learner import RESUME_FILES
+from thinstack.integrations.spacy_training.text_learner import RESUME_FILES
 from thinstack.training.publish.bundle_files import bundle_files
 
 FACTORY = "tree_classifier"
@@ -34,7 +34,7 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
     _check_out(pipeline, out)
     check_new_folder(out, "the second argument", "the finished pipeline")
     components = load_config(pipeline / "config.cfg").get("components", {})
-    names = [name for name, found in components.items() if found.get("factory") == FACTORY]
+    names = [name for name, part in components.items() if part.get("factory") == FACTORY]
     if not names:
         there = ", ".join(components) or "none"
         raise InputError(
@@ -60,10 +60,12 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
     if ONNX_FILE in bundle.manifest.files:
         console.print(f"{as_text(name)}: is finished already", soft_wrap=True)
         return
-    made = bundle_files(load_model(bundle), bundle.config, bundle.vocabulary(), quantize=quantize)
-    files = made.files | {name: bundle.read(name) for name in RESUME_FILES}
+    exported = bundle_files(
+        load_model(bundle), bundle.config, bundle.vocabulary(), quantize=quantize
+    )
+    files = exported.files | {name: bundle.read(name) for name in RESUME_FILES}
     write_bundle(bundle.path, files, config=bundle.config)
-    worst = max(found.max_error for found in made.report.runtimes)
+    worst = max(run.max_error for run in exported.report.runtimes)
     size = len(files[ONNX_FILE]) / 1e6
     console.print(
         f"{as_text(name)}: exported and verified, {size:.1f} MB; its scores differ from "

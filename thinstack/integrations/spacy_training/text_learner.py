@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -154,7 +154,7 @@ class TextLearner:
             raise BundleError(str(error)) from None
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{source}: not readable as JSON: {error!s:.200}") from None
-        found = cls(
+        learner = cls(
             load_model(bundle),
             bundle.vocabulary(),
             bundle.config,
@@ -163,8 +163,8 @@ class TextLearner:
             average=average,
             device=device,
         )
-        found._load_optimizers(bundle)
-        return found
+        learner._load_optimizers(bundle)
+        return learner
 
     @_one_thread()
     @process_settings()
@@ -203,15 +203,15 @@ class TextLearner:
         """The probabilities (T, C) of the C shown classes for T texts. A model that parses reads
         each sentence over its own tree."""
         model, labels = self._learner.average, self.config.shown_labels
-        found = [np.zeros((0, len(labels)), np.float32)]
+        scores = [np.zeros((0, len(labels)), np.float32)]
         sets = None if model.class_sets is None else model.class_sets.numpy()
         examples = self._examples(texts, [labels[0]] * len(texts))
         for part, forest in forests_of(examples, "gold", 64):
             read = without_trees(forest) if model.parses else forest
             roots = model(model.inputs(read))["root_scores"].cpu().numpy()
             trees = np.array([len(example.gold.forest.lengths) for example in part])
-            found.append(summed(mean_scores(roots, forest.lengths, trees), sets))
-        return np.concatenate(found)
+            scores.append(summed(mean_scores(roots, forest.lengths, trees), sets))
+        return np.concatenate(scores)
 
     def files(self) -> dict[str, bytes]:
         """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
@@ -221,7 +221,7 @@ class TextLearner:
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
             WEIGHTS_FILE: weights_of(self._learner.average),
             TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
-            OPTIMIZER_FILE: save({key: each.cpu().contiguous() for key, each in optimizers}),
+            OPTIMIZER_FILE: save({key: value.cpu().contiguous() for key, value in optimizers}),
         }
 
     def _load_optimizers(self, bundle: Bundle) -> None:
@@ -253,9 +253,8 @@ def _without_warm_up(training: TrainingConfig) -> TrainingConfig:
 
 
 def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:
-    found: dict[str, Any] = training.model_dump()
-    found |= {name: rate for name, rate in rates.items() if rate is not None}
-    return TrainingConfig.parse(found, source="the settings")
+    changed = {name: rate for name, rate in rates.items() if rate is not None}
+    return TrainingConfig.parse({**training.model_dump(), **changed}, source="the settings")
 
 
 def _device(wanted: Device) -> str:
