@@ -8,7 +8,7 @@ from itertools import chain, starmap
 from typing import Any, Unpack
 
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.dialects import Dialect, find_dialect, sample_of
+from thinstack.data.tables.dialects import SAMPLE, Dialect, find_dialect
 from thinstack.data.tables.parquet import parquet_records
 from thinstack.data.tables.separated import separated_records
 from thinstack.data.tables.table_kinds import table_kind
@@ -61,7 +61,7 @@ class Table:
         if self.kind != ".csv":
             return None
         with opened_text(self.path, self.encoding) as stream:
-            return find_dialect(self.path, sample_of(stream), self.separator, self.header)
+            return find_dialect(self.path, stream.readlines(SAMPLE), self.separator)
 
     @cached_property
     def columns(self) -> list[str]:
