@@ -138,7 +138,7 @@ def test_what_is_wrong_in_json(tmp_path):
     assert [str(error).split(" ")[0] for error in skipped] == [f"{path}:4:", f"{path}:5:"]
     with pytest.raises(DataError, match="expected one JSON array of objects: "):
         read(write(path, '[{"text": "a"},\n{"text":'))
-    with pytest.raises(DataError, match=":1: .*one a line"):
+    with pytest.raises(DataError, match=r":1: .*one a line"):
         read(write(path, json.dumps(RECORDS[0], indent=1)))
     with pytest.raises(DataError, match="has no separator and no header line"):
         read(path, header=False)

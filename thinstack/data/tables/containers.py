@@ -45,8 +45,7 @@ _NO_TEXTS: Final[tuple[_Advice, ...]] = (
     (_is_binary, "open it as text, with encoding='utf-8'"),
     (
         _has("columns", "column_names"),
-        "give one column, such as frame['text'] (of Arrow with .to_pylist()), or call "
-        "thinstack.score_frame",
+        "give a column, such as frame['text'] (of Arrow .to_pylist()), or call score_frame",
     ),
     (_is(Mapping), "give what is in it, such as d['text'] or list(d.values())"),
     (_has_axes, "give a list or one column, such as array[:, 0]"),
@@ -69,8 +68,7 @@ _NO_ROWS: Final[tuple[_Advice, ...]] = (
     ),
     (
         _is(Mapping),
-        "give [dict(zip(d, row)) for row in zip(*d.values())], or of several tables one, such as "
-        "d['train']",
+        "give [dict(zip(d, row)) for row in zip(*d.values())], or of tables one: d['train']",
     ),
     (
         _is(str, os.PathLike),

@@ -61,7 +61,7 @@ def _values(pa: Any, column: Any) -> list[Any]:
 
 
 def _value(cell: Any) -> Any:
-    """A cell in Python's types; as it is where they have no such value, or where it is not UTF-8."""
+    """A cell in Python's types; as it is where they have no such value or it is not UTF-8."""
     try:
         return cell.as_py()
     except Exception:

@@ -129,7 +129,7 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
     which is held in memory. The line of a row is then its place in the array, from 1."""
     with opened_text(path, encoding) as stream:
         lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
-        number, line = next(lines, (0, ""))
+        first, line = next(lines, (0, ""))
         if line.lstrip().startswith("["):
             value = _parsed(line + stream.read())
             if isinstance(value, Exception):
@@ -137,7 +137,7 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
             for place, cells in enumerate(value, start=1):
                 yield _row(path, place, cells, shown(cells, 60))
             return
-        for number, text in chain([(number, line)] if line else [], lines):
+        for number, text in chain([(first, line)] if line else [], lines):
             problem = undecoded(path, number, text, encoding)
             record = _row(path, number, _parsed(text), f"{text.strip():.60}")
             yield record._replace(problem=problem) if problem else record
