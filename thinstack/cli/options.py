@@ -1,9 +1,12 @@
-"""Options that several commands take, and the way they print data."""
+"""Options that several commands take, groups of options, and the way commands print data."""
 
 import json
 import sys
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -15,19 +18,19 @@ ModelOption = Annotated[
 ModelArgument = Annotated[
     str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
 ]
-DeviceOption = Annotated[
-    Device,
-    typer.Option(
-        help="Where to run the model. auto: large batches on CUDA if it works, else by WebGPU on a "
-        "GPU; all else on the CPU."
-    ),
-]
 IsolatedOption = Annotated[
     bool | None,
     typer.Option(
         "--isolated/--no-isolated",
         help="Run the model in a process of its own, with limits of memory and time.  [default: "
         "unless the model is your own]",
+    ),
+]
+DeviceOption = Annotated[
+    Device,
+    typer.Option(
+        help="Where to run the model. auto: large batches on CUDA if it works, else by WebGPU on a "
+        "GPU; all else on the CPU."
     ),
 ]
 ThreadsOption = Annotated[
@@ -44,10 +47,6 @@ ClassesOption = Annotated[
         help="Show five classes of sentiment as 3 (negative, neutral, positive) or as 2 (without "
         "neutral).  [default: the model's own classes]"
     ),
-]
-AbstainOption = Annotated[
-    float | None,
-    typer.Option(help="Give no label if the best class is less probable than this, such as 0.6."),
 ]
 AggregationOption = Annotated[
     Aggregation | None,
@@ -80,16 +79,66 @@ HeaderOption = Annotated[
         "named 1, 2, 3 ...  [default: it does, unless it looks like another row]",
     ),
 ]
-ParagraphsOption = Annotated[
-    bool,
-    typer.Option(
-        "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
-    ),
-]
 SkipBadOption = Annotated[
     bool, typer.Option("--skip-bad", help="For a table: skip rows that cannot be used.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where and how a model runs."""
+
+    device: DeviceOption = "cpu"
+    isolated: IsolatedOption = None
+    threads: ThreadsOption = None
+
+
+@dataclass(frozen=True)
+class View:
+    """How a model reads texts and shows its classes."""
+
+    classes: ClassesOption = None
+    abstain: Annotated[
+        float | None,
+        typer.Option(help="Give no label if the best class is less probable than this, as 0.6."),
+    ] = None
+    max_words: Annotated[
+        int, typer.Option(help="Split a sentence that has more words than this into parts.")
+    ] = 400
+    aggregation: AggregationOption = None
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as typer takes it: in place of each parameter whose type is a dataclass stand the
+    options that are its fields."""
+    flat, groups = list[Parameter](), dict[str, Any]()
+    for parameter in signature(command).parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group
+        hints = get_type_hints(group, include_extras=True)
+        for option in fields(group):
+            flat.append(
+                Parameter(
+                    option.name,
+                    Parameter.KEYWORD_ONLY,
+                    default=option.default,
+                    annotation=hints[option.name],
+                )
+            )
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
+        command(**values)
+
+    run.__signature__ = signature(command).replace(parameters=flat)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return run
 
 
 _NAMES = {
@@ -103,6 +152,15 @@ _NAMES = {
     "separator": "--sep",
     "header": "--no-header",
 }
+
+
+def chosen(group: Any, *names: str) -> list[str]:
+    """The options of a group that a user has named, or those among them with one of `names`."""
+    return [
+        option.name
+        for option in fields(group)
+        if getattr(group, option.name) != option.default and (not names or option.name in names)
+    ]
 
 
 def listed(names: Iterable[str]) -> str:
