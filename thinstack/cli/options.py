@@ -9,8 +9,11 @@ from inspect import Parameter, signature
 from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from thinstack.core.config import Aggregation, Device
+from thinstack.errors import escaped
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
@@ -166,6 +169,21 @@ def chosen(group: Any, *names: str) -> list[str]:
 def listed(names: Iterable[str]) -> str:
     """Options by the names of their parameters, as the command line has them."""
     return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
+
+
+def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a title and a table, whose columns behind the first hold numbers. A row without cells
+    is a line."""
+    from rich.table import Table
+
+    console, table = Console(), Table()
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        cells = [Text(escaped(cell)) for cell in row]
+        table.add_row(*cells) if cells else table.add_section()
+    console.print(Text(escaped(title), style="italic"), soft_wrap=True)
+    console.print(table)
 
 
 def print_json(data: Any, *, indent: int | None = 2) -> None:
