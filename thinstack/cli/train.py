@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from thinstack._imports import imports_that_stay
+from thinstack._lazy import imports_that_stay
 from thinstack.cli.options import HeaderOption, SeparatorOption, SkipBadOption, listed
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import stoppable
