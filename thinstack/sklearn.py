@@ -86,21 +86,21 @@ class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return loaded[1]
 
 
-def _texts(found: Any) -> Sequence[str]:
+def _texts(x: Any) -> Sequence[str]:
     """The texts, "" in place of missing ones."""
-    column = _one_column(found)
+    column = _one_column(x)
     if not isinstance(column, Iterable) or (problem := instead_of(column)):
-        problem = problem if isinstance(column, Iterable) else f"found {shown(found, 60)}"
+        problem = problem if isinstance(column, Iterable) else f"found {shown(x, 60)}"
         raise InputError(f"{_EXPECTED}, {problem}")
     return ["" if _is_missing(text) else text for text in column]
 
 
-def _one_column(found: Any) -> Any:
+def _one_column(x: Any) -> Any:
     """The only column of what has columns; others as they are."""
-    names = getattr(found, "column_names", None) or getattr(found, "columns", None)
-    shape: tuple[int, ...] = getattr(found, "shape", ())
+    names = getattr(x, "column_names", None) or getattr(x, "columns", None)
+    shape: tuple[int, ...] = getattr(x, "shape", ())
     if names is None and len(shape) != 2:
-        return found.to_pylist() if hasattr(found, "to_pylist") else found
+        return x.to_pylist() if hasattr(x, "to_pylist") else x
     several = len(names) if names is not None else shape[1]
     if several != 1:
         listed = f" ({', '.join(map(str, names)):.200})" if names is not None else ""
@@ -109,8 +109,8 @@ def _one_column(found: Any) -> Any:
             "ColumnTransformer([('sentiment', SentimentFeatures(), 'text')])"
         )
     if names is None:
-        return found[:, 0]
-    column = found.iloc[:, 0] if hasattr(found, "iloc") else found[names[0]]
+        return x[:, 0]
+    column = x.iloc[:, 0] if hasattr(x, "iloc") else x[names[0]]
     return _one_column(column)
 
 

@@ -147,7 +147,7 @@ def train(
     }
     with stoppable(_STOPPED), _told_how_to_go_on():
         console = Console()
-        if _is_table(file, told=separator is not None or header is not None):
+        if _is_table(file, as_table=separator is not None or header is not None):
             _train_table(
                 file,
                 out,
@@ -169,10 +169,10 @@ def train(
         _run_recipe(file, out, seed, settings)
 
 
-def _is_table(file: Path, *, told: bool) -> bool:
-    """Whether a file is a table, or the user has `told` so."""
+def _is_table(file: Path, *, as_table: bool) -> bool:
+    """Whether a file is a table, or an option says so."""
     suffix = file.suffix.lower()
-    return suffix == ".spacy" or (told and suffix != ".toml") or holds_table(file)
+    return suffix == ".spacy" or (as_table and suffix != ".toml") or holds_table(file)
 
 
 @contextmanager

@@ -67,11 +67,11 @@ class Table:
     def columns(self) -> list[str]:
         """The names of the columns. In JSON they are the keys of the first object; a line before it
         that is no object raises DataError."""
-        for found in self.records(()):
-            if isinstance(found, list):
-                return found
-            if found.problem:
-                raise found.problem
+        for item in self.records(()):
+            if isinstance(item, list):
+                return item
+            if item.problem:
+                raise item.problem
         raise DataError(f"{self.path}: expected a table with rows, found nothing")
 
     def records(self, wanted: Sequence[str]) -> Iterator[Found]:

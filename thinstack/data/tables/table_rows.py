@@ -118,9 +118,9 @@ def _inner(cells: Mapping[str, object], name: str) -> object:
 
 
 def checked_rows(
-    source: str, found: Iterable[Found], columns: Sequence[str], **checks: Unpack[RowChecks]
+    source: str, items: Iterable[Found], columns: Sequence[str], **checks: Unpack[RowChecks]
 ) -> Iterator[TableRow]:
-    """The records of `found` as rows of texts. `source` leads every message.
+    """The records of `items` as rows of texts. `source` leads every message.
 
     A record is bad if `cell_text` refuses a cell, or if it repeats the names of the columns. In the
     column of `classes`, signs such as "-" and "?" count as missing too.
@@ -133,7 +133,7 @@ def checked_rows(
     names: list[str] | None = None
     absent = {*optional}
     good, bad = False, None
-    for item in found:
+    for item in items:
         if isinstance(item, list):
             names = item
             check_columns(source, names, [name for name in columns if name not in optional], advice)
@@ -291,9 +291,9 @@ def listed(columns: Iterable[object]) -> str:
     return first + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
 
 
-def _near(wanted: object, known: Iterable[object]) -> str:
+def _near(wanted: object, columns: Iterable[object]) -> str:
     """The column with much the same name as `wanted`, as a part of a message."""
-    names = {_plain(name): name for name in islice(known, _COMPARED)}
+    names = {_plain(name): name for name in islice(columns, _COMPARED)}
     like = difflib.get_close_matches(_plain(wanted), names, n=1, cutoff=0.8)
     return f" (did you mean {shown(names[like[0]], _LONGEST)}?)" if like else ""
 

@@ -254,10 +254,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             try:
                 text = content.decode()
             except UnicodeDecodeError as error:
-                found = f"found the byte 0x{content[error.start]:02x} in {content[:60]!r}"
+                odd = f"found the byte 0x{content[error.start]:02x} in {content[:60]!r}"
                 mend = "write the vectors as text in UTF-8"
                 expected = f"{path}:{number}: expected text in UTF-8"
-                raise DataError(f"{expected}, {found}; {mend}") from None
+                raise DataError(f"{expected}, {odd}; {mend}") from None
             # Words may hold any other separator of Unicode.
             text = text.removeprefix(_MARK) if number == 1 else text
             text = text.rstrip("\r\n \t").lstrip(" \t")
