@@ -104,7 +104,9 @@ class View:
     classes: ClassesOption = None
     abstain: Annotated[
         float | None,
-        typer.Option(help="Give no label if the best class is less probable than this, as 0.6."),
+        typer.Option(
+            help="Give no label if the best class is less probable than this, such as 0.6."
+        ),
     ] = None
     max_words: Annotated[
         int, typer.Option(help="Split a sentence that has more words than this into parts.")
