@@ -1,6 +1,6 @@
 """The program `thinstack`, which is also `python -m thinstack`."""
 
-from thinstack._imports import imports_that_stay
+from thinstack._lazy import imports_that_stay
 
 
 def main() -> None:

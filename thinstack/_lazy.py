@@ -1,7 +1,10 @@
-"""Names of a package that are imported when they are asked for: who predicts loads no torch."""
+"""Imports that cost little: of names when they are asked for, as who predicts loads no torch, and
+large ones of the program, which stay until it ends."""
 
+import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -25,3 +28,14 @@ def lazy(
         return value
 
     return find
+
+
+@contextmanager
+def imports_that_stay() -> Iterator[None]:
+    """Collect no garbage while the block imports, and then never look at what it has imported."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -35,8 +35,8 @@ def is_of_onnxruntime(error: Exception) -> bool:
     """Whether onnxruntime raised an error: one of its own types, which have no base class of their
     own, or one of Python's in its code. Else it came from what runs in between, such as a signal
     handler of the program."""
-    own = type(error).__module__.partition(".")[0] == "onnxruntime"
-    return own or (isinstance(error, _BUILT_IN) and raised_in(error, "onnxruntime"))
+    by_type = type(error).__module__.partition(".")[0] == "onnxruntime"
+    return by_type or (isinstance(error, _BUILT_IN) and raised_in(error, "onnxruntime"))
 
 
 _TOO_LATE = "onnxruntime" in sys.modules and not os.environ.get(VARIABLE)

@@ -17,7 +17,6 @@ def test_a_text_like_an_option_is_told_how_to_be_given(cli, text):
     answer = cli("predict", text)
     assert answer.code == 2
     assert "put -- before the texts" in said(answer)
-    assert f"-- {text!r}" in said(answer) or f"-- {text}" in said(answer)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -12,7 +12,7 @@ from bundle_folders import replaced
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import BUNDLED
-from thinstack.cli.checks.packages import Check, exit_code
+from thinstack.cli.checks import Check, exit_code
 from thinstack.errors import DeviceError
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference

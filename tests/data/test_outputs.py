@@ -114,21 +114,6 @@ def test_devices_and_redirected_files_pass(table, tmp_path):
     assert (tmp_path / "out").read_text() == "kept"
 
 
-@pytest.mark.parametrize("links", [True, False])
-def test_a_new_file_takes_no_place(tmp_path, monkeypatch, links):
-    def refused(*_):
-        raise PermissionError
-
-    if not links:
-        monkeypatch.setattr(os, "link", refused)
-    path = tmp_path / "file"
-    with replacing(path, new=True) as temporary:
-        temporary.write_text("first")
-    with pytest.raises(FileExistsError), replacing(path, new=True) as temporary:
-        temporary.write_text("second")
-    assert (path.read_text(), list(tmp_path.iterdir())) == ("first", [path])
-
-
 @posix
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o664])
 def test_rights_are_those_of_what_is_replaced(tmp_path, mode):

@@ -115,21 +115,21 @@ def test_a_broken_row_of_several_lines_is_one_error(tmp_path):
     found, skipped = read(path, ["text", "label"])
     assert found == [("good", "b")] * 18
     assert [str(error).split("; ")[0] for error in skipped] == [
-        f"{path}:11: expected 3 cells, as the header has, found 4"
+        f"{path}:11: expected 3 cells, as other rows have, found 4"
     ]
 
 
 @pytest.mark.parametrize("line", ['a""",x,"open', '"open,x,y', 'x,""",a'])
 def test_quotes_that_stay_open_cost_time_in_proportion(tmp_path, monkeypatch, line):
     taken = 0
-    take = separated._Lines.take
+    take = separated._Rows._take
 
     def counted(self):
         nonlocal taken
         taken += 1
         return take(self)
 
-    monkeypatch.setattr(separated._Lines, "take", counted)
+    monkeypatch.setattr(separated._Rows, "_take", counted)
     monkeypatch.setattr(separated, "LONGEST_CELL", 1 << 12)
     path = tmp_path / "t.csv"
     count = 3000

@@ -135,7 +135,7 @@ def test_parquet_columns_of_other_types(tmp_path):
 BAD_CSV = [
     (b"a,\n", ":3: .*column 'label', found an empty cell; fix .*--skip-bad"),
     (b"a,NaN\n", ":3: .*column 'label', found 'NaN', which stands for a missing value"),
-    (b"a\n", ":3: expected 2 cells, as the header has, found 1"),
+    (b"a\n", ":3: expected 2 cells, .* found 1"),
     (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that hold ',' .*quotes"),
     (b"caf\xe9,a\n", r":3: expected text in utf-8, found the byte 0xe9; .*--encoding NAME"),
     (b"a\0,a\n", ":3: .*found the byte 0x00"),
@@ -148,8 +148,8 @@ BAD_JSON = [
     (b'{"text": "a", "label": {}}\n', ":2: .*found an object"),
     (b'{"text": "\\ud83d", "label": 1}\n', r":2: .*found the character '\\ud83d'"),
     (b'{"text": "\xe9", "label": 1}\n', ":2: expected text in utf-8, found the byte 0xe9"),
-    (b'["a", "b"]\n', r':2: expected a JSON object, found \["a"'),
-    (b"[" * 100_000 + b"\n", ":2: expected a JSON object: .*recursion"),
+    (b'["a", "b"]\n', r':2: expected a JSON object .*found \["a"'),
+    (b"[" * 100_000 + b"\n", ":2: expected a JSON object .*recursion"),
 ]
 
 
@@ -180,9 +180,9 @@ def test_bad_rows_of_parquet(tmp_path, kind):
     parquet.write_table(pa.table({"text": texts, "label": labels}), tmp_path / "t.parquet")
     skipped = []
     assert values(tmp_path / "t.parquet", skipped=skipped) == [["a", "1"]]
-    found = [str(error).partition("t.parquet:")[2] for error in skipped]
-    assert [line[:2] for line in found] == ["2:", "3:", "4:"]
-    assert [r"'\udce9'" in found[0], "NaN" in found[1], "nothing" in found[2]] == [True] * 3
+    problems = [str(error).partition("t.parquet:")[2] for error in skipped]
+    assert [line[:2] for line in problems] == ["2:", "3:", "4:"]
+    assert ["'text'" in problems[0], "NaN" in problems[1], "nothing" in problems[2]] == [True] * 3
 
 
 def test_bad_rows_of_mappings():
@@ -227,7 +227,7 @@ def test_other_refusals(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"; say id=$"):
         list(read_mappings(ROWS, ["key"], advice="say id="))
     (tmp_path / "t.jsonl").write_text("1\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"t\.jsonl:1: expected a JSON object, found 1"):
+    with pytest.raises(DataError, match=r"t\.jsonl:1: expected a JSON object .*found 1"):
         _ = Table(tmp_path / "t.jsonl").columns
     with pytest.raises(DataError, match=r"t\.ndjson: expected a table with rows"):
         _ = Table(write(tmp_path / "t.jsonl", []).rename(tmp_path / "t.ndjson")).columns

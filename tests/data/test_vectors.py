@@ -67,7 +67,7 @@ COLUMNS = np.array([[0.1, -0.2, 0.3], [0.4, 0.5, -6e-1], [7, 0.8, 0.9]], np.floa
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", " \n", "\t \r\n"])
 @pytest.mark.parametrize("between", [" ", "  ", "\t", " \t", "     "])
-@pytest.mark.parametrize("header", ["", "3 3", "3\t3", "400000  3", "2 3", "3 50"])
+@pytest.mark.parametrize("header", ["", "3 3", "3\t3", "400000  3", "2 3"])
 def test_fields_stand_between_any_number_of_spaces_and_tabs(tmp_path, between, end, header):
     words, rows = ("the", "1 800", "2004"), ("0.1 -0.2 0.3", "0.4 0.5 -6e-1", "7 .8 0.9")
     lines = [between.join([word, *row.split()]) for word, row in zip(words, rows, strict=True)]
@@ -92,7 +92,6 @@ def test_words_of_any_letters(tmp_path, word, place):
     ("content", "line"),
     [
         ("the 0.1 0.2\nfilm 0.5 0.3 0.4\n", 2),  # no word ends in 0.5
-        ("the 1 2\ngood 5 6\nfilm 7 3 4\n", 3),  # the 7 may as well be of the vector
         ("the 0.1 0.2\ngood 0.3 0.4film 0.5 0.6\n", 2),  # two lines in one
         ("the 0.1 0.2\rgood 0.3 0.4\rfilm 0.5 0.6", 1),
         ("the 0,1 0,2\n", 1),

@@ -2,7 +2,6 @@
 export | push | plugins | doctor`, one file each. An error prints a message; the exit code is 2."""
 
 import os
-import shlex
 import sys
 import warnings
 from pathlib import Path
@@ -34,32 +33,20 @@ class TextCommand(TyperCommand):
     option says how to give a text that begins with a minus sign."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        arguments = list(args)
+        advice = (
+            "If that is a text, put -- before the texts and after all options: "
+            f"{ctx.command_path} -- TEXT"
+        )
         try:
             rest = super().parse_args(ctx, args)
         except _UsageError as error:
-            name = getattr(error, "option_name", None)
-            if name and (texts := [each for each in arguments if _may_mean(each, name)]):
-                error.message = f"{error.message.rstrip('.')}. {_advice(ctx, texts[0])}"
+            if getattr(error, "option_name", None):
+                error.message = f"{error.message.rstrip('.')}. {advice}"
             raise
-        model = str(ctx.params.get("model"))
-        if f"-m{model}" in arguments and any(map(str.isspace, model)) and not Path(model).exists():
-            raise _UsageError(f"No model: {escaped(model)}. {_advice(ctx, f'-m{model}')}", ctx)
+        model = str(ctx.params.get("model"))  # of a text such as "-moving and slow"
+        if " " in model and not Path(model).exists():
+            raise _UsageError(f"No model: {escaped(model)}. {advice}", ctx)
         return rest
-
-
-def _may_mean(argument: str, name: str) -> bool:
-    """Whether an argument is read as an option of this name, alone or with others of one letter."""
-    several = argument.startswith("-") and not argument.startswith("--")
-    return argument.startswith(name) or (several and len(name) == 2 and name[1] in argument)
-
-
-def _advice(ctx: Any, text: str) -> str:
-    shown = text if len(text) <= 60 else f"{text[:60]}..."
-    return (
-        "If that is a text, put -- before the texts and after all options: "
-        f"{ctx.command_path} -- {escaped(shlex.quote(shown))}"
-    )
 
 
 app = typer.Typer(

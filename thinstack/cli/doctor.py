@@ -26,8 +26,7 @@ def doctor(
     from dataclasses import asdict
 
     from thinstack._version import __version__
-    from thinstack.cli.checks import examine
-    from thinstack.cli.checks.packages import exit_code
+    from thinstack.cli.checks import examine, exit_code
 
     machine = f"{platform.system()} {platform.machine()}"
     python = platform.python_version()

@@ -1,7 +1,8 @@
 """`thinstack evaluate`: measures how often a model is right about a labelled file."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,14 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli import options
-from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
+from thinstack.cli.evaluate_suite import Suite, evaluate_on_suite
 from thinstack.core.config import EvaluationSource
 from thinstack.data.tables.table_kinds import holds_table, is_table
-from thinstack.errors import InputError, escaped
+from thinstack.errors import DataError, InputError, escaped
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from thinstack.runtime.predictor import Predictor
 
 
@@ -34,7 +33,25 @@ _FIGURES = (
 """Figures of an evaluation: the name to print, the key, and the key of the number of cases."""
 
 
+@dataclass(frozen=True)
+class Columns:
+    """How a table of texts and labels is written."""
+
+    text_column: Annotated[
+        str, typer.Option("--text", help="For a table: the column of the texts.")
+    ] = "text"
+    label_column: Annotated[
+        str, typer.Option("--label", help="For a table: the column of the labels.")
+    ] = "label"
+    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
+    separator: options.SeparatorOption = None
+    header: options.HeaderOption = None
+    skip_bad: options.SkipBadOption = False
+
+
+@options.grouped
 def evaluate(
+    *,
     model: Annotated[
         str | None,
         typer.Argument(
@@ -52,9 +69,7 @@ def evaluate(
         str | None,
         typer.Option("--model", "-m", help="Another way to name the model: as an option."),
     ] = None,
-    suite: SuiteOption = None,
-    half: HalfOption = "reported",
-    list_wrong: ListWrongOption = False,
+    suite: Suite,
     source: Annotated[
         EvaluationSource | None,
         typer.Option(
@@ -69,16 +84,7 @@ def evaluate(
     tree_format: Annotated[
         str, typer.Option("--format", help="The reader for the file's trees, by its plugin name.")
     ] = "brackets.v1",
-    text_column: Annotated[
-        str, typer.Option("--text", help="For a table: the column of the texts.")
-    ] = "text",
-    label_column: Annotated[
-        str, typer.Option("--label", help="For a table: the column of the labels.")
-    ] = "label",
-    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8",
-    separator: options.SeparatorOption = None,
-    header: options.HeaderOption = None,
-    skip_bad: options.SkipBadOption = False,
+    columns: Columns,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
@@ -89,9 +95,7 @@ def evaluate(
     classes: options.ClassesOption = None,
     aggregation: options.AggregationOption = None,
     as_json: options.JsonOption = False,
-    device: options.DeviceOption = "cpu",
-    isolated: options.IsolatedOption = None,
-    threads: options.ThreadsOption = None,
+    running: options.Running,
 ) -> None:
     """Measure how often a model is right about labelled data.
 
@@ -111,41 +115,34 @@ def evaluate(
     from thinstack.evaluate.treebank_evaluation import evaluate_file
 
     renamed = _renamed(relabel or ())
-    model, file = _model_and_file((model, file), named, suite)
-    read = None
-    if tree_format != "brackets.v1":
-        from thinstack.plugins.manager import manager
-
-        read = manager().find("reader", tree_format).plugin.trees
+    model, file = _model_and_file((model, file), named, suite.suite)
     view: dict[str, Any] = {"classes": classes, "aggregation": aggregation}
-    predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
-    if suite is not None:
+    predictor = load(model, **vars(running), **view)
+    if suite.suite is not None:
         if renamed:
             raise InputError("--relabel: a suite has its own labels: leave it out")
-        shown = {"list_wrong": list_wrong, "as_json": as_json}
-        evaluate_on_suite(predictor, model, suite, half, source or "auto", **shown)
+        evaluate_on_suite(predictor, model, suite, source or "auto", as_json=as_json)
         return
-    told = separator is not None or header is not None
-    if told or is_table(file) or (read is None and holds_table(file)):
-        columns: dict[str, Any] = {
-            "text": text_column,
-            "label": label_column,
-            "encoding": encoding,
-            "separator": separator,
-            "header": header,
-        }
+    brackets = tree_format == "brackets.v1"
+    as_table = bool(options.chosen(columns, "separator", "header"))
+    if as_table or is_table(file) or (brackets and holds_table(file)):
         if source == "gold":
             raise InputError(
                 f"{file}: a table has texts and no gold trees: choose another source, such as "
                 "--source auto"
             )
-        settings = columns | {"source": source or "auto", "relabel": renamed}
-        settings |= {"skipped": [] if skip_bad else None, "wrong": [] if list_wrong else None}
-        _evaluate_texts(predictor, file, settings, as_json=as_json)
+        settings: dict[str, Any] = {"source": source or "auto", "relabel": renamed}
+        settings["wrong"] = [] if suite.list_wrong else None
+        _evaluate_texts(predictor, file, columns, settings, as_json=as_json)
         return
-    if list_wrong or skip_bad:
-        option = "--list-wrong" if list_wrong else "--skip-bad"
+    if suite.list_wrong or columns.skip_bad:
+        option = "--list-wrong" if suite.list_wrong else "--skip-bad"
         raise InputError(f"{option}: {file} is a treebank, not a table: leave the option out")
+    read = None
+    if not brackets:
+        from thinstack.plugins.manager import manager
+
+        read = manager().find("reader", tree_format).plugin.trees
     source = source or "gold"
     figures = evaluate_file(
         predictor, file, source=source, text=raw_text, read=read, relabel=renamed
@@ -153,17 +150,22 @@ def evaluate(
     if as_json:
         options.print_json(figures)
         return
-    console, raw = Console(), ", raw text" if raw_text else ""
-    title = Text(escaped(f"{model} on {file}, source {source}{raw}"), style="italic")
-    console.print(title, soft_wrap=True)
-    console.print(_table_of(figures))
+    from thinstack.evaluate.figures import percent
+
+    rows = [
+        (name, percent(figures[key]), f"{figures[count]:,}")
+        for name, key, count in _FIGURES
+        if figures.get(count) or key == "root_accuracy"
+    ]
+    title = f"{model} on {file}, source {source}{', raw text' if raw_text else ''}"
+    options.print_table(title, ("", "percent", "cases"), rows)
 
 
 def _model_and_file(
-    given: Iterable[str | None], named: str | None, suite: str | None
+    arguments: Iterable[str | None], named: str | None, suite: str | None
 ) -> tuple[str, str]:
     """The bundle and the file that the arguments name. With a suite, the file is ""."""
-    names = [name for name in given if name is not None]
+    names = [name for name in arguments if name is not None]
     files = 0 if suite else 1
     most = files + (named is None)
     if not files <= len(names) <= most:
@@ -176,33 +178,43 @@ def _model_and_file(
     return model, names[-1] if files else ""
 
 
-def _renamed(given: Iterable[str]) -> dict[str, str]:
+def _renamed(relabel: Iterable[str]) -> dict[str, str]:
     """The new name of each label in options such as "1=positive,0=negative". Raises InputError for
     an option without "=", and for a label with two names."""
-    found: dict[str, str] = {}
-    for pair in (pair for option in given for pair in option.split(",")):
+    classes: dict[str, str] = {}
+    for pair in (pair for option in relabel for pair in option.split(",")):
         name, equals, target = (part.strip() for part in pair.rpartition("="))
         if not (name and equals):
             expected = "expected LABEL=CLASS, with commas between several"
             raise InputError(f"--relabel: {expected}, found {pair!r:.60}")
-        if found.setdefault(name, target) != target:
+        if classes.setdefault(name, target) != target:
             raise InputError(f"--relabel: {name!r:.60} has two classes: leave one out")
-    return found
+    return classes
 
 
 def _evaluate_texts(
-    predictor: "Predictor", file: str, settings: Mapping[str, Any], *, as_json: bool
+    predictor: "Predictor", file: str, columns: Columns, settings: dict[str, Any], *, as_json: bool
 ) -> None:
-    from rich.table import Table
-
     from thinstack.evaluate.accuracy import NAMES
     from thinstack.evaluate.figures import figure_names, percent
     from thinstack.evaluate.text_evaluation import evaluate_table
     from thinstack.integrations.show.terminal import WIDEST, matrix
 
     notes, wrong = list[str](), settings["wrong"]
-    figures, counts = evaluate_table(predictor, file, notes=notes, **settings)
-    if skipped := settings["skipped"]:
+    skipped: list[DataError] | None = [] if columns.skip_bad else None
+    figures, counts = evaluate_table(
+        predictor,
+        file,
+        text=columns.text_column,
+        label=columns.label_column,
+        encoding=columns.encoding,
+        separator=columns.separator,
+        header=columns.header,
+        skipped=skipped,
+        notes=notes,
+        **settings,
+    )
+    if skipped:
         notes.append(f"{len(skipped):,} rows cannot be used and were skipped, such as {skipped[0]}")
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
@@ -210,27 +222,12 @@ def _evaluate_texts(
         more = {} if wrong is None else {"wrong": [one._asdict() for one in wrong]}
         options.print_json(figures | {"confusion": counts.tolist()} | more)
         return
+    names = figure_names(NAMES, predictor.labels) | {"calibration_error": "calibration error"}
+    rows = [(name, percent(figures[key])) for key, name in names.items()]
+    options.print_table(f"{figures['texts']:,} texts", ("", "percent"), rows)
     console = Console()
-    table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")
-    for key, name in figure_names(NAMES, predictor.labels).items():
-        table.add_row(name, percent(figures[key]))
-    table.add_row("calibration error", percent(figures["calibration_error"]))
-    console.print(table)
     if len(predictor.labels) <= WIDEST:
         console.print(matrix(counts, predictor.labels))
     for one in wrong or ():
         line = f"line {one.line}, expected {one.expected}, found {one.found}: {one.text}"
         console.print(Text(escaped(line)), soft_wrap=True)
-
-
-def _table_of(figures: Mapping[str, float | None]) -> "Table":
-    """The figures that have cases, and always the accuracy on sentences."""
-    from rich.table import Column, Table
-
-    from thinstack.evaluate.figures import percent
-
-    table = Table("", Column("percent", justify="right"), Column("cases", justify="right"))
-    for name, key, count in _FIGURES:
-        if figures.get(count) or key == "root_accuracy":
-            table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
-    return table

@@ -1,13 +1,19 @@
-"""Options that several commands take, and the way they print data."""
+"""Options that several commands take, groups of options, and the way commands print data."""
 
 import json
 import sys
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from thinstack.core.config import Aggregation, Device
+from thinstack.errors import escaped
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
@@ -15,19 +21,19 @@ ModelOption = Annotated[
 ModelArgument = Annotated[
     str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
 ]
-DeviceOption = Annotated[
-    Device,
-    typer.Option(
-        help="Where to run the model. auto: large batches on CUDA if it works, else by WebGPU on a "
-        "GPU; all else on the CPU."
-    ),
-]
 IsolatedOption = Annotated[
     bool | None,
     typer.Option(
         "--isolated/--no-isolated",
         help="Run the model in a process of its own, with limits of memory and time.  [default: "
         "unless the model is your own]",
+    ),
+]
+DeviceOption = Annotated[
+    Device,
+    typer.Option(
+        help="Where to run the model. auto: large batches on CUDA if it works, else by WebGPU on a "
+        "GPU; all else on the CPU."
     ),
 ]
 ThreadsOption = Annotated[
@@ -44,10 +50,6 @@ ClassesOption = Annotated[
         help="Show five classes of sentiment as 3 (negative, neutral, positive) or as 2 (without "
         "neutral).  [default: the model's own classes]"
     ),
-]
-AbstainOption = Annotated[
-    float | None,
-    typer.Option(help="Give no label if the best class is less probable than this, such as 0.6."),
 ]
 AggregationOption = Annotated[
     Aggregation | None,
@@ -77,19 +79,71 @@ HeaderOption = Annotated[
     typer.Option(
         "--header/--no-header",
         help="For a table: whether its first row names the columns. Without a header they are "
-        "named 1, 2, 3 ...  [default: it does, unless it looks like another row]",
-    ),
-]
-ParagraphsOption = Annotated[
-    bool,
-    typer.Option(
-        "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
+        "named 1, 2, 3 ...  [default: it does, unless it looks like a row]",
     ),
 ]
 SkipBadOption = Annotated[
     bool, typer.Option("--skip-bad", help="For a table: skip rows that cannot be used.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where and how a model runs."""
+
+    device: DeviceOption = "cpu"
+    isolated: IsolatedOption = None
+    threads: ThreadsOption = None
+
+
+@dataclass(frozen=True)
+class View:
+    """How a model reads texts and shows its classes."""
+
+    classes: ClassesOption = None
+    abstain: Annotated[
+        float | None,
+        typer.Option(
+            help="Give no label if the best class is less probable than this, such as 0.6."
+        ),
+    ] = None
+    max_words: Annotated[
+        int, typer.Option(help="Split a sentence that has more words than this into parts.")
+    ] = 400
+    aggregation: AggregationOption = None
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as typer takes it: in place of each parameter whose type is a dataclass stand the
+    options that are its fields."""
+    flat, groups = list[Parameter](), dict[str, Any]()
+    for parameter in signature(command).parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group
+        hints = get_type_hints(group, include_extras=True)
+        for option in fields(group):
+            flat.append(
+                Parameter(
+                    option.name,
+                    Parameter.KEYWORD_ONLY,
+                    default=option.default,
+                    annotation=hints[option.name],
+                )
+            )
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
+        command(**values)
+
+    run.__signature__ = signature(command).replace(parameters=flat)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return run
 
 
 _NAMES = {
@@ -105,9 +159,33 @@ _NAMES = {
 }
 
 
+def chosen(group: Any, *names: str) -> list[str]:
+    """The options of a group that a user has named, or those among them with one of `names`."""
+    return [
+        option.name
+        for option in fields(group)
+        if getattr(group, option.name) != option.default and (not names or option.name in names)
+    ]
+
+
 def listed(names: Iterable[str]) -> str:
     """Options by the names of their parameters, as the command line has them."""
     return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
+
+
+def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a title and a table, whose columns behind the first hold numbers. A row without cells
+    is a line."""
+    from rich.table import Table
+
+    console, table = Console(), Table()
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number else "left")
+    for row in rows:
+        cells = [Text(escaped(cell)) for cell in row]
+        table.add_row(*cells) if cells else table.add_section()
+    console.print(Text(escaped(title), style="italic"), soft_wrap=True)
+    console.print(table)
 
 
 def print_json(data: Any, *, indent: int | None = 2) -> None:

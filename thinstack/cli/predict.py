@@ -1,29 +1,90 @@
 """`thinstack predict`: texts in, their phrases and scores out."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thinstack.cli import options, predict_corpus, print_aspects, print_results
-from thinstack.cli.print_results import Numbered
+from thinstack.cli import options
+from thinstack.cli.predict_corpus import Corpus, predict_corpus
+from thinstack.cli.print_aspects import Aspects
+from thinstack.cli.print_results import Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import check_output
 from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
-    from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
 
-_KINDS = ("as_json", "as_json_lines", "as_csv", "brief", "full")
-"""Kinds of output, of which there is one."""
+
+@dataclass(frozen=True)
+class Output:
+    """What is shown of texts, and how."""
+
+    as_json: options.JsonOption = False
+    as_json_lines: Annotated[
+        bool, typer.Option("--jsonl", help="Print JSON as it comes, one line per sentence.")
+    ] = False
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV as it comes, one row per text.")
+    ] = False
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Print one line per text: label, polarity, text.")
+    ] = False
+    full: Annotated[
+        bool, typer.Option("--full", help="Draw all sentences of a text with their trees.")
+    ] = False
+    html: Annotated[
+        Path | None, typer.Option(help="Write the results to this file, as one HTML page.")
+    ] = None
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the trees to this file, as an SVG picture.")
+    ] = None
+    why: Annotated[
+        bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
+    ] = False
+    aspects: Annotated[
+        bool,
+        typer.Option(
+            "--aspects",
+            help="Show what is said of what: the terms of each text, by the model aspects.",
+        ),
+    ] = False
+    about: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Show what is said of a term, such as battery, or price|cost for two names of "
+            "one. Give it again for another term."
+        ),
+    ] = None
+
+    def kind(self) -> Kind:
+        """The one kind of output. Raises InputError for options that ask for several. A page and a
+        picture may be written beside JSON."""
+        kinds = options.chosen(self, "as_json", "as_json_lines", "as_csv", "brief", "full")
+        pages = options.chosen(self, "html", "svg")
+        why = options.chosen(self, "why")
+        terms = options.chosen(self, "aspects", "about")
+        whole = [*options.chosen(self, "full"), *pages, *why]
+        if len(terms) > 1 or (terms and whole):
+            both = options.listed([*terms, *whole])
+            raise InputError(f"{both}: do not go together: choose one of them")
+        unexplained = why if {"as_csv", "brief"}.intersection(kinds) else []
+        if len(kinds) > 1 or unexplained or (pages and kinds not in ([], ["as_json"])):
+            clashing = options.listed([*kinds, *pages, *unexplained])
+            raise InputError(f"{clashing}: do not go together: choose one kind of output")
+        order: tuple[Kind, ...] = ("as_json", "as_json_lines", "as_csv", "brief")
+        return next((kind for kind in order if kind in kinds), "drawn")
 
 
+@options.grouped
 def predict(
     context: typer.Context,
+    *,
     texts: Annotated[
         list[str] | None,
         typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
@@ -36,77 +97,22 @@ def predict(
             "model's own parser."
         ),
     ] = "auto",
-    as_json: options.JsonOption = False,
-    as_json_lines: Annotated[
-        bool, typer.Option("--jsonl", help="Print JSON as it comes, one line per sentence.")
-    ] = False,
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV as it comes, one row per text.")
-    ] = False,
-    brief: Annotated[
-        bool, typer.Option("--brief", help="Print one line per text: label, polarity, text.")
-    ] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="Draw all sentences of a text with their trees.")
-    ] = False,
-    html: Annotated[
-        Path | None, typer.Option(help="Write the results to this file, as one HTML page.")
-    ] = None,
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw the trees to this file, as an SVG picture.")
-    ] = None,
-    classes: options.ClassesOption = None,
-    abstain: options.AbstainOption = None,
-    max_words: Annotated[
-        int, typer.Option(help="Split a sentence that has more words than this into parts.")
-    ] = 400,
-    aggregation: options.AggregationOption = None,
-    why: Annotated[
-        bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
-    ] = False,
-    aspects: Annotated[
-        bool,
-        typer.Option(
-            "--aspects",
-            help="Show what is said of what: the terms of each text, by the model aspects.",
-        ),
-    ] = False,
-    about: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Show what is said of a term, such as battery, or price|cost for two names of "
-            "one. Give it again for another term."
-        ),
-    ] = None,
+    shown: Output,
+    view: options.View,
     encoding: Annotated[
         str,
         typer.Option(
             help="Encoding of the files or of standard input. A byte order mark is ignored."
         ),
     ] = "utf-8",
-    paragraphs: options.ParagraphsOption = False,
-    input: Annotated[
-        Path | None,
+    paragraphs: Annotated[
+        bool,
         typer.Option(
-            help="Score a whole corpus and write the scores to the folder --out. Give a file "
-            "(.txt, .json, .jsonl, .csv, .tsv, .parquet, .spacy; also .gz), a folder of such "
-            "files, or - for standard input."
+            "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
         ),
-    ] = None,
-    out: predict_corpus.OutOption = None,
-    text: predict_corpus.TextOption = None,
-    id: predict_corpus.IdOption = None,
-    separator: options.SeparatorOption = None,
-    header: options.HeaderOption = None,
-    output: predict_corpus.OutputOption = None,
-    format: predict_corpus.FormatOption = None,
-    jobs: predict_corpus.JobsOption = None,
-    fail_after: predict_corpus.FailOption = None,
-    allow_repeated_ids: predict_corpus.RepeatedOption = None,
-    bom: predict_corpus.BomOption = None,
-    device: options.DeviceOption = "cpu",
-    isolated: options.IsolatedOption = None,
-    threads: options.ThreadsOption = None,
+    ] = False,
+    corpus: Corpus,
+    running: options.Running,
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 
@@ -114,92 +120,42 @@ def predict(
     """
     from thinstack import load
 
-    context.params["model"] = model = _model_of(context)
-    if input is not None:
-        predict_corpus.predict_corpus(context.params)
-    predict_corpus.refuse_without_input(context.params)
-    _check_one_kind(context.params)
+    origin = context.get_parameter_source("model")
+    if origin is not None and origin.name == "DEFAULT":
+        model = "aspects" if shown.aspects or corpus.output == "aspects" else model
+    if corpus.input is not None:
+        texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]
+        reading = {"source": source, "encoding": encoding, "paragraphs": paragraphs} | vars(view)
+        predict_corpus(corpus, corpus.input, model, running, reading, texts_alone)
+    corpus.refuse_without_input(texts or [])
+    kind = shown.kind()
     if texts and paragraphs:
         raise InputError("--paragraphs cuts standard input, but texts are given: leave one out")
     inputs = texts or _texts_of_input(encoding, paragraphs=paragraphs)
-    view: dict[str, Any] = {"classes": classes, "abstain": abstain, "max_words": max_words}
-    view["aggregation"] = aggregation
-    predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
+    predictor = load(model, **vars(running), **vars(view))
     used = [predictor.bundle.path, None if texts else 0]
     pages = {
-        option: check_output(path, f"--{option}", [*used, html if option == "svg" else None])
-        for option, path in (("html", html), ("svg", svg))
+        name: check_output(path, f"--{name}", [*used, shown.html if name == "svg" else None])
+        for name, path in (("html", shown.html), ("svg", shown.svg))
         if path is not None
     }
-    scored = _noted(predictor.stream(inputs, source=source))
-    most = max_words if why else None
-    if aspects or about:
-        _print_aspects(scored, predictor, context.params)
-    elif as_json_lines:
-        print_results.print_lines(scored, most)
-    elif as_csv:
-        print_results.print_csv(scored, predictor.view)
-    elif brief:
-        print_results.print_brief(scored, predictor.view)
-    elif as_json or pages:
-        results = [result for _, result in scored]
-        print_results.write_pages(results, pages, most)
-        if as_json:
-            print_results.print_list(results, most)
-    else:
-        print_results.draw_texts(scored, most, full=full)
-        if not predictor.phrases:
-            print("note: this model scores whole sentences, not their phrases", file=sys.stderr)
+    scored = _numbered(predictor.stream(inputs, source=source))
+    if shown.aspects or shown.about:
+        answers = Aspects(predictor, shown.about or (), numbered=len(texts or ()) != 1)
+        print_texts(answers.watched(scored), answers, predictor.view, kind)
+        return
+    sentences = Sentences(view.max_words if shown.why else None, full=shown.full)
+    if pages:
+        results = list(scored)
+        sentences.write_pages([result for _, result in results], pages)
+        scored = iter(results)
+    if not pages or shown.as_json:
+        print_texts(scored, sentences, predictor.view, kind)
+    if kind == "drawn" and not pages and not predictor.phrases:
+        print("note: this model scores whole sentences, not their phrases", file=sys.stderr)
 
 
-def _model_of(context: typer.Context) -> str:
-    """The name of the model, by default of one that can do what is asked."""
-    model: str = context.params["model"]
-    source = context.get_parameter_source("model")
-    by_default = source is not None and source.name == "DEFAULT"
-    asked = context.params["aspects"] or context.params["output"] == "aspects"
-    return "aspects" if asked and by_default else model
-
-
-def _print_aspects(
-    scored: Iterator[Numbered], predictor: "Predictor", asked: Mapping[str, Any]
-) -> None:
-    """Print what the texts say of what."""
-    found = print_aspects.Found(asked["about"] or ())
-    found(predictor(""))  # which raises what is wrong with the model and the terms
-    scored = found.watched(scored)
-    if asked["as_json_lines"]:
-        print_aspects.print_aspect_lines(scored, found)
-    elif asked["as_csv"]:
-        print_aspects.print_csv_aspects(scored, predictor.view, found)
-    elif asked["brief"]:
-        one = len(asked["texts"] or ()) == 1
-        print_aspects.print_brief_aspects(scored, predictor.view, found, numbered=not one)
-    elif asked["as_json"]:
-        print_aspects.print_aspect_list(scored, found)
-    else:
-        print_aspects.draw_aspects(scored, found)
-
-
-def _check_one_kind(asked: Mapping[str, Any]) -> None:
-    """Raise InputError for options that ask for several kinds of output. A page and a picture may
-    be written beside JSON."""
-    kinds = [
-        name for name in ("as_json", "as_json_lines", "as_csv", "brief", "full") if asked[name]
-    ]
-    pages = [name for name in ("html", "svg") if asked[name]]
-    unexplained = {"as_csv", "brief"}.intersection(kinds) if asked["why"] else ()
-    aspects = [name for name in ("aspects", "about") if asked[name]]
-    whole = [name for name in ("full", *pages, "why") if asked[name]] if aspects else []
-    if len(aspects) > 1 or whole:
-        both = options.listed([*aspects, *whole])
-        raise InputError(f"{both}: do not go together: choose one of them")
-    if len(kinds) > 1 or unexplained or (pages and kinds not in ([], ["as_json"])):
-        all_of_them = options.listed([*kinds, *pages, *(["why"] if unexplained else [])])
-        raise InputError(f"{all_of_them}: do not go together: choose one kind of output")
-
-
-def _noted(texts: Iterable["Result"]) -> Iterator[Numbered]:
+def _numbered(texts: Iterable["Result"]) -> Iterator[Numbered]:
     """The texts, each with its place from 0. Warns about each text that has no words, and raises
     InputError if no text has any."""
     empty = True

@@ -1,32 +1,35 @@
-"""Prints what texts say of what, as `thinstack predict --aspects` and `--about` were asked to."""
+"""What texts say of what, as `thinstack predict --aspects` and `--about` print it."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import RenderableType
+from rich.text import Text
 
-from thinstack.cli.options import print_json
-from thinstack.cli.print_results import Numbered, until_the_reader_stops
+from thinstack.cli.print_results import Numbered, Sentences, rounded
 
 if TYPE_CHECKING:
+    from thinstack.integrations.show.pen import Pen
     from thinstack.runtime.aspects import Aspect
+    from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
-    from thinstack.runtime.views import View
-
-_PLACES: Final = 6
-"""Digits of a number behind the point."""
 
 
-class Found:
-    """Finds the aspects of a text: those of the `terms` that a user names, or if there are none all
-    that the model finds."""
+class Aspects(Sentences):
+    """The answers for the aspects of texts: those of the `terms` that a user names, or if there are
+    none all that the model finds. If texts are `numbered`, a line begins with the place of its
+    text, from 0. Raises what is wrong with the model and the terms."""
 
-    def __init__(self, terms: Sequence[str]):
-        self.terms = terms
+    def __init__(self, model: "Predictor", terms: Sequence[str], *, numbered: bool):
+        super().__init__()
+        self.terms, self.numbered = terms, numbered
         self._mentioned = set[str | None]()
+        asked = ("asked",) if terms else ()
+        self.columns = ("text", "aspect", *asked, "start", "end", "label", "polarity", "because")
+        self.of(model(""))
 
-    def __call__(self, result: "Result") -> "Sequence[Aspect]":
+    def of(self, result: "Result") -> "Sequence[Aspect]":
+        """The aspects of a text."""
         if not self.terms:
             return result.aspects
         aspects = result.about(*self.terms)
@@ -40,79 +43,42 @@ class Found:
         yield from texts
         warn_of_unmentioned(term for term in self.terms if term not in self._mentioned)
 
+    def blocks(self, result: "Result") -> Iterator[RenderableType]:
+        """A text with its aspects."""
+        from thinstack.integrations.show.terminal_text import AspectsAnswer
 
-def draw_aspects(texts: Iterable[Numbered], found: Found) -> None:
-    """Draw each text with its aspects, as it comes."""
-    from thinstack.integrations.show.terminal_text import AspectsAnswer
+        if result.sentences:
+            yield AspectsAnswer(result, self.of(result))
 
-    console, between = Console(), False
-    with until_the_reader_stops():
-        for _, result in texts:
-            if result.sentences:
-                if between:
-                    console.print()
-                console.print(AspectsAnswer(result, found(result)))
-                between = True
+    def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
+        """A line for each aspect."""
+        from thinstack.integrations.show.terminal_text import brief_aspect
 
+        start = f"{place:>4}  " if self.numbered else ""
+        for aspect in self.of(result):
+            yield brief_aspect(pen, aspect, start, cut=cut)
 
-def print_brief_aspects(
-    texts: Iterable[Numbered], view: "View", found: Found, *, numbered: bool
-) -> None:
-    """Print a line for each aspect as it comes, cut to the width of a terminal. If texts are
-    `numbered`, it begins with the place of the text, from 0."""
-    from thinstack.integrations.show.pen import Pen
-    from thinstack.integrations.show.terminal_text import brief_aspect
+    def rows(self, result: "Result") -> Iterator[list[Any]]:
+        """A row for each aspect."""
+        for aspect in self.of(result):
+            asked = [aspect.asked] if self.terms else []
+            cells = [result.text, aspect.text, *asked, aspect.start, aspect.end, aspect.label]
+            scores = (aspect.scores[label] for label in result.view.labels)
+            yield [*cells, aspect.polarity, aspect.because, *scores]
 
-    console = Console()
-    pen = Pen(view, console.options)
-    with until_the_reader_stops():
-        for place, result in texts:
-            for aspect in found(result):
-                start = f"{place:>4}  " if numbered else ""
-                line = brief_aspect(pen, aspect, start, cut=console.is_terminal)
-                console.print(line, soft_wrap=True, highlight=False)
+    def records(self, place: int, result: "Result") -> Iterator[dict[str, Any]]:
+        """A record for each aspect."""
+        for aspect in self.of(result):
+            yield {"text_index": place} | aspect.to_dict()
 
-
-def print_csv_aspects(texts: Iterable[Numbered], view: "View", found: Found) -> None:
-    """Print a row of CSV for each aspect as it comes, in UTF-8, with a column for each class.
-    Raises InputError for a class that has the name of another column."""
-    from thinstack.data.tables.csv_rows import check_classes, csv_writer
-
-    asked = ["asked"] if found.terms else []
-    names = ["text", "aspect", *asked, "start", "end", "label", "polarity", "because"]
-    check_classes("--csv", view.labels, names, "choose --jsonl")
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    writer = csv_writer(sys.stdout)
-    with until_the_reader_stops():
-        writer.writerow([*names, *view.labels])
-        for _, result in texts:
-            for each in found(result):
-                named = [each.asked] if found.terms else []
-                place = None if each.polarity is None else round(each.polarity, _PLACES)
-                cells = [result.text, each.text, *named, each.start, each.end, each.label, place]
-                scores = (round(each.scores[label], _PLACES) for label in view.labels)
-                writer.writerow([*cells, each.because, *scores])
-
-
-def print_aspect_lines(texts: Iterable[Numbered], found: Found) -> None:
-    """Print a record of JSON for each aspect as it comes."""
-    with until_the_reader_stops():
-        for text_index, result in texts:
-            for aspect in found(result):
-                print_json({"text_index": text_index} | aspect.to_dict(), indent=None)
-
-
-def print_aspect_list(texts: Iterable[Numbered], found: Found) -> None:
-    """Print all texts with their aspects as one list of JSON."""
-    print_json([_data(result, found) for _, result in texts])
-
-
-def _data(result: "Result", found: Found) -> dict[str, Any]:
-    polarity = None if result.polarity is None else round(result.polarity, _PLACES)
-    return {
-        "text": result.text,
-        "label": result.label,
-        "polarity": polarity,
-        "scores": {label: round(score, _PLACES) for label, score in result.scores.items()},
-        "aspects": [aspect.to_dict() for aspect in found(result)],
-    }
+    def data(self, result: "Result") -> dict[str, Any]:
+        """A text with its aspects."""
+        labels, scores = result.scores.keys(), rounded(result.scores.values())
+        (polarity,) = rounded([result.polarity])
+        return {
+            "text": result.text,
+            "label": result.label,
+            "polarity": polarity,
+            "scores": dict(zip(labels, scores, strict=True)),
+            "aspects": [aspect.to_dict() for aspect in self.of(result)],
+        }

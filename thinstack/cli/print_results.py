@@ -1,17 +1,19 @@
-"""Prints the results of texts, as `thinstack predict` was asked to."""
+"""Prints what a model says of texts, as `thinstack predict` was asked to."""
 
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 from thinstack.cli.options import print_json
 from thinstack.data.files.outputs import Output
 
 if TYPE_CHECKING:
+    from thinstack.integrations.show.pen import Pen
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.result import Result
     from thinstack.runtime.views import View
@@ -20,92 +22,133 @@ if TYPE_CHECKING:
 Numbered = tuple[int, "Result"]
 """The place of a text, from 0, and its result."""
 
+Kind = Literal["as_json", "as_json_lines", "as_csv", "brief", "drawn"]
 
-def draw_texts(texts: Iterable[Numbered], explained: int | None, *, full: bool) -> None:
-    """Draw each text as it comes: a sentence with its tree, and a text of several sentences in some
-    lines, with `full` or if sentences are explained with all trees.
+_DIGITS: Final = 6  # of a number, behind the point
 
-    `explained`: sentences of at most so many words are explained; None explains no sentence.
-    """
-    from thinstack.integrations.show.terminal import draw
-    from thinstack.integrations.show.terminal_text import TextAnswer
 
-    console, trees = Console(), full or explained is not None
+def print_texts(texts: Iterable[Numbered], answers: "Sentences", view: "View", kind: Kind) -> None:
+    """Print the answers for texts as they come, those `as_json` at the end. Raises InputError for a
+    class that has the name of another column of CSV."""
+    console = Console()
     with until_the_reader_stops():
-        between = False
-        for _, result in texts:
-            several = len(result.sentences) > 1
-            more = "" if trees else "--full draws each with its tree"
-            blocks: list[RenderableType] = [TextAnswer(result, more)] if several else []
-            if trees or not several:
-                blocks += [draw(each, _contributions(each, explained)) for each in result.sentences]
-            for block in blocks:
-                if between:
+        if kind == "as_json":
+            print_json([answers.data(result) for _, result in texts])
+        elif kind == "as_json_lines":
+            for place, result in texts:
+                for record in answers.records(place, result):
+                    print_json(record, indent=None)
+        elif kind == "as_csv":
+            _print_csv(texts, answers, view)
+        elif kind == "brief":
+            from thinstack.integrations.show.pen import Pen
+
+            pen, cut = Pen(view, console.options), console.is_terminal
+            for place, result in texts:
+                for line in answers.lines(pen, place, result, cut=cut):
+                    console.print(line, soft_wrap=True, highlight=False)
+        else:
+            blocks = (block for _, result in texts for block in answers.blocks(result))
+            for number, block in enumerate(blocks):
+                if number:
                     console.print()
                 console.print(block)
-                between = True
 
 
-def print_brief(texts: Iterable[Numbered], view: "View") -> None:
-    """Print a line for each text as it comes, cut to the width of a terminal."""
-    from thinstack.integrations.show.pen import Pen
-    from thinstack.integrations.show.terminal_text import brief
-
-    console = Console()
-    pen = Pen(view, console.options)
-    with until_the_reader_stops():
-        for _, result in texts:
-            line = brief(pen, result, cut=console.is_terminal)
-            console.print(line, soft_wrap=True, highlight=False)
-
-
-def print_csv(texts: Iterable[Numbered], view: "View") -> None:
-    """Print a row of CSV for each text as it comes, in UTF-8, with a column for each class. Raises
-    InputError for a class that has the name of another column."""
+def _print_csv(texts: Iterable[Numbered], answers: "Sentences", view: "View") -> None:
+    """Print rows of CSV, in UTF-8, with a column for each class."""
     from thinstack.data.tables.csv_rows import check_classes, csv_writer
 
-    names = ["text", "label", "polarity"]
-    check_classes("--csv", view.labels, names, "choose --jsonl")
+    check_classes("--csv", view.labels, answers.columns, "choose --jsonl")
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     writer = csv_writer(sys.stdout)
-    with until_the_reader_stops():
-        writer.writerow([*names, *view.labels])
-        for _, result in texts:
-            numbers = [result.polarity, *map(result.scores.get, view.labels)]
-            rounded = (None if number is None else round(number, 6) for number in numbers)
-            writer.writerow([result.text, result.label, *rounded])
+    writer.writerow([*answers.columns, *view.labels])
+    for _, result in texts:
+        writer.writerows(map(rounded, answers.rows(result)))
 
 
-def print_lines(texts: Iterable[Numbered], explained: int | None) -> None:
-    """Print a record of JSON for each sentence as it comes."""
-    with until_the_reader_stops():
-        for text_index, result in texts:
-            data = _data(result, explained)
-            document = {name: data[name] for name in ("label", "polarity", "scores")}
-            for sentence_index, sentence in enumerate(data["sentences"]):
-                places = {"text_index": text_index, "sentence_index": sentence_index}
-                print_json(places | {"document": document} | sentence, indent=None)
+def rounded(cells: Iterable[Any]) -> list[Any]:
+    """Cells whose numbers have so many digits as are printed."""
+    return [round(cell, _DIGITS) if isinstance(cell, float) else cell for cell in cells]
 
 
-def print_list(texts: Iterable["Result"], explained: int | None) -> None:
-    """Print all texts as one list of JSON."""
-    print_json([_data(result, explained) for result in texts])
+class Sentences:
+    """The answers for texts and their sentences.
 
+    `explained`: sentences of at most so many words are explained; None explains no sentence.
+    `full`: draw all trees of a text of several sentences.
+    """
 
-def write_pages(
-    texts: Iterable["Result"], pages: Mapping[str, Output], explained: int | None
-) -> None:
-    """Write the sentences of all texts as an HTML page, an SVG picture, or both."""
-    predictions = [sentence for result in texts for sentence in result.sentences]
-    whys = [_contributions(prediction, explained) for prediction in predictions]
-    if output := pages.get("html"):
-        from thinstack.integrations.show.svg import page
+    columns: tuple[str, ...] = ("text", "label", "polarity")
+    """Of CSV, in front of a column for each class."""
 
-        output.write(page(predictions, whys=whys))
-    if output := pages.get("svg"):
-        from thinstack.integrations.show.svg import svg
+    def __init__(self, explained: int | None = None, *, full: bool = False):
+        self.explained, self.full = explained, full
 
-        output.write(svg(predictions, whys=whys))
+    def blocks(self, result: "Result") -> Iterator[RenderableType]:
+        """A sentence with its tree; a text of several sentences in some lines."""
+        from thinstack.integrations.show.terminal import draw
+        from thinstack.integrations.show.terminal_text import TextAnswer
+
+        several = len(result.sentences) > 1
+        trees = self.full or self.explained is not None
+        if several:
+            yield TextAnswer(result, "" if trees else "--full draws each with its tree")
+        if trees or not several:
+            for sentence in result.sentences:
+                yield draw(sentence, self.reasons(sentence))
+
+    def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
+        """Lines of a text, which are `cut` to the width of a terminal."""
+        from thinstack.integrations.show.terminal_text import brief
+
+        yield brief(pen, result, cut=cut)
+
+    def rows(self, result: "Result") -> Iterator[list[Any]]:
+        """Rows of CSV: the cells of `columns` and the scores."""
+        scores = map(result.scores.get, result.view.labels)
+        yield [result.text, result.label, result.polarity, *scores]
+
+    def records(self, place: int, result: "Result") -> Iterator[dict[str, Any]]:
+        """Records of JSON, a line each."""
+        data = self.data(result)
+        document = {name: data[name] for name in ("label", "polarity", "scores")}
+        for number, sentence in enumerate(data["sentences"]):
+            yield {"text_index": place, "sentence_index": number, "document": document} | sentence
+
+    def data(self, result: "Result") -> dict[str, Any]:
+        """A text as an item of a list of JSON; its sentences say why if they are explained."""
+        from thinstack.runtime.why import why_data
+
+        data = result.to_dict()
+        if self.explained is not None:
+            for item, sentence in zip(data["sentences"], result.sentences, strict=True):
+                item["why"] = why_data(sentence, self.reasons(sentence))
+        return data
+
+    def write_pages(self, texts: Iterable["Result"], pages: Mapping[str, Output]) -> None:
+        """Write the sentences of all texts as an HTML page, an SVG picture, or both."""
+        from thinstack.integrations.show.svg import page, svg
+
+        sentences = [sentence for result in texts for sentence in result.sentences]
+        whys = [self.reasons(sentence) for sentence in sentences]
+        for name, output in pages.items():
+            output.write(
+                page(sentences, whys=whys) if name == "html" else svg(sentences, whys=whys)
+            )
+
+    def reasons(self, sentence: "Prediction") -> "list[Contribution]":
+        """What phrases contribute, if the sentence is explained; warns of one that is too long."""
+        if self.explained is None:
+            return []
+        if len(sentence.words) <= self.explained:
+            return sentence.why()
+        print(
+            f"warning: --why leaves out a sentence of {len(sentence.words):,} words, because it "
+            f"explains at most {self.explained:,}: raise --max-words to include it",
+            file=sys.stderr,
+        )
+        return []
 
 
 @contextmanager
@@ -116,27 +159,3 @@ def until_the_reader_stops() -> Iterator[None]:
         sys.stdout.flush()
     except BrokenPipeError:  # nothing is left to flush at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _contributions(prediction: "Prediction", explained: int | None) -> "list[Contribution]":
-    if explained is None:
-        return []
-    if len(prediction.words) <= explained:
-        return prediction.why()
-    print(
-        f"warning: --why leaves out a sentence of {len(prediction.words):,} words, because it "
-        f"explains at most {explained:,}: raise --max-words to include it",
-        file=sys.stderr,
-    )
-    return []
-
-
-def _data(result: "Result", explained: int | None) -> dict[str, Any]:
-    """The result as data, whose sentences say why if they are explained."""
-    from thinstack.runtime.why import why_data
-
-    data = result.to_dict()
-    if explained is not None:
-        for sentence, each in zip(data["sentences"], result.sentences, strict=True):
-            sentence["why"] = why_data(each, _contributions(each, explained))
-    return data

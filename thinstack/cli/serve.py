@@ -3,21 +3,17 @@
 import signal
 import threading
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from thinstack.cli.options import (
-    AbstainOption,
-    AggregationOption,
-    ClassesOption,
-    IsolatedOption,
-    ThreadsOption,
-)
+from thinstack.cli.options import IsolatedOption, ThreadsOption, View, grouped
 from thinstack.errors import escaped
 
 
+@grouped
 def serve(
+    *,
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sentiment",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; 0 takes any that is free.")
@@ -25,9 +21,7 @@ def serve(
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
     ] = True,
-    classes: ClassesOption = None,
-    abstain: AbstainOption = None,
-    aggregation: AggregationOption = None,
+    view: View,
     isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:
@@ -38,9 +32,7 @@ def serve(
     from thinstack.integrations.serving.server import PageServer
 
     with PageServer(port) as server:
-        view: dict[str, Any] = {"classes": classes, "abstain": abstain}
-        view["aggregation"] = aggregation
-        server.predictor = load(model, threads=threads, isolated=isolated, **view)
+        server.predictor = load(model, threads=threads, isolated=isolated, **vars(view))
         server.name = Path(model).name or model
         try:
             print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)

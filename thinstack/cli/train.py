@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from thinstack._imports import imports_that_stay
+from thinstack._lazy import imports_that_stay
 from thinstack.cli.options import HeaderOption, SeparatorOption, SkipBadOption, listed
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import stoppable
@@ -153,7 +153,7 @@ def train(
     of_table = {name: value for name, value in of_table.items() if value is not None}
     with stoppable(_STOPPED), _told_how_to_go_on():
         console = Console()
-        if _is_table(file, told=separator is not None or header is not None):
+        if _is_table(file, as_table=separator is not None or header is not None):
             of_table["seeds"] = tuple(seed or (1,))
             _train_table(file, out, of_table, threads=threads or 1, console=console)
             return
@@ -163,10 +163,10 @@ def train(
         _run_recipe(file, out, seed, settings)
 
 
-def _is_table(file: Path, *, told: bool) -> bool:
-    """Whether a file is a table, or the user has `told` so."""
+def _is_table(file: Path, *, as_table: bool) -> bool:
+    """Whether a file is a table, or an option says so."""
     suffix = file.suffix.lower()
-    return suffix == ".spacy" or (told and suffix != ".toml") or holds_table(file)
+    return suffix == ".spacy" or (as_table and suffix != ".toml") or holds_table(file)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import installed_name
 from thinstack.core import Tree
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.containers import check_texts
+from thinstack.data.tables.containers import check_container
 from thinstack.errors import BundleError, UnknownNameError
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
@@ -144,7 +144,7 @@ class Predictor(Scorer):
         also for what does not iterate over texts, such as a DataFrame or a dict, and for a source
         that the model does not have. Raises BundleError if the model fails.
         """
-        check_texts(texts)
+        check_container(texts, "several texts")
         return Reader(self, source, split=split, on_error=on_error).results(texts)
 
     def predict(

@@ -49,8 +49,8 @@ def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        found = f"expected a whole compressed file, found a damaged one ({error})"
-        raise DataError(f"{path}: {found}; download or compress it again") from None
+        problem = f"expected a whole compressed file, found a damaged one ({error})"
+        raise DataError(f"{path}: {problem}; download or compress it again") from None
 
 
 def _raw(path: FilePath) -> Any:

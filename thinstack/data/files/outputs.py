@@ -27,14 +27,11 @@ class Output(NamedTuple):
         InputError if another program has put a file there since `check_output`, which then stays;
         OSError."""
         data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-        try:
-            with replacing(self.path, new=self.before is None) as temporary:
-                temporary.write_bytes(data)
-                if _state(self.path) != self.before:
-                    raise FileExistsError
-        except FileExistsError:
-            problem = "another program has written this file meanwhile, and it stays as it is"
-            raise InputError(f"{self.path}: {problem}: name another with {self.option}") from None
+        with replacing(self.path) as temporary:
+            temporary.write_bytes(data)
+            if _state(self.path) != self.before:
+                problem = "another program has written this file meanwhile, and it stays as it is"
+                raise InputError(f"{self.path}: {problem}: name another with {self.option}")
 
 
 def check_output(path: FilePath, option: str, used: Iterable[Used] = ()) -> Output:
@@ -51,7 +48,7 @@ def check_output(path: FilePath, option: str, used: Iterable[Used] = ()) -> Outp
                 problem = "expected a file to write, found a folder"
                 raise InputError(f"{output}: {problem}: name a file in it with {option}")
             check_apart(output, option, used)
-            folder = next(each for each in output.absolute().parents if os.path.lexists(each))
+            folder = next(filter(os.path.lexists, output.absolute().parents))
             with staging(folder / output.name, *PARTIAL):
                 pass
         return Output(output, option, _state(output))
@@ -64,16 +61,16 @@ def check_apart(path: Path, option: str, used: Iterable[Used]) -> None:
     """Raise InputError if a file or folder to write, which `option` names, is one that is `used`
     otherwise, is in such a folder, or has it inside. Links count as what they lead to."""
     places = {path.resolve(), path.parent.resolve() / path.name}
-    for each in (each for each in used if each is not None):
-        others = [] if isinstance(each, int) else [Path(each).resolve()]
-        same = os.path.exists(path) and os.path.exists(each) and os.path.samefile(path, each)
-        if same or any(other.is_relative_to(place) for other in others for place in places):
+    for other in (other for other in used if other is not None):
+        target = None if isinstance(other, int) else Path(other).resolve()
+        same = os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+        if same or (target and any(target.is_relative_to(place) for place in places)):
             clash = "would replace"
-        elif any(place.is_relative_to(other) for other in others for place in places):
+        elif target and any(place.is_relative_to(target) for place in places):
             clash = "is inside"
         else:
             continue
-        what = "the file of standard input" if each == 0 else str(each)
+        what = "the file of standard input" if other == 0 else str(other)
         problem = f"{clash} {what}, which this command also reads or writes"
         raise InputError(f"{path}: {problem}: name another place with {option}")
 

@@ -15,11 +15,10 @@ FilePath: TypeAlias = str | os.PathLike[str]
 """The path of a file that is read; also a `FileContent`, which has been read."""
 
 _FILES = (
-    *(".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".spacy"),
-    *(".xlsx", ".xls", ".ods", ".txt", ".md", ".html", ".svg", ".onnx", ".pt", ".toml", ".npz"),
-    *(".gz", ".zip", ".zst", ".bz2", ".xz"),
+    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".spacy", ".xlsx", ".txt"),
+    *(".html", ".svg", ".onnx", ".toml", ".gz", ".zip"),
 )
-"""How names of files end, of tables above all."""
+"""How names of files end, which a new folder does not have."""
 
 _SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/+")
@@ -31,10 +30,7 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
-_PIPE = (
-    "a pipe can be read only once: save what it gives in a file, and name that (thinstack predict "
-    "--input takes - for standard input)"
-)
+_PIPE = "save what it gives in a file, and name that (thinstack predict --input - reads one)"
 
 
 def any_path(path: object) -> Path:
@@ -42,18 +38,17 @@ def any_path(path: object) -> Path:
     DataError for what is no path, for an address, and for a name that no file has: one with a NUL
     character, or with half of a surrogate pair."""
     try:
-        found = Path(path)  # type: ignore[arg-type]
-        usable = b"\0" not in os.fsencode(found)
+        place = Path(path)  # type: ignore[arg-type]
+        usable = b"\0" not in os.fsencode(place)
     except (TypeError, UnicodeEncodeError):
         usable = False
     if not usable:
         raise DataError(f"expected the path of a file, found {shown(path)}")
-    if (address := _ADDRESS.match(str(found))) and not found.exists():
-        local = address[1].lower() == "file:"
-        where = _ADDRESS.sub(rf"\1//{'/' if local else ''}", str(found), count=1)
-        how = "Name the path alone" if local else "Download the file, and name the copy"
-        raise DataError(f"{where}: this is an address, and nothing is fetched. {how}")
-    return found.expanduser() if str(found)[0] == "~" and not found.exists() else found
+    if _ADDRESS.match(str(place)) and not place.exists():
+        where = _ADDRESS.sub(r"\1//", str(place), count=1)  # which Path writes with one slash
+        problem = "this is an address, and nothing is fetched"
+        raise DataError(f"{where}: {problem}. Download the file, and name the copy by its path")
+    return place.expanduser() if str(place)[0] == "~" and not place.exists() else place
 
 
 def file_path(path: object) -> Path:
@@ -63,18 +58,18 @@ def file_path(path: object) -> Path:
     socket or a device: a device may never end, and a pipe waits until somebody writes to it. That
     a file is missing is for whoever opens it to say.
     """
-    found = any_path(path)
-    if found.suffix.lower() in _SHEETS:
-        raise DataError(f"{found}: this is a spreadsheet. Save the sheet as CSV, and name the CSV")
+    place = any_path(path)
+    if place.suffix.lower() in _SHEETS:
+        raise DataError(f"{place}: this is a spreadsheet. Save the sheet as CSV, and name the CSV")
     try:
-        mode = found.stat().st_mode
+        mode = place.stat().st_mode
     except OSError:
-        return found
+        return place
     if stat.S_ISREG(mode):
-        return found
+        return place
     what = next((name for is_one, name in _KINDS if is_one(mode)), "something else")
     advice = _PIPE if what == "a pipe" else "name a file"
-    raise DataError(f"{found}: expected a file, found {what}; {advice}")
+    raise DataError(f"{place}: expected a file, found {what}; {advice}")
 
 
 def check_new_folder(path: Path, option: str, holds: str) -> None:
@@ -91,8 +86,8 @@ def check_new_folder(path: Path, option: str, holds: str) -> None:
 def in_resolved_folder(path: FilePath) -> Path:
     """The absolute path of a file, whose folder has no links. The name stays, also where the file
     itself is a link: its own name says what it holds, and another file may have it elsewhere."""
-    found = file_path(path)
-    return found.parent.resolve() / found.name
+    place = file_path(path)
+    return place.parent.resolve() / place.name
 
 
 def why_unreadable(path: FilePath, error: OSError) -> str:

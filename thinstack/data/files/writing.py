@@ -28,14 +28,13 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def replacing(path: Path, *, new: bool = False) -> Iterator[Path]:
+def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` to write a file to. If the block ends without an error, that file takes
     the place of the one at `path`, with the rights of that; else it is removed.
 
     Several processes may write the same file: the last one wins. What a killed one has left is
     removed. A link at `path` is replaced, and what it points to stays. A device or a pipe is
-    written to as it is. Raises OSError, which names `path`; with `new` FileExistsError if a file
-    is there in the end.
+    written to as it is. Raises OSError, which names `path`.
     """
     if is_stream(path):
         yield path
@@ -49,12 +48,6 @@ def replacing(path: Path, *, new: bool = False) -> Iterator[Path]:
             yield temporary
             sync(temporary)
             keep_rights(path, temporary)
-            if new:
-                with suppress(OSError):  # of a file system without hard links, too
-                    os.link(temporary, path)
-                    return
-                if os.path.lexists(path):
-                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
             temporary.replace(path)
     except OSError as error:
         if error.errno is not None and error.filename is None:  # as where the disk is full
@@ -73,60 +66,58 @@ def keep_rights(old: Path, new: Path, more: int = 0) -> None:
 def staging(path: Path, start: str, end: str, *, folder: bool = False) -> Iterator[Path]:
     """A new, empty file or folder beside `path`, which is removed at the end if it is still there.
 
-    Its name is random between `start`, where {} is the name of `path`, and `end`. Those that killed
-    processes have left are removed first, those of living ones are not. Raises OSError.
+    Its name is random between `start`, where {} is the name of `path`, and `end`. While the block
+    runs, it is locked. Those that killed processes have left are removed first. Raises OSError.
     """
     remove_leftovers(path, start, end)
-    while True:
-        made = path.with_name(f"{start.format(path.name)}{secrets.token_hex(4)}{end}")
-        handle = _make(made, folder)
-        if _is_mine(handle):
-            break
-        os.close(handle)  # another process took it for a leftover before it was locked
+    handle = None
+    while handle is None:  # where another process took it for a leftover before it was locked
+        fresh = path.with_name(f"{start.format(path.name)}{secrets.token_hex(4)}{end}")
+        if folder:
+            fresh.mkdir()
+        else:
+            fresh.touch(exist_ok=False)
+        try:
+            handle = _lock(fresh)
+        except OSError:  # without locks nobody takes it for a leftover
+            handle = -1
     try:
-        yield made
+        yield fresh
     finally:
         if handle >= 0:
             os.close(handle)
-        _remove(made)
+        _remove(fresh)
 
 
 def remove_leftovers(path: Path, start: str, end: str) -> None:
     """Remove what `staging` made beside `path` in processes that were killed."""
-    if sys.platform == "win32":  # which locks no folder, and replaces no open file
-        return
     fitting = re.compile(re.escape(start.format(path.name)) + "[0-9a-f]{8}" + re.escape(end))
-    with suppress(OSError):
-        for name in filter(fitting.fullmatch, os.listdir(path.parent)):
-            found = path.with_name(name)
-            with suppress(OSError):
-                handle = _open(found)
-                try:
-                    if take(handle):
-                        _remove(found)
-                finally:
-                    os.close(handle)
-
-
-def _make(path: Path, folder: bool) -> int:
-    """Make a file or folder that was not there, and open it; -1 where that would be in the way."""
-    if folder:
-        path.mkdir()
-    else:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    return -1 if sys.platform == "win32" else _open(path)
-
-
-def _open(path: Path) -> int:
-    """Open a folder, or a file for writing, as locks over networks want it; no link."""
-    return os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if path.is_dir() else os.O_RDWR))
-
-
-def _is_mine(handle: int) -> bool:
     try:
-        return handle < 0 or take(handle)
-    except OSError:  # without locks nobody takes it for a leftover
-        return True
+        names = os.listdir(path.parent)
+    except OSError:
+        return
+    for leftover in (path.with_name(name) for name in names if fitting.fullmatch(name)):
+        with suppress(OSError):
+            if (handle := _lock(leftover)) is not None:
+                _remove(leftover)
+                os.close(handle)
+
+
+def _lock(path: Path) -> int | None:
+    """Open and lock a file or folder, but no link. None where another process has locked or removed
+    it. Raises OSError where there are no locks."""
+    if sys.platform == "win32":
+        raise OSError(errno.ENOSYS, "Windows locks no folder, and replaces no open file")
+    # A file is opened for writing, as locks over networks want it.
+    handle = os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if path.is_dir() else os.O_RDWR))
+    try:
+        if take(handle):
+            return handle
+    except OSError:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None
 
 
 def _remove(path: Path) -> None:

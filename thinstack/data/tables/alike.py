@@ -43,10 +43,10 @@ def difference(names: Sequence[str]) -> tuple[list[str], str]:
 
 def unknown_label(label: str, labels: Sequence[str]) -> str:
     """What was found in place of one of `labels`; with the one that it is like, if any is."""
-    for known in labels:
-        if meaning(known) == meaning(label):
-            (found, like), how = difference([label, known])
-            return f"found {found}, which is not {like}: they {how}; write them in one way"
+    for name in labels:
+        if meaning(name) == meaning(label):
+            (written, like), how = difference([label, name])
+            return f"found {written}, which is not {like}: they {how}; write them in one way"
     return f"found {label!r:.60}"
 
 

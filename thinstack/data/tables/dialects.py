@@ -1,4 +1,4 @@
-"""Finds out how a table of separated cells is written: its separator, its header, its spaces. This
+"""Finds out how a table of separated cells is written: its separator, its spaces, its header. This
 is the one place that decides it, for every command and recipe."""
 
 import csv
@@ -16,17 +16,16 @@ from thinstack.data.tables.table_kinds import named_separator
 from thinstack.data.tables.table_rows import listed
 from thinstack.errors import DataError
 
-_LINES, _CHARACTERS = 200, 1 << 20  # of a table that are looked at before it is read
-_LONG: Final = 60
-"""Characters of the name of a column; a longer one is likely a text."""
+SAMPLE: Final = 1 << 16
+"""Characters at the start of a table by which its dialect is found."""
 
+_LONG: Final = 60  # characters of the name of a column; a longer one is likely a text
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
-
+_EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
 _CHOICES: Final = ("\t", ";", "|", ",")
+
 ONE_COLUMN: Final = "\0"
 """The separator of a table of one column, which no text holds."""
-
-_EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
 
 
 _NAMES: Final = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -53,13 +52,11 @@ class Dialect(NamedTuple):
 
     Attributes:
         separator: the character between two cells.
-        header: whether the first row names the columns.
         spaced: whether spaces stand behind separators, which belong to no cell.
-        first: the number of lines before the first row: blank ones, and the line `sep=;` of Excel.
+        first: the number of lines up to the line `sep=;` of Excel, where there is one.
     """
 
     separator: str
-    header: bool = True
     spaced: bool = False
     first: int = 0
 
@@ -69,40 +66,24 @@ class Dialect(NamedTuple):
         return self.separator == "\t"
 
 
-def sample_of(lines: Iterable[str]) -> list[str]:
-    """The first lines of a table, by which its dialect is found. It takes no more than these."""
-    sample, size = list[str](), 0
-    for line in lines:
-        sample.append(line)
-        size += len(line)
-        if len(sample) == _LINES or size > _CHARACTERS:
-            break
-    return sample
-
-
-def find_dialect(
-    path: FilePath, lines: Sequence[str], separator: str | None, header: bool | None
-) -> Dialect:
-    """The dialect of a table with these first lines. A `separator` or a `header` that the user has
-    named is taken as it is.
+def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) -> Dialect:
+    """The dialect of a table with these first lines. A `separator` that the user has named is taken
+    as it is, and one in a line of Excel's.
 
     By default the separator is the one that the ending of the name promises. If the first row does
     not have it, or only another one fits all rows, it is the one that fits most rows. Raises
     DataError for a separator that is not one character.
     """
     try:
-        told = None if separator is None else str(separator_of(separator))
+        character = None if separator is None else str(separator_of(separator))
     except ValueError as error:
         raise DataError(f"{path}: --sep (in Python separator=): {error}") from None
-    rows = list(map(bare, lines))
-    first = next((number for number, row in enumerate(rows) if row), len(rows))
-    if first < len(rows) and (excel := _EXCEL.match(rows[first])):
-        told, first = told or excel[1], first + 1
-        first += next((number for number, row in enumerate(rows[first:]) if row), 0)
-    rows = [row for row in rows[first:] if row]
-    named = named_separator(path)
-    found = told or _separator(rows, named)
-    return Dialect(found, header is not False, _is_spaced(rows, found), first)
+    rows = [line for line in map(bare, lines) if line]
+    first = 0
+    if rows and (excel := _EXCEL.match(rows[0])):
+        character, first = character or excel[1], [*map(bare, lines)].index(rows.pop(0)) + 1
+    character = character or _separator(rows, named_separator(path))
+    return Dialect(character, _is_spaced(rows, character), first)
 
 
 def bare(line: str) -> str:
@@ -120,9 +101,9 @@ def split_quoted(line: str, dialect: Dialect) -> tuple[list[str], bool]:
     """The cells of a line; and whether one begins with a quote mark that it does not close, which
     is then text. A cell is quoted if it begins and ends with a quote mark, and those between are
     doubled."""
-    found = _cell(dialect.separator, dialect.spaced).findall(bare(line) + dialect.separator)
-    cells = [plain or quoted.replace('""', '"') for quoted, plain in found]
-    return cells, any(plain[:1] == '"' for _, plain in found)
+    cells = _cell(dialect.separator, dialect.spaced).findall(bare(line) + dialect.separator)
+    texts = [plain or quoted.replace('""', '"') for quoted, plain in cells]
+    return texts, any(plain[:1] == '"' for _, plain in cells)
 
 
 @cache
@@ -133,41 +114,29 @@ def _cell(separator: str, spaced: bool) -> re.Pattern[str]:
 
 def reader(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     """The rows of lines with quotes as in RFC 4180. Raises csv.Error at the first other quote."""
-    spaced = dialect.spaced
-    return csv.reader(lines, delimiter=dialect.separator, skipinitialspace=spaced, strict=True)
+    return csv.reader(
+        lines, delimiter=dialect.separator, strict=True, skipinitialspace=dialect.spaced
+    )
 
 
 def _separator(rows: Sequence[str], named: str | None) -> str:
-    if not rows:
-        return named or "\t"
-    fits = {one: _fit(rows, one) for one in (*_CHOICES, named or "\t")}
-    choices = [one for one in _CHOICES if fits[one].width > 1 and fits[one].share >= 0.5]
-    if named is not None and fits[named].width > 1:
-        choices = [one for one in choices if fits[one].share == 1]
-        if fits[named].share == 1 or not choices:
+    fits = {character: _fit(rows, character) for character in _CHOICES}
+    likely = [character for character, (share, width) in fits.items() if width > 1 and share >= 0.5]
+    if named is not None and fits[named][1] > 1:
+        likely = [character for character in likely if fits[character][0] == 1]
+        if named in likely or not likely:
             return named
-    return max(choices, key=fits.__getitem__, default=named or "\t")
+    return max(likely, key=fits.__getitem__, default=named or "\t")
 
 
-class _Fit(NamedTuple):
+def _fit(rows: Sequence[str], separator: str) -> tuple[float, int]:
     """How well a separator fits: the share of rows with as many cells as the first, and how many
-    these are."""
-
-    share: float
-    width: int
-
-
-def _fit(rows: Sequence[str], separator: str) -> _Fit:
-    """The better fit of two: of the rows with quotes read, and of those without quote marks."""
+    these are. It is the better fit of two: of rows with quotes, and of those without."""
     plain = [row.count(separator) + 1 for row in rows[1:] if '"' not in row]
-    quoted: list[int] = []
-    with suppress(csv.Error):
-        lines = (f"{row}\n" for row in rows)
-        cells = csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t")
-        quoted.extend(map(len, cells))
-    width = quoted[0] if quoted else rows[0].count(separator) + 1
-    shares = [each.count(width) / len(each) for each in (plain, quoted[1:]) if each]
-    return _Fit(max(shares, default=1.0), width)
+    quoted = [len(row) for row in _rows(rows, separator)]
+    width = quoted[0] if quoted else 0
+    shares = [widths.count(width) / len(widths) for widths in (plain, quoted[1:]) if widths]
+    return max(shares, default=1.0), width
 
 
 def _is_spaced(rows: Sequence[str], separator: str) -> bool:
@@ -176,68 +145,49 @@ def _is_spaced(rows: Sequence[str], separator: str) -> bool:
     if separator in "\t ":
         return False
     header = rows[0].split(separator)[1:] if rows else []
-    mark = re.escape(separator)
-    opened = re.compile(rf'{mark} +"(?!")|{mark} +""(?=\s*(?:{mark}|\Z))')
+    opened = re.compile(rf'{re.escape(separator)} +"(?!")')
     return (bool(header) and all(cell[:1] == " " for cell in header)) or any(
-        '"' in row and opened.search(row) for row in rows
+        map(opened.search, rows)
     )
 
 
 def header_names(cells: Sequence[str], sample: Sequence[str], dialect: Dialect) -> list[str]:
-    """The names of the columns. `cells`: of the header. `sample`: the lines behind it.
+    """The names of the columns. `cells`: of the header. `sample`: the first lines of the table.
 
     An empty name comes first if the rows start with one cell more that numbers them, as R writes
     them by default (`write.table`)."""
     names = [name.strip(" ") for name in cells] if dialect.spaced else list(cells)
-    rows = _rows(sample, dialect)
-    longer = {row[0].strip('"') for row in rows if len(row) == len(names) + 1}
+    rows = _rows(sample, dialect.separator)[1:]
+    longer = {row[0] for row in rows if len(row) == len(names) + 1}
     numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
     return ["", *names] if numbered else names
 
 
-def check_header(
-    path: FilePath,
-    line: int,
-    names: Sequence[str],
-    sample: Sequence[str],
-    wanted: Sequence[str],
-    dialect: Dialect,
-) -> None:
-    """Raise DataError where the header is likely a row, which would be lost. A column that is
-    `wanted` is then not in it, or other rows of the `sample` have its name as its value."""
-    if _numbered(names):
-        return
-    rows = [row for row in _rows(sample, dialect) if len(row) == len(names) and row != [*names]]
-    again = {name for name, *cells in zip(names, *rows, strict=True) if name and name in cells}
+def check_header(path: FilePath, line: int, names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Raise DataError where the header has no column that is `wanted` and is likely a row, which
+    would be lost: one of its names is a number or a long text."""
     missing = [name for name in wanted if name not in names]
-    like_a_row = again or any(
-        (len(name) > _LONG and " " in name) or _NUMBER.fullmatch(name) for name in names
-    )
-    if (missing and like_a_row) or again.intersection(wanted):
-        expected = f"the column {missing[0]!r}" if missing else "names of columns"
+    texts = (name for name in names if len(name) > _LONG and " " in name)
+    if missing and (any(texts) or any(map(_NUMBER.fullmatch, names))):
         raise DataError(
-            f"{path}:{line}: expected {expected}, found {listed(names)}, which looks like a row: "
-            "if the table has no header, add --no-header (in Python header=False) and name "
-            "the columns by their numbers, from 1; if it has one, add --header"
+            f"{path}:{line}: expected the column {missing[0]!r}, found {listed(names)}, which "
+            "looks like a row: if the table has no header, add --no-header (in Python "
+            "header=False) and name the columns by their numbers, from 1; if it has one, add "
+            "--header"
         )
 
 
 def first_width(sample: Sequence[str], dialect: Dialect) -> int:
     """The number of columns of a table without a header: that of most of its first rows, if any."""
-    widths = Counter(map(len, _rows(sample, dialect)))
+    widths = Counter(map(len, _rows(sample, dialect.separator)))
     return widths.most_common(1)[0][0] if widths else 0
 
 
-def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
-    """The rows of a sample that are one line each, and in which nothing is quoted. If there are
-    none, those in which cells are quoted."""
-    lines = [line for line in sample if bare(line)]
-    found = ((line, *split_quoted(line, dialect)) for line in lines)
-    rows = [(line, cells) for line, cells, stray in found if not stray]
-    return [cells for line, cells in rows if '"' not in line] or [cells for _, cells in rows]
-
-
-def _numbered(header: Sequence[str]) -> bool:
-    """Whether the names are numbers in order, as pandas writes them where there were no names."""
-    names = list(header[1:] if header[0] == "" else header)
-    return any(names == [str(place + first) for place in range(len(names))] for first in (0, 1))
+def _rows(lines: Iterable[str], separator: str) -> list[list[str]]:
+    """The rows of a sample, as far as they can be read; blank lines are none."""
+    rows = list[list[str]]()
+    with suppress(csv.Error):
+        ended = (f"{bare(line)}\n" for line in lines)
+        spaced = separator not in "\t "
+        rows.extend(filter(None, csv.reader(ended, delimiter=separator, skipinitialspace=spaced)))
+    return rows

@@ -52,19 +52,16 @@ def _values(pa: Any, column: Any) -> list[Any]:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_float32(kind):  # by its shortest digits: 2.3, not 2.299999952316284
         column = column.cast(pa.string()).cast(pa.float64())
-    elif kind in (pa.string(), pa.large_string(), pa.string_view(), pa.binary()):
-        # pyarrow would raise for a batch where one text is not UTF-8.
-        data = column.cast(pa.large_binary()).to_pylist()
-        return [text if text is None else text.decode(errors="surrogateescape") for text in data]
+    elif pa.types.is_binary(kind):
+        column = column.cast(pa.string(), safe=False)
     try:
-        found: list[Any] = column.to_pylist()
-        return found
+        return list(column.to_pylist())
     except (ValueError, OverflowError, pa.ArrowException):  # a date, say, that Python has not
         return list(map(_value, column))
 
 
 def _value(cell: Any) -> Any:
-    """A cell in Python's types; as it is where they have no such value."""
+    """A cell in Python's types; as it is where they have no such value or it is not UTF-8."""
     try:
         return cell.as_py()
     except Exception:

@@ -5,11 +5,13 @@ import csv
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, TextIO
+from itertools import chain
+from typing import Final, NamedTuple
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.dialects import (
     ONE_COLUMN,
+    SAMPLE,
     Dialect,
     bare,
     check_header,
@@ -17,7 +19,6 @@ from thinstack.data.tables.dialects import (
     first_width,
     header_names,
     reader,
-    sample_of,
     split_line,
     split_quoted,
 )
@@ -41,21 +42,18 @@ def separated_records(
     # This limit holds for the whole process; other code may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with opened_text(path, encoding) as stream:
-        lines = _Lines(stream)
-        sample = lines.sample()
-        dialect = find_dialect(path, sample, separator, header)
+        sample = stream.readlines(SAMPLE)
+        dialect = find_dialect(path, sample, separator)
+        rows = _Rows(path, encoding, dialect, chain(sample, stream))
         sample = sample[dialect.first :]
-        for _ in range(dialect.first):
-            lines.take()
-        rows = _Rows(path, encoding, dialect, lines)
-        if not dialect.header:
+        if header is False:
             names = [str(number) for number in range(1, first_width(sample, dialect) + 1)]
         elif row := rows.next():
             if row.problem:
                 raise row.problem
-            names = header_names(row.cells, sample[1:], dialect)
+            names = header_names(row.cells, sample, dialect)
             if header is None:
-                check_header(path, row.line, names, sample, wanted, dialect)
+                check_header(path, row.line, names, wanted)
         else:
             names = []
         if not names:
@@ -73,46 +71,19 @@ class _Row(NamedTuple):
     problem: DataError | None = None
 
 
-class _Lines:
-    """The lines of a table, some of which may be put back.
-
-    Attributes:
-        number: the number of the line that was taken last.
-    """
-
-    def __init__(self, stream: TextIO):
-        self._stream, self._back = stream, deque[str]()
-        self.number = 0
-
-    def take(self) -> str | None:
-        """The next line, or None at the end."""
-        line = self._back.popleft() if self._back else self._stream.readline()
-        if not line:
-            return None
-        self.number += 1
-        return line
-
-    def put_back(self, lines: Sequence[str]) -> None:
-        self._back.extendleft(reversed(lines))
-        self.number -= len(lines)
-
-    def sample(self) -> list[str]:
-        """The first lines of the table, which stay to be taken."""
-        lines = sample_of(iter(self._stream.readline, ""))
-        self._back.extend(lines)
-        return lines
-
-
 class _Rows:
     """The rows of a table of one dialect."""
 
-    def __init__(self, path: FilePath, encoding: str, dialect: Dialect, lines: _Lines):
-        self._path, self._encoding = path, encoding
-        self._dialect, self._lines = dialect, lines
+    def __init__(self, path: FilePath, encoding: str, dialect: Dialect, lines: Iterator[str]):
+        self._path, self._encoding, self._dialect = path, encoding, dialect
+        self._lines, self._put_back = lines, deque[str]()
+        self._line = 0  # the number of the line that was taken last
         self._width: int | None = None
         self._stray_is_text = self._tabs = dialect.tabs
         self._unclosed_before = 0  # the line up to which a quote that stays open is not closed
         self._warned = False
+        for _ in range(dialect.first):
+            self._take()
 
     def set_width(self, width: int) -> None:
         """Set the number of cells that each row must have; the header has any. A table of one
@@ -124,11 +95,11 @@ class _Rows:
 
     def next(self) -> _Row | None:
         """The next row, with as many cells as there must be or a problem; None at the end."""
-        while (line := self._lines.take()) is not None and not bare(line):
+        while (line := self._take()) and not bare(line):
             pass
-        if line is None:
+        if not line:
             return None
-        start = self._lines.number
+        start = self._line
         if '"' not in line:
             return self._checked(start, split_line(line, self._dialect))
         cells, stray = split_quoted(line, self._dialect)
@@ -139,18 +110,25 @@ class _Rows:
             cells = self._with_marks(start, plain) if self._fits(plain) else cells
         return self._checked(start, cells)
 
+    def _take(self) -> str:
+        """The next line, or "" at the end."""
+        line = self._put_back.popleft() if self._put_back else next(self._lines, "")
+        self._line += bool(line)
+        return line
+
     def _over_lines(self, start: int, line: str, cells: list[str]) -> _Row:
         """The row of a line with a quote that it does not close. The cell ends on a later line if
         the row is then as RFC 4180 says, with the right number of cells, and if most of its lines
         are no rows themselves. Otherwise the quote mark is a stray one, and the next row starts on
         the next line. `cells`: those of the line, if the mark is text."""
         joined, taken = self._joined(line)
-        last = self._lines.number
+        last = self._line
         if joined and self._fits(joined) and not self._are_rows(taken):
             return self._checked(start, joined)
         self._unclosed_before = max(last, self._unclosed_before)
         if self._stray_is_text or self._hold_rows(taken):
-            self._lines.put_back(taken[1:])
+            self._put_back.extendleft(reversed(taken[1:]))
+            self._line = start
             if self._stray_is_text:
                 return self._checked(start, self._with_marks(start, cells))
         elif joined:
@@ -169,13 +147,13 @@ class _Rows:
         A search that fails covers the searches from all lines that it passed: at the end of each
         of these a quote was open. So every line is searched once."""
         taken = [first]
-        if self._lines.number < self._unclosed_before:
+        if self._line < self._unclosed_before:
             return None, taken
 
         def lines() -> Iterator[str]:
             yield first
             size = len(first)
-            while size <= LONGEST_CELL and (line := self._lines.take()) is not None:
+            while size <= LONGEST_CELL and (line := self._take()):
                 taken.append(line)
                 size += len(line)
                 yield line
@@ -231,11 +209,10 @@ class _Rows:
             return _Row(start, cells if fits else (), problem)
         if fits:
             return _Row(start, cells)
-        others = "as the header has" if self._dialect.header else "as other rows have"
         return self._bad(
             start,
-            f"expected {self._width} cells, {others}, found {len(cells)}; put cells that hold "
-            f"{self._dialect.separator!r} or line ends in double quotes",
+            f"expected {self._width} cells, as other rows have, found {len(cells)}; put cells that "
+            f"hold {self._dialect.separator!r} or line ends in double quotes",
         )
 
     def _bad(self, line: int, problem: str) -> _Row:

@@ -8,7 +8,7 @@ from itertools import chain, starmap
 from typing import Any, Unpack
 
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.dialects import Dialect, find_dialect, sample_of
+from thinstack.data.tables.dialects import SAMPLE, Dialect, find_dialect
 from thinstack.data.tables.parquet import parquet_records
 from thinstack.data.tables.separated import separated_records
 from thinstack.data.tables.table_kinds import table_kind
@@ -61,17 +61,17 @@ class Table:
         if self.kind != ".csv":
             return None
         with opened_text(self.path, self.encoding) as stream:
-            return find_dialect(self.path, sample_of(stream), self.separator, self.header)
+            return find_dialect(self.path, stream.readlines(SAMPLE), self.separator)
 
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns. In JSON they are the keys of the first object; a line before it
         that is no object raises DataError."""
-        for found in self.records(()):
-            if isinstance(found, list):
-                return found
-            if found.problem:
-                raise found.problem
+        for item in self.records(()):
+            if isinstance(item, list):
+                return item
+            if item.problem:
+                raise item.problem
         raise DataError(f"{self.path}: expected a table with rows, found nothing")
 
     def records(self, wanted: Sequence[str]) -> Iterator[Found]:
@@ -129,31 +129,17 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
     which is held in memory. The line of a row is then its place in the array, from 1."""
     with opened_text(path, encoding) as stream:
         lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
-        if (first := next(lines, None)) is None:
-            return
-        number, line = first
-        value = _parsed(line)
-        ahead = [first]
+        first, line = next(lines, (0, ""))
         if line.lstrip().startswith("["):
-            whole = not isinstance(value, Exception)
-            second = next(lines, None) if whole else None
-            if second is None:
-                yield from _array(path, value if whole else _parsed(line + stream.read()))
-                return
-            ahead.append(second)
-        elif line.strip() == "{":
-            expected = "expected an object a line, or one array of objects"
-            found = "found an object over several lines"
-            mend = "write it without indents (in Python json.dumps without indent=)"
-            raise DataError(f"{path}:{number}: {expected}, {found}; {mend}")
-        elif isinstance(value, dict) and _holds_rows(value):
-            found = "expected an object for each row, found one of lists and other objects only"
-            pandas = "in pandas df.to_json(FILE, orient='records', lines=True)"
-            mend = f"write the rows as one array, or one a line ({pandas})"
-            raise DataError(f"{path}:{number}: {found}; {mend}")
-        for number, text in chain(ahead, lines):
-            record = _row(path, number, _parsed(text), f"{text.strip():.60}")
+            value = _parsed(line + stream.read())
+            if isinstance(value, Exception):
+                raise DataError(f"{path}: expected one JSON array of objects: {value}")
+            for place, cells in enumerate(value, start=1):
+                yield _row(path, place, cells, shown(cells, 60))
+            return
+        for number, text in chain([(first, line)] if line else [], lines):
             problem = undecoded(path, number, text, encoding)
+            record = _row(path, number, _parsed(text), f"{text.strip():.60}")
             yield record._replace(problem=problem) if problem else record
 
 
@@ -165,20 +151,9 @@ def _parsed(text: str) -> Any:
         return error
 
 
-def _holds_rows(value: dict[str, Any]) -> bool:
-    """Whether all that an object has are other objects and lists, and nothing is a text."""
-    return bool(value) and all(isinstance(each, dict | list) and each for each in value.values())
-
-
-def _array(path: FilePath, values: Any) -> Iterator[Record]:
-    if isinstance(values, Exception):
-        raise DataError(f"{path}: expected one JSON array of objects: {values}")
-    for number, value in enumerate(values, start=1):
-        yield _row(path, number, value, shown(value, 60))
-
-
-def _row(path: FilePath, line: int, value: object, found: str) -> Record:
+def _row(path: FilePath, line: int, value: object, shown_value: str) -> Record:
     if isinstance(value, dict):
         return Record(line, value)
-    what = f": {value}" if isinstance(value, Exception) else f", found {found}"
-    return Record(line, {}, DataError(f"{path}:{line}: expected a JSON object{what}"))
+    what = f": {value}" if isinstance(value, Exception) else f", found {shown_value}"
+    expected = "expected a JSON object (one a line, or all in one array)"
+    return Record(line, {}, DataError(f"{path}:{line}: {expected}{what}"))

@@ -112,15 +112,15 @@ def with_columns(records: Iterable[Record], wanted: Iterable[str] = ()) -> Itera
 
 def _inner(cells: Mapping[str, object], name: str) -> object:
     value: object = cells
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
 def checked_rows(
-    source: str, found: Iterable[Found], columns: Sequence[str], **checks: Unpack[RowChecks]
+    source: str, items: Iterable[Found], columns: Sequence[str], **checks: Unpack[RowChecks]
 ) -> Iterator[TableRow]:
-    """The records of `found` as rows of texts. `source` leads every message.
+    """The records of `items` as rows of texts. `source` leads every message.
 
     A record is bad if `cell_text` refuses a cell, or if it repeats the names of the columns. In the
     column of `classes`, signs such as "-" and "?" count as missing too.
@@ -130,18 +130,18 @@ def checked_rows(
     """
     skipped, classes = checks.get("skipped"), checks.get("classes")
     optional, advice = checks.get("optional", ()), checks.get("advice", COLUMN_ADVICE)
-    known: list[str] | None = None
+    names: list[str] | None = None
     absent = {*optional}
     good, bad = False, None
-    for one in found:
-        if isinstance(one, list):
-            check_columns(source, one, [each for each in columns if each not in optional], advice)
-            known = one
-            absent -= {*one}
+    for item in items:
+        if isinstance(item, list):
+            names = item
+            check_columns(source, names, [name for name in columns if name not in optional], advice)
+            absent -= {*names}
             continue
-        absent -= one.cells.keys()
-        problem = one.problem or repeats_header(source, known, one)
-        row = problem or _row(source, one, columns, classes, optional)
+        absent -= item.cells.keys()
+        problem = item.problem or repeats_header(source, names, item)
+        row = problem or _row(source, item, columns, classes, optional)
         if isinstance(row, TableRow):
             good = True
             yield row
@@ -150,24 +150,23 @@ def checked_rows(
         else:
             skipped.append(row)
             bad = bad or row
-    if known is not None and absent:
-        check_columns(source, known, columns, advice)
-    if good:
-        return
-    if bad:
+    if names is not None and absent:
+        check_columns(source, names, columns, advice)
+    if bad and not good:
         raise DataError(f"{source}: expected a row that can be used, found bad ones only: {bad}")
-    what = "nothing" if known is None else f"only the columns {listed(known)}"
-    raise DataError(f"{source}: expected a table with rows, found {what}")
+    if not good:
+        what = "nothing" if names is None else f"only the columns {listed(names)}"
+        raise DataError(f"{source}: expected a table with rows, found {what}")
 
 
-def repeats_header(source: str, known: Sequence[str] | None, record: Record) -> DataError | None:
-    """The error of a record that holds the names of the columns `known` again, as in files that
-    were put one behind the other; not in tables of one column, where a text may be that word."""
-    if known is None or len(known) < 2:
+def repeats_header(source: str, names: Sequence[str] | None, record: Record) -> DataError | None:
+    """The error of a record that holds the names of the columns again, as in files that were put
+    one behind the other; not in tables of one column, where a text may be that word."""
+    if names is None or len(names) < 2:
         return None
-    for column in known:
-        value = record.cells.get(column)
-        if not isinstance(value, str) or value.strip(_AROUND) != column.strip(_AROUND):
+    for name in names:
+        value = record.cells.get(name)
+        if not isinstance(value, str) or value.strip(_AROUND) != name.strip(_AROUND):
             return None
     expected = f"{source}:{record.line}: expected a row, found the names of the columns again"
     return DataError(f"{expected}; take the line out")
@@ -271,18 +270,18 @@ def _row(
     return TableRow(record.line, values)
 
 
-def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: str) -> None:
+def check_columns(source: str, names: list[str], wanted: Iterable[str], advice: str) -> None:
     """Raise DataError for a table without one of the wanted columns, which ends with `advice`, or
     with two of one name. The name may be empty, as an index or a last comma gives it."""
-    if missing := [column for column in wanted if column not in known]:
-        expected = f"expected the column {missing[0]!r}, found {listed(known)}"
-        expected += _near(missing[0], known)
-        if len(known) == 1 and re.search(rf"\b{re.escape(str(missing[0]))}\b", str(known[0])):
-            advice = f"say with --sep which character stands between the cells, or {advice}"
-        raise DataError(f"{source}: {expected}; {advice}")
-    if twice := [column for column in known if column and known.count(column) > 1]:
-        found = f"expected columns of different names, found {shown(twice[0])} twice"
-        raise DataError(f"{source}: {found}; rename one")
+    for column in wanted:
+        if column not in names:
+            if len(names) == 1 and re.search(rf"\b{re.escape(str(column))}\b", str(names[0])):
+                advice = f"say with --sep which character stands between the cells, or {advice}"
+            expected = f"expected the column {column!r}, found {listed(names)}"
+            raise DataError(f"{source}: {expected}{_near(column, names)}; {advice}")
+    if twice := [name for name in names if name and names.count(name) > 1]:
+        expected = f"expected columns of different names, found {shown(twice[0])} twice"
+        raise DataError(f"{source}: {expected}; rename one")
 
 
 def listed(columns: Iterable[object]) -> str:
@@ -292,12 +291,12 @@ def listed(columns: Iterable[object]) -> str:
     return first + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
 
 
-def _near(wanted: str, known: Iterable[str]) -> str:
+def _near(wanted: object, columns: Iterable[object]) -> str:
     """The column with much the same name as `wanted`, as a part of a message."""
-    bare = {_letters(name): name for name in islice(known, _COMPARED)}
-    like = difflib.get_close_matches(_letters(wanted), bare, n=1, cutoff=0.8)
-    return f" (did you mean {shown(bare[like[0]], _LONGEST)}?)" if like else ""
+    names = {_plain(name): name for name in islice(columns, _COMPARED)}
+    like = difflib.get_close_matches(_plain(wanted), names, n=1, cutoff=0.8)
+    return f" (did you mean {shown(names[like[0]], _LONGEST)}?)" if like else ""
 
 
-def _letters(name: object) -> str:  # pandas has numbers for names too
-    return "".join(filter(str.isalnum, str(name)[:_LONGEST].casefold()))
+def _plain(name: object) -> str:  # pandas has numbers for names too
+    return str(name)[:_LONGEST].strip().casefold()

@@ -47,8 +47,8 @@ def plain_letters(text: str) -> str:
 
 def rewritten(text: str) -> Iterator[tuple[int, int, str]]:
     """The characters [start, end) that `plain_letters` changes, in order, and what they become."""
-    for found in _changes.finditer(text):
-        typed, plain = found[0], _plain(found)
+    for match in _changes.finditer(text):
+        typed, plain = match[0], _plain(match)
         # Accents that stay as they are keep their places, and so does the letter before others.
         same = next(
             (at for at, (a, b) in enumerate(zip(typed, plain, strict=False)) if a != b), len(plain)
@@ -57,10 +57,10 @@ def rewritten(text: str) -> Iterator[tuple[int, int, str]]:
         while typed and plain and typed[-1] == plain[-1]:
             typed, plain = typed[:-1], plain[:-1]
         if typed or plain:
-            start = found.start() + same
+            start = match.start() + same
             yield start, start + len(typed), plain
 
 
-def _plain(found: re.Match[str]) -> str:
-    form = found.lastindex
-    return unicodedata.normalize(_FORMS[form - 1], found[0]) if form else ""
+def _plain(match: re.Match[str]) -> str:
+    form = match.lastindex
+    return unicodedata.normalize(_FORMS[form - 1], match[0]) if form else ""

@@ -76,7 +76,7 @@ def reading(word: str) -> str:
         group = sign.lastindex or 0
         return table.meanings[group - 1] + word[sign.end(group) :]
     if not word.isascii():
-        word = table.emoji.sub(lambda found: f" {table.words[found[0][0]]} ", word)
+        word = table.emoji.sub(lambda match: f" {table.words[match[0][0]]} ", word)
     if not _TAG.match(word):
         return word
     return _HANDLE if word[0] == "@" else word[1:]

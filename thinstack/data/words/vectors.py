@@ -7,9 +7,10 @@ import warnings
 import zipfile
 import zlib
 from array import array
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +37,9 @@ _LONGEST = 1 << 24  # bytes of a line at most
 _MARK = "\ufeff"
 _BETWEEN = re.compile("[ \t]+")
 _HEADER = re.compile("([0-9]{1,9})[ \t]+([0-9]{1,9})")
-_WHOLE = re.compile("[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf)", re.IGNORECASE
+)
 
 
 class WordVectors(NamedTuple):
@@ -90,39 +92,39 @@ def read_vectors(
     path = file_path(path)
     try:
         if path.suffix == ".npz":
-            found = _read_npz(path, words)
+            table = _read_npz(path, words)
             if only is not None:
-                places = [place for place, word in enumerate(found.words) if word in only]
-                kept = tuple(found.words[place] for place in places)
-                found = WordVectors(kept, found.vectors[places])
+                places = [place for place, word in enumerate(table.words) if word in only]
+                wanted = tuple(table.words[place] for place in places)
+                table = WordVectors(wanted, table.vectors[places])
         else:
-            known, vectors = _read_text(path, only)
-            found = WordVectors(tuple(known), vectors)
+            entries, vectors = _read_text(path, only)
+            table = WordVectors(tuple(entries), vectors)
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
     except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
         raise DataError(f"{path}: cannot be read as word vectors: {error!s:.200}") from None
-    found = _distinct(found, path)
-    _check(found, path, only)
-    return found
+    table = _distinct(table, path)
+    _check(table, path, only)
+    return table
 
 
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
     """The vectors (V, X), scaled by one factor so that the standard deviation of all their entries
     is `std`. Raises DataError if it was zero or not finite."""
-    own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
-    if not np.isfinite(own) or own == 0:
-        problem = f"vectors of standard deviation {own} cannot be scaled to {std}"
+    deviation = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
+    if not np.isfinite(deviation) or deviation == 0:
+        problem = f"vectors of standard deviation {deviation} cannot be scaled to {std}"
         raise DataError(f"{problem}; check the file, or leave data.vector_std out")
-    return (vectors * (std / own)).astype(np.float32)
+    return (vectors * (std / deviation)).astype(np.float32)
 
 
-def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
+def _read_npz(path: str | Path, stored_apart: Sequence[str] | None) -> WordVectors:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
         stored = {member.filename.removesuffix(".npy") for member in members}
         key = next((key for key in ("words", "pieces") if key in stored), None)
-        if (key is None and known is None) or "vectors" not in stored:
+        if (key is None and stored_apart is None) or "vectors" not in stored:
             expected = "the arrays 'words' (or 'pieces') and 'vectors'"
             raise DataError(f"{path}: expected {expected}, found {sorted(stored)}; {_SAVE}")
         for member in members:
@@ -133,7 +135,7 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
                     "it is none, save it uncompressed with numpy.savez"
                 )
         with np.load(path, allow_pickle=False) as arrays:
-            words, vectors = arrays[key] if key else np.array(known), arrays["vectors"]
+            words, vectors = arrays[key] if key else np.array(stored_apart), arrays["vectors"]
             if getattr(vectors, "dtype", None) == np.int8 and "scale" in stored:
                 vectors = vectors * arrays["scale"].astype(np.float32)
     except DataError:
@@ -156,23 +158,23 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))
 
 
-def _distinct(found: WordVectors, path: Path) -> WordVectors:
+def _distinct(table: WordVectors, path: Path) -> WordVectors:
     """The first vector of each word. Warns of the others."""
     places: dict[str, int] = {}
-    for place, word in enumerate(found.words):
+    for place, word in enumerate(table.words):
         places.setdefault(word, place)
-    repeated = len(found.words) - len(places)
+    repeated = len(table.words) - len(places)
     if not repeated:
-        return found
-    again = next(word for place, word in enumerate(found.words) if places[word] != place)
-    many = f"{repeated:,} of {len(found.words):,} vectors are of words that occur before"
-    kept = "the first vector of each word is kept"
-    warnings.warn(f"{path}: {many}, such as {shown(again)}; {kept}", stacklevel=3)
-    return WordVectors(tuple(places), found.vectors[list(places.values())])
+        return table
+    again = next(word for place, word in enumerate(table.words) if places[word] != place)
+    many = f"{repeated:,} of {len(table.words):,} vectors are of words that occur before"
+    rule = "the first vector of each word is kept"
+    warnings.warn(f"{path}: {many}, such as {shown(again)}; {rule}", stacklevel=3)
+    return WordVectors(tuple(places), table.vectors[list(places.values())])
 
 
-def _check(found: WordVectors, path: Path, only: Collection[str] | None) -> None:
-    words, vectors = found.words, found.vectors
+def _check(table: WordVectors, path: Path, only: Collection[str] | None) -> None:
+    words, vectors = table.words, table.vectors
     if not vectors.size:
         what = "one word with its vector" if only is None else f"one of {len(only):,} words"
         raise DataError(f"{path}: expected at least {what}, found none")
@@ -192,16 +194,16 @@ def _read_text(
     """The words of a text file, as often as they occur, and their vectors (N, X). Lines of words
     that are not in `only` are not looked at.
 
-    X is what a first line `V X` says, or what the most of the first lines have; it is 1 only if the
-    first line says so. A word may end in whole numbers (`1 800`), where its vector has others.
+    X is what a first line `V X` says, or how many numbers most of the first lines end in. A word
+    may end in whole numbers (`1 800`).
     """
     lines = _lines(path)
     head = list(islice(lines, _SAMPLE))
-    announced = _HEADER.fullmatch(head[0][1]) if head else None
-    said = int(announced[2]) if announced else 0
-    head = head[bool(announced) :]
-    size = _size([line for _, line in head], said)
-    if head and size < max(2 - said, 1):
+    header = _HEADER.fullmatch(head[0][1]) if head else None
+    head = head[bool(header) :]
+    counts = Counter(_numbers_at_end(line) for _, line in head)
+    size = int(header[2]) if header else max(counts, key=counts.__getitem__, default=0)
+    if head and size < (1 if header else 2):
         number, line = head[0]
         expected = f"expected a word and its numbers, found {line[:60]!r}"
         mend = "put spaces or tabs between them; vectors of one number need a first line 'V 1'"
@@ -223,47 +225,24 @@ def _read_text(
 
 def _parts(line: str, size: int) -> tuple[str, list[float]] | None:
     """The word of a line and the `size` numbers after it; None if there are not so many, or if what
-    is left is no word."""
+    is left is no word, such as one that ends in a number with a point."""
     word, *fields = line.rsplit(" ", size)
     if " " in word or "\t" in line:  # a few lines, and those with more than one space between
         word, *fields = _BETWEEN.sub(" ", line).rsplit(" ", size)
+    if "_" in line and any("_" in field for field in fields):  # which `float` takes for a number
+        return None
     try:
         numbers = list(map(float, fields))
     except ValueError:
         return None
-    if len(numbers) != size or (" " in word and not _is_word(word, fields)):
-        return None
-    if "_" in line and any("_" in field for field in fields):  # which `float` takes for a number
-        return None
-    return word, numbers
-
-
-def _is_word(text: str, fields: Sequence[str]) -> bool:
-    """Whether what stands before the `fields` of a vector can be a word: it may hold whole numbers
-    (`1 800`), unless the vector has no others."""
-    inner = [part for part in text.split(" ")[1:] if _NUMBER.fullmatch(part)]
-    whole = all(map(_WHOLE.fullmatch, fields))
-    return not inner or (not whole and all(part.isdigit() for part in inner))
-
-
-def _size(lines: Sequence[str], said: int) -> int:
-    """How many numbers a line has. It is what fits the most lines; of equals, what the file's
-    first line has `said`, or what the first line has."""
-    sizes = [size for size in dict.fromkeys([said, *map(_numbers_at_end, lines)]) if size]
-    fitting = {size: sum(_parts(line, size) is not None for line in lines) for size in sizes}
-    return max(fitting, key=fitting.__getitem__, default=0)
+    odd = (part for part in word.split(" ")[1:] if _NUMBER.fullmatch(part) and not part.isdigit())
+    return None if len(numbers) != size or any(odd) else (word, numbers)
 
 
 def _numbers_at_end(line: str) -> int:
     """How many of the last fields, the first excepted, are numbers."""
-    count = 0
-    for field in reversed(_BETWEEN.split(line)[1:]):
-        try:
-            float(field)
-        except ValueError:
-            break
-        count += 1
-    return count
+    fields = _BETWEEN.split(line)[1:]
+    return len(list(takewhile(_NUMBER.fullmatch, reversed(fields))))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -275,10 +254,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             try:
                 text = content.decode()
             except UnicodeDecodeError as error:
-                found = f"found the byte 0x{content[error.start]:02x} in {content[:60]!r}"
+                odd = f"found the byte 0x{content[error.start]:02x} in {content[:60]!r}"
                 mend = "write the vectors as text in UTF-8"
                 expected = f"{path}:{number}: expected text in UTF-8"
-                raise DataError(f"{expected}, {found}; {mend}") from None
+                raise DataError(f"{expected}, {odd}; {mend}") from None
             # Words may hold any other separator of Unicode.
             text = text.removeprefix(_MARK) if number == 1 else text
             text = text.rstrip("\r\n \t").lstrip(" \t")

@@ -44,9 +44,8 @@ class WordpieceVocabulary(Vocabulary):
     def __init__(self, pieces: Iterable[str]):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
-            found = f"the piece {UNKNOWN}, not among {len(self)} pieces"
-            mend = "add it, or take the vocabulary of a WordPiece model"
-            raise DataError(f"a vocabulary needs {found}; {mend}")
+            expected = f"a vocabulary needs the piece {UNKNOWN}, not among {len(self)} pieces"
+            raise DataError(f"{expected}; add it, or take the vocabulary of a WordPiece model")
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 
@@ -78,27 +77,27 @@ class WordpieceVocabulary(Vocabulary):
 
     def _cut(self, word: str) -> bytes:
         """The ids of a word's pieces, 8 bytes each: those of many words are joined at once."""
-        found: Iterable[int] = ()
+        ids: Iterable[int] = ()
         if len(word) <= LONGEST_WORD:
             parts = _parts(reading(plain_letters(ptb.plain(word))))
-            found = chain.from_iterable(map(self._longest_matches, parts))
-        return (array("q", found) or array("q", [self._unknown])).tobytes()
+            ids = chain.from_iterable(map(self._longest_matches, parts))
+        return (array("q", ids) or array("q", [self._unknown])).tobytes()
 
     def _longest_matches(self, part: str) -> list[int]:
         if len(part) > LONGEST:
             return [self._unknown]
-        found, start = [], 0
+        pieces, start = [], 0
         while start < len(part):
             prefix = "##" if start else ""
             for end in range(len(part), start, -1):
                 number = self._position.get(prefix + part[start:end])
                 if number is not None:
-                    found.append(number)
+                    pieces.append(number)
                     start = end
                     break
             else:
                 return [self._unknown]
-        return found
+        return pieces
 
 
 def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:

@@ -73,16 +73,12 @@ def join_parts(
 
 @contextmanager
 def _new(file: Path) -> Iterator[Path]:
-    """A path to write a new file to, as `replacing` has it. A file that is there with the same
-    bytes stays: a run that was killed later has left it."""
-    same = False
-    try:
-        with replacing(file, new=True) as temporary:
-            yield temporary
-            same = file.is_file() and filecmp.cmp(file, temporary, shallow=False)
-    except FileExistsError:
-        if not same:
-            raise _is_there(file) from None
+    """A path to write a new file to, as `replacing` has it. Another file that is there by then
+    stays; one with the same bytes is of a run that was killed later."""
+    with replacing(file) as temporary:
+        yield temporary
+        if file.exists() and not filecmp.cmp(file, temporary, shallow=False):
+            raise _is_there(file)
 
 
 def _is_there(file: Path) -> InputError:

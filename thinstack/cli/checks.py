@@ -1,0 +1,286 @@
+"""The checks of `thinstack doctor`: whether this installation and a model work here, what is
+missing, and the command that fixes it."""
+
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+from thinstack._onnxruntime import VARIABLE, telemetry
+from thinstack._version import __version__
+from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle.manifest import CASES_FILE
+from thinstack.errors import (
+    DISTRIBUTIONS,
+    DeviceError,
+    ThinstackError,
+    UnknownNameError,
+    described,
+    shown,
+)
+from thinstack.plugins.manager import PluginRecord, manager
+from thinstack.runtime.devices import GPUS, RunningDevice
+from thinstack.runtime.pool import usable_cores
+from thinstack.runtime.reference import check_cases
+from thinstack.runtime.session import available_providers
+
+DISTRIBUTION: Final = "thinstack"
+EXTRAS: Final = {
+    "webgpu": "models on any GPU",
+    "spacy": "components of spaCy pipelines",
+    "data": "parquet files and Arrow batches",
+    "spark": "DataFrames of Spark",
+    "sklearn": "pipelines of scikit-learn",
+    "trees": "trees of NLTK",
+    "export": "training and export",
+    "transformers": "encoders of words in context",
+    "hub": "models of the Hugging Face hub",
+}
+"""The extras for those who use thinstack, and what each is for; those for its developers are not
+looked at."""
+SOURCE: Final = Path(__file__).parents[2]
+REINSTALL: Final = "pip install --force-reinstall --no-deps"
+RUNTIMES: Final = {"onnxruntime": "cpu", "onnxruntime-gpu": "gpu"}
+"""Distributions of one package, of which one is needed, and the extra of each."""
+
+Status = Literal["ok", "missing", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked, and what was found, in one line. `mend` is the command that fixes it, or
+    "". thinstack cannot run without what is `needed`. `details` is the result as data for JSON."""
+
+    name: str
+    status: Status
+    found: str
+    mend: str = ""
+    needed: bool = False
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def exit_code(checks: Iterable[Check]) -> int:
+    """1 if something is wrong or a needed package is missing, else 0. Missing extras are fine."""
+    return int(any(one.status == "wrong" or (one.status != "ok" and one.needed) for one in checks))
+
+
+def examine(model: str = "sentiment", *, isolated: bool | None = None) -> Iterator[Check]:
+    """Check the installation, then the model of this name or folder. Gives each result as soon as
+    it is known. A problem is a result too: no error is raised. `isolated` is as `Predictor` has
+    it."""
+    usable = True
+    for check in package_checks():
+        usable = usable and (check.name != "runtime" or check.status == "ok")
+        yield check
+    cores = usable_cores()
+    details = {"usable": cores, "cores": os.cpu_count()}
+    yield Check("threads", "ok", f"{cores} of {os.cpu_count()} cores", details=details)
+    if usable:
+        providers = available_providers()
+        yield Check("providers", "ok", ", ".join(providers), details={"providers": providers})
+        yield _telemetry()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a record tells what the warning would
+        records = manager().records()
+    yield _plugins(records)
+    packages = {one.name: one.distribution for one in records if one.kind == "bundle"}
+    mend = f"{REINSTALL} {packages[model]}" if model in packages else ""
+    try:
+        (bundle := open_bundle(model)).vocabulary()
+    except ThinstackError as error:
+        listing = "thinstack plugins" if isinstance(error, UnknownNameError) else ""
+        yield Check("model", "wrong", str(error), mend or listing)
+        return
+    yield _model(model, bundle)
+    if usable:
+        yield from _answers(bundle, mend, isolated)
+
+
+# -- packages
+
+
+class Requirement(NamedTuple):
+    """A requirement in thinstack's metadata: the distribution, what pip installs, the lowest
+    version, and the extra of thinstack that needs it. The last two are "" where there is none."""
+
+    name: str
+    specifier: str
+    least: str
+    extra: str
+
+    @classmethod
+    def of(cls, line: str) -> "Requirement":
+        """The requirement of a line, such as `pyspark[sql]>=4.0; extra == 'spark'`."""
+        specifier, _, marker = line.partition(";")
+        (name,) = re.findall(r"^[\w.-]+", specifier)
+        least = re.search(r">=\s*([\w.]+)", specifier)
+        extra = re.search(r"extra == ['\"](.+?)['\"]", marker)
+        return cls(name, specifier.strip(), least[1] if least else "", extra[1] if extra else "")
+
+
+def package_checks() -> Iterator[Check]:
+    """Checks of thinstack itself, the packages that it always needs, a model runtime and each
+    extra."""
+    installed = _version(DISTRIBUTION)
+    details = {"version": __version__, "installed": installed}
+    # thinstack is on no index: what is imported from a clone is installed from there.
+    source = f'"{SOURCE}"' if (SOURCE / "pyproject.toml").is_file() else DISTRIBUTION
+    if installed is None:
+        problem = f"{__version__}, {SOURCE}, is not installed: spaCy does not find its components"
+        yield Check("thinstack", "missing", problem, f"pip install {source}", details=details)
+    elif installed != __version__:
+        problem = f"{__version__} is imported, but {installed} is installed: two installations"
+        yield Check("thinstack", "wrong", problem, f"{REINSTALL} {source}", details=details)
+    else:
+        yield Check("thinstack", "ok", __version__, details=details)
+    lines = metadata.requires(DISTRIBUTION) if installed else None
+    required = [Requirement.of(line) for line in lines or ["onnxruntime; extra == 'cpu'"]]
+    if installed:
+        always = [one for one in required if not one.extra]
+        yield _packages("packages", "", always, needed=True)
+    yield _runtime(required)
+    for extra, purpose in EXTRAS.items():
+        if of_extra := [one for one in required if one.extra == extra]:
+            yield _packages(extra, f"{purpose}: ", of_extra)
+
+
+def _packages(
+    name: str, lead: str, required: Iterable[Requirement], *, needed: bool = False
+) -> Check:
+    states = [(one, *_state(one)) for one in required]
+    bad = [(one, status, text) for one, status, text in states if status != "ok"]
+    statuses = {status for _, status, _ in bad}
+    status: Status = "wrong" if "wrong" in statuses else "missing" if bad else "ok"
+    mend = " ".join(["pip install", *(f'"{one.specifier}"' for one, *_ in bad)]) if bad else ""
+    text = lead + ", ".join(text for *_, text in bad or states)
+    details = {one.name: _version(one.name) for one, *_ in states}
+    return Check(name, status, text, mend, needed=needed, details=details)
+
+
+def _state(required: Requirement) -> tuple[Status, str]:
+    """Whether a package can be used, and its name and version, or what is wrong with it."""
+    imported = {name: package for package, name in DISTRIBUTIONS.items()}
+    package = imported.get(required.name, required.name.removesuffix("-gpu").replace("-", "_"))
+    version = _version(required.name) or "?"
+    named = f"{required.name} {version}"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import_module(package)
+    except Exception as error:  # whatever a broken installation raises
+        if isinstance(error, ModuleNotFoundError) and error.name == package:
+            return "missing", f"{required.name} is not installed"
+        return "wrong", f"{named}, cannot be imported: {described(error).splitlines()[0]}"
+    if _numbers(version) < _numbers(required.least) and _numbers(version):
+        return "wrong", f"{named}, expected {required.least} or later"
+    return "ok", named
+
+
+def _runtime(required: Iterable[Requirement]) -> Check:
+    """onnxruntime, by whichever distribution; two of them overwrite each other's files."""
+    either = [one for one in required if RUNTIMES.get(one.name) == one.extra]
+    there = [one for one in either if _version(one.name) is not None]
+    if len(there) > 1:
+        mend = f"pip uninstall -y {' '.join(RUNTIMES)}; pip install onnxruntime-gpu"
+        problem = f"{' and '.join(RUNTIMES)} are both installed, and write the same files"
+        return Check("runtime", "wrong", problem, mend, needed=True)
+    return _packages("runtime", "", there or either[:1], needed=True)
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _numbers(version: str) -> list[int]:
+    """The numbers of a release, such as of 2.13.0+cpu, for comparison; none if it has no such."""
+    release = re.match(r"\d+(\.\d+)*", version)
+    numbers = [int(number) for number in release[0].split(".")] if release else []
+    while numbers[-1:] == [0]:
+        del numbers[-1]
+    return numbers
+
+
+# -- the runtime and the plugins
+
+
+def _telemetry() -> Check:
+    """Whether onnxruntime tells its maker what runs here."""
+    state, value = telemetry(), os.environ.get(VARIABLE, "")
+    details = {"state": state, "variable": value}
+    if state == "too late":
+        detail = f"on: onnxruntime was imported before thinstack could set {VARIABLE}=1"
+        mend = f"set {VARIABLE}=1 before Python starts, or import thinstack before onnxruntime"
+        return Check("telemetry", "missing", detail, mend, details=details)
+    why = " (1, true, yes, on and y turn it off)" if state == "on" else ""
+    return Check("telemetry", "ok", f"{state}, {VARIABLE} is {shown(value)}{why}", details=details)
+
+
+def _plugins(records: list[PluginRecord]) -> Check:
+    failed = [record for record in records if record.status == "failed"]
+    owners = sorted({record.distribution for record in failed or records} - {DISTRIBUTION})
+    if failed:
+        detail = "; ".join(map(str, failed))
+        details = {record.name: record.error for record in failed}
+        mend = f"pip install --upgrade {' '.join(owners)}" if owners else f"{REINSTALL} thinstack"
+        return Check("plugins", "wrong", detail, mend, details=details)
+    count = sum(record.status == "ok" for record in records)
+    detail = f"{count} of {', '.join([DISTRIBUTION, *owners])}"
+    return Check("plugins", "ok", detail, details={"count": count, "distributions": owners})
+
+
+# -- the model
+
+
+def _model(name: str, bundle: Bundle) -> Check:
+    manifest = bundle.manifest
+    size = sum(record.size for record in manifest.files.values())
+    producer = f"{manifest.producer.name} {manifest.producer.version}"
+    detail = f"{name}: {size / 1e6:.1f} MB, digest {manifest.digest[:12]}, written by {producer}"
+    details = {
+        "path": str(bundle.path),
+        "digest": manifest.digest,
+        "bytes": size,
+        "producer": producer,
+        "schema_version": manifest.schema_version,
+        "labels": list(bundle.config.labels),
+    }
+    return Check("model", "ok", detail, details=details)
+
+
+def _answers(bundle: Bundle, mend: str, isolated: bool | None) -> Iterator[Check]:
+    """Whether the model answers as it should, on each device that a provider is installed for."""
+    if CASES_FILE not in bundle.manifest.files:
+        detail = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
+        yield Check("prediction", "missing", detail)
+        return
+    providers = available_providers()
+    devices = [gpu for gpu in GPUS if gpu.provider in providers or gpu.has_plugin()]
+    yield _prediction("prediction", bundle, "cpu", mend, isolated)
+    for gpu in devices:
+        yield _prediction(gpu.title, bundle, gpu.name, gpu.mend, isolated)
+
+
+def _prediction(
+    name: str, bundle: Bundle, device: RunningDevice, mend: str, isolated: bool | None
+) -> Check:
+    """Whether the model answers as its reference cases say. That a GPU does not work on a machine
+    is no fault of the installation."""
+    try:
+        agreement = check_cases(bundle, device=device, isolated=isolated)
+    except ThinstackError as error:
+        status: Status = "missing" if isinstance(error, DeviceError) else "wrong"
+        return Check(name, status, str(error), mend)
+    _, compared, largest, mean, allowed, rough = agreement
+    what = f"{mean:.0e} on average" if rough else f"{largest:.0e} at most"
+    detail = f"{compared} reference cases, scores differ by {what}, allowed {allowed:.0e}"
+    details = agreement._asdict()
+    if agreement.holds:
+        return Check(name, "ok", detail, details=details)
+    return Check(name, "wrong", f"{detail}: the answers are wrong", mend, details=details)
