@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from thinstack.data.trees.phrases import project_labels
     from thinstack.data.trees.treebank import read_trees
     from thinstack.integrations.frames import score_frame
-    from thinstack.integrations.report.frames import report
+    from thinstack.integrations.report.run import report
     from thinstack.integrations.show.render import render
     from thinstack.runtime import Aspect, Phrase, Prediction, Predictor, Result
 else:
@@ -64,7 +64,7 @@ else:
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
             "integrations.frames": "score_frame",
-            "integrations.report.frames": "report",
+            "integrations.report.run": "report",
             "integrations.show.render": "render",
             "runtime": "Aspect Phrase Prediction Predictor Result",
         },

@@ -4,7 +4,7 @@ import pytest
 from bundle.shipped_models import model_of
 
 import thinstack
-from thinstack.integrations.report.frames import model_name
+from thinstack.integrations.report.run import model_name
 
 
 @pytest.fixture(scope="module", params=["aspects", "aspects-small"])

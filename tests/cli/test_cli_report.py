@@ -18,7 +18,7 @@ from last_word_model import write_last_word_bundle
 import thinstack
 from thinstack.bundle import opening
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
-from thinstack.integrations.report import frames, plan
+from thinstack.integrations.report import plan, run
 from thinstack.integrations.report.plan import MOST_GROUPS
 from thinstack.integrations.report.rows import Fault, ReportOptions, TextRow
 from thinstack.integrations.report.run import run_report
@@ -589,14 +589,14 @@ def test_a_model_that_finds_no_terms_wants_them_named(cli, table, tmp_path, monk
     answer = cli(*common, "--model", "sentiment")
     assert answer.code == 2
     assert "does not find terms" in answer.err
-    monkeypatch.setattr(frames, "is_installed", lambda name: False)
+    monkeypatch.setattr(run, "is_installed", lambda name: False)
     answer = cli(*common)
     assert answer.code == 2
     assert "--about battery" in answer.err
     assert opening.SEPARATE["aspects"] in answer.err
-    assert frames.default_model(("battery",)) == "sentiment"
-    monkeypatch.setattr(frames, "is_installed", lambda name: True)
-    assert frames.default_model(("battery",)) == frames.default_model(()) == "aspects"
+    assert run.default_model(("battery",)) == "sentiment"
+    monkeypatch.setattr(run, "is_installed", lambda name: True)
+    assert run.default_model(("battery",)) == run.default_model(()) == "aspects"
 
 
 def test_a_model_of_sentences_is_refused(tmp_path, monkeypatch):

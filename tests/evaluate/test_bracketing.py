@@ -9,7 +9,7 @@ from last_word_model import random_tree
 
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.evaluate.bracketing import bracketing
+from thinstack.evaluate.treebank_evaluation import bracketing
 
 
 def of_trees(*pairs):

@@ -5,9 +5,8 @@ from datetime import date, timedelta
 
 from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.mentions import Mention, Span
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.rows import ReportOptions, TextRow
+from thinstack.integrations.report.rows import Mention, ReportOptions, Span, TextRow
 from thinstack.integrations.report.summary import report_of
 
 SIDES = {-1: "negative", 0: "neutral", 1: "positive"}

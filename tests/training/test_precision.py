@@ -10,7 +10,7 @@ from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training import learner
 from thinstack.training.loop import precision
-from thinstack.training.loop.optimizers import build_optimizers, state_tensors
+from thinstack.training.loop.optimizers import build_optimizers, optimizer_tensors
 
 APART = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
 FEEDS = {"encoder": {"tracker": {"size": 3}}}
@@ -54,7 +54,7 @@ def test_states_are_bf16_in_training_and_all_else_is_float32(data, tmp_path, mon
     assert seen == {(True, torch.bfloat16), (False, torch.float32)}
     assert logits == {torch.float32}
     assert {str(value.dtype) for value in weights.values()} == {"float32"}
-    state = state_tensors(optimizers[0]["model"])
+    state = optimizer_tensors(optimizers[0])
     assert len(state) > 4
     assert {value.dtype for value in state.values()} == {torch.float32}
 

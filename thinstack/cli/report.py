@@ -118,9 +118,8 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     """The report of texts, which are scored."""
     from thinstack import load
     from thinstack.integrations.frames import checked_terms
-    from thinstack.integrations.report.frames import default_model, model_name
     from thinstack.integrations.report.rows import ReportOptions, corpus_rows
-    from thinstack.integrations.report.run import run_report
+    from thinstack.integrations.report.run import default_model, model_name, run_report
 
     if asked["texts"] is not None:
         raise InputError("--texts: works only with a folder of scored rows: leave it out")

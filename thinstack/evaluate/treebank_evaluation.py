@@ -1,9 +1,12 @@
 """Measures an ONNX bundle on a labelled treebank, without torch: with the treebank's trees, trees
-made from words, or raw text."""
+made from words, or raw text. It also tells how well trees agree, by unlabelled bracketing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.core.config import EvaluationSource
@@ -11,10 +14,11 @@ from thinstack.core.transitions import spans_of
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
 from thinstack.evaluate.accuracy import accuracy, labels_by_span
-from thinstack.evaluate.bracketing import bracketing
-from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.figures import Figures, percentage
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.raw_text import detokenize
+
+IntArray = NDArray[np.int64]
 
 
 def evaluate_file(
@@ -52,7 +56,7 @@ def evaluate_predictor(
     The predictor may show fewer classes (`View`). If the labels have no sides, the binary figures
     have no cases, and are None. `source`: "gold" takes the treebank's trees; a model of plain
     sentences then reads only their words. Any other source makes the trees from the words. Then the
-    phrases that both trees have are compared, and the figures of `thinstack.evaluate.bracketing`
+    phrases that both trees have are compared, and the figures of `bracketing`
     say how well the trees agree. `text`: whether to join the words first, and read them as a user's
     text; then only whole sentences are compared.
 
@@ -85,3 +89,53 @@ def evaluate_predictor(
     gold = [tree.spans for tree in trees]
     shared = [labels_by_span(*item) for item in zip(gold, labels, spans, strict=True)]
     return measured(scores, shared if predictor.phrases else roots) | bracketing(spans, gold)
+
+
+def bracketing(trees: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
+    """The agreement of trees with the treebank's trees over the same sentences. A tree is given as
+    the words [start, end) of its nodes (N, 2).
+
+    A span is the words of a phrase of two words or more. F1 is over all spans of all sentences at
+    once (micro-averaged): twice the number of spans that both trees have, divided by the number of
+    spans in both. Binary trees over the same words have equally many spans, so precision and recall
+    are the same as F1. Returns, in percent, or None without cases:
+
+    - `span_f1`: without the span of the whole sentence, which no tree can miss;
+    - `span_f1_with_root`: with that span;
+    - `span_f1_by_sentence`: with that span, the mean over sentences of two words or more, so that
+      short sentences count as much as long ones;
+    - `exact_trees`: the share of sentences with all spans as in the treebank, among sentences of
+      three words or more, because fewer words have only one tree.
+
+    Also returns `spans` and `spans_with_root`, the numbers of spans in the treebank's trees, and
+    `trees`, the number of sentences of three words or more.
+    """
+    pairs = [(_spans(ours), _spans(theirs)) for ours, theirs in zip(trees, gold, strict=True)]
+    # Columns: spans in both trees, in ours, in the treebank's.
+    rows = [(len(np.intersect1d(*pair, assume_unique=True)), *map(len, pair)) for pair in pairs]
+    counts = np.array(rows, np.int64).reshape(-1, 3)
+    words = np.array([spans.max() for spans in gold], np.int64)
+    exact = (counts == counts[:, :1]).all(axis=1)[words >= 3]
+    all_spans = counts.sum(axis=0)
+    inner = all_spans - (words >= 2).sum()
+    both, ours, theirs = counts[words >= 2].T
+    by_sentence = 200 * both / (ours + theirs)
+    return {
+        "span_f1": _f1(*inner.tolist()),
+        "span_f1_with_root": _f1(*all_spans.tolist()),
+        "span_f1_by_sentence": float(by_sentence.mean()) if by_sentence.size else None,
+        "exact_trees": percentage(exact),
+        "spans": int(inner[2]),
+        "spans_with_root": int(all_spans[2]),
+        "trees": int(exact.size),
+    }
+
+
+def _spans(spans: IntArray) -> IntArray:
+    """A number for each different span (N, 2) of two words or more."""
+    starts, ends = spans[spans[:, 1] - spans[:, 0] >= 2].T
+    return np.unique(starts * (spans.max() + 1) + ends)
+
+
+def _f1(both: int, ours: int, gold: int) -> float | None:
+    return 100 * 2 * both / (ours + gold) if ours + gold else None

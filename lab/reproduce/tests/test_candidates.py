@@ -10,7 +10,7 @@ from reproduce.beam import Candidates
 from reproduce.candidates import Ranked, by_score, cases_of, most_probable, oracles, span_f1
 from reproduce.ranker import choose_weight, pairs_to_learn, scores_of
 from thinstack.core.transitions import spans_of
-from thinstack.evaluate.bracketing import bracketing
+from thinstack.evaluate.treebank_evaluation import bracketing
 
 # Over a b c d e; the treebank's tree of `sentence` is right-branching: (a (b (c (d e)))).
 RIGHT = (0, 0, 0, 0, 0, 1, 1, 1, 1)

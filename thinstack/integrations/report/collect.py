@@ -7,9 +7,8 @@ from typing import Final
 
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.figures import Example, Unread
-from thinstack.integrations.report.mentions import Mention, Span, side_of
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.rows import Kind, TextRow
+from thinstack.integrations.report.rows import Kind, Mention, Span, TextRow, side_of
 from thinstack.integrations.report.tally import Quote, Rank, Tally
 from thinstack.integrations.report.terms import (
     by_singular,

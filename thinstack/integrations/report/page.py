@@ -15,9 +15,8 @@ from markupsafe import Markup
 from thinstack.errors import escaped
 from thinstack.integrations.report.calendar import period_name
 from thinstack.integrations.report.figures import AspectFigures, Comparison, Course
-from thinstack.integrations.report.mentions import Span
 from thinstack.integrations.report.report import Report
-from thinstack.integrations.report.rows import REASONS
+from thinstack.integrations.report.rows import REASONS, Span
 from thinstack.integrations.report.statistics import Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised

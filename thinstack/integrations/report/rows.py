@@ -1,4 +1,5 @@
-"""The rows of a table as a report reads them: a text, its group and its day, or what is wrong."""
+"""The rows of a table as a report reads them: a text, its group and its day, or what is wrong; and
+what the text says of terms."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
@@ -21,7 +22,6 @@ from thinstack.errors import DataError, InputError, escaped, shown
 from thinstack.integrations.corpora.inputs import Corpus
 from thinstack.integrations.frames import text_cell
 from thinstack.integrations.report.dates import cell_of_date, date_of
-from thinstack.integrations.report.mentions import Mention
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date"]
 """What could not be read: a row, a text that is missing or has no words, one in another language,
@@ -85,6 +85,43 @@ class Fault(NamedTuple):
     kind: Kind
     reason: str
     cell: str = ""
+
+
+class Span(NamedTuple):
+    """Characters [start, end) of a sentence."""
+
+    start: int
+    end: int
+
+
+class Mention(NamedTuple):
+    """A place where a text speaks of a term.
+
+    Attributes:
+        term: the term as it was written, or the pattern that a user has asked for.
+        named: whether it is such a pattern.
+        side: -1, 0 or 1, what is said of it.
+        polarity: the same from -1 to 1.
+        sentence: the text of the sentence; "" if that is not known.
+        place, because: where the term stands in the sentence, and the phrase that decides.
+        said: the text of that phrase, or None.
+    """
+
+    term: str
+    named: bool
+    side: int
+    polarity: float
+    sentence: str
+    place: Span
+    because: Span | None
+    said: str | None
+
+
+def side_of(mentions: Iterable[Mention]) -> int:
+    """The side of a text that speaks of a term several times: that of most mentions; 0 where both
+    sides have as many."""
+    total = sum(mention.side for mention in mentions)
+    return (total > 0) - (total < 0)
 
 
 class TextRow(NamedTuple):

@@ -22,8 +22,16 @@ from thinstack.integrations.corpora.run_manifest import (
     read_run_manifest,
 )
 from thinstack.integrations.corpora.shards import shards_of
-from thinstack.integrations.report.mentions import Mention, Span, side_of
-from thinstack.integrations.report.rows import Fault, Kind, ReportOptions, TextRow, corpus_rows
+from thinstack.integrations.report.rows import (
+    Fault,
+    Kind,
+    Mention,
+    ReportOptions,
+    Span,
+    TextRow,
+    corpus_rows,
+    side_of,
+)
 from thinstack.text.sentences import splitter
 
 _Place = Annotated[int, Field(ge=0)]

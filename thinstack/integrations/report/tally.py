@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import date
 from typing import Final, Literal, NamedTuple, Self
 
-from thinstack.integrations.report.mentions import Span
+from thinstack.integrations.report.rows import Span
 from thinstack.integrations.report.statistics import Interval, mean_interval, share_interval
 
 Side = Literal["negative", "neutral", "positive"]

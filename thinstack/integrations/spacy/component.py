@@ -1,7 +1,7 @@
 """`tree_sentiment`, a spaCy component: the sentiment of documents, sentences and phrases.
 `thinstack.integrations.spacy.aspects_component` builds on it.
 
-docs/spacy.md describes its settings, which are the factory's arguments, and what it sets:
+docs/spacy.md describes its settings, which are the arguments of its class, and what it sets:
 `doc.cats` and the attributes of `thinstack.integrations.spacy.doc_results`. Several components have
 results of their own, by their names. A saved pipeline holds the whole bundle, as a folder in it,
 and checks it when it is read. The folder that `model` names is not needed any more.

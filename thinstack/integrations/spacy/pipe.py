@@ -5,10 +5,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Final
 
 import srsly  # type: ignore[import-untyped]
+from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
@@ -57,8 +59,8 @@ def _size(doc: object) -> int:
 
 
 class BatchedPipe(Pipe):
-    """A component that has `predict(docs)` and `set_annotations(docs, found)`, and that is saved as
-    the files that `_saved` gives.
+    """A component that has `predict(docs)` and `set_annotations(docs, results)`, and that is saved
+    as the files that `_saved` gives.
 
     A component that can score while its thread does other things has `threads_at_work` above 1. It
     has `read(docs)` and `run(reading)`, which together do what `predict` does. Only `read` touches
@@ -146,6 +148,37 @@ class BatchedPipe(Pipe):
             failed = Future[Any]()
             failed.set_exception(error)
             return failed.result
+
+
+def register_component(
+    kind: type[BatchedPipe],
+    factory: str,
+    started: Callable[[Any, Any], Any],
+    *,
+    scorer: str,
+    assigns: Iterable[str],
+    weights: dict[str, float | None] | None = None,
+) -> Callable[..., Any]:
+    """Make a component known to spaCy: its settings are the arguments of its class, with their
+    defaults, but for the registered `scorer`. Returns what `nlp.add_pipe(factory)` calls: it makes
+    the component, and hands the pipeline and the component to `started`."""
+
+    def make(nlp: Any, name: str, **settings: Any) -> Any:
+        return started(nlp, kind(name, **settings))  # type: ignore[call-arg]
+
+    arguments = signature(kind).parameters
+    asked = [one.replace(default=Parameter.empty) for one in arguments.values()]
+    pipeline = Parameter("nlp", Parameter.POSITIONAL_OR_KEYWORD, annotation=Any)
+    make.__signature__ = Signature([pipeline, *asked])  # type: ignore[attr-defined]
+    defaults = {name: one.default for name, one in arguments.items() if name != "name"}
+    Language.factory(
+        factory,
+        assigns=[*assigns],
+        default_config=defaults | {"scorer": {"@scorers": scorer}},
+        default_score_weights=weights or {},
+        func=make,
+    )
+    return make
 
 
 def files_from_bytes(data: bytes) -> Files:

@@ -39,13 +39,13 @@ class TreeClassifier(BatchedPipe):
     """Learns classes of texts in a spaCy pipeline, and predicts them.
 
     It is blank until `initialize`, and learns after that. Read from a finished pipeline, it runs a
-    bundle. The arguments are the settings of docs/spacy.md; `start` is its `model`.
+    bundle. The arguments are the settings of docs/spacy.md.
     """
 
     def __init__(
         self,
         name: str = "tree_classifier",
-        start: str = "sentiment",
+        model: str = "sentiment",
         learning_rate: float | None = None,
         vector_learning_rate: float | None = None,
         average: float = AVERAGE,
@@ -54,7 +54,7 @@ class TreeClassifier(BatchedPipe):
         scorer: Callable[..., dict[str, Any]] | None = None,
         isolated: bool | None = None,
     ):
-        self.name, self.start, self.scorer = name, start, scorer
+        self.name, self.start, self.scorer = name, model, scorer
         self.device: Device = device
         self.threads, self.isolated = threads, isolated
         rates = {"learning_rate": learning_rate, "vector_learning_rate": vector_learning_rate}
@@ -215,8 +215,8 @@ class TreeClassifier(BatchedPipe):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Lets worker processes read the model again, from the same bytes."""
-        names = ("name", "start", "scorer", "device", "threads", "isolated")
-        settings = {name: getattr(self, name) for name in names}
+        names = ("name", "scorer", "device", "threads", "isolated")
+        settings = {name: getattr(self, name) for name in names} | {"model": self.start}
         settings |= {**self._learning["rates"], "average": self._learning["average"]}
         return _rebuilt, (settings, self._labels, self.to_bytes())
 

@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 from thinstack.bundle.weights import load_state, state_of
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
-from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
+from thinstack.training.loop.optimizers import load_optimizers, optimizer_tensors
 
 SCHEMA: Final = "1"
 """What files have in their metadata as `schema_version`, beside `state` and `sha256`."""
@@ -38,7 +38,7 @@ def save_checkpoint(
         for module, part in modules.items()
         for name, value in state_of(part).items()
     }
-    tensors |= optimizer_tensors(_marked(optimizers))
+    tensors |= optimizer_tensors(optimizers)
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     noted = {"state": json.dumps(state), "schema_version": SCHEMA}
     # Not `save_file`, which leaves a file of its own where it is killed.
@@ -58,31 +58,13 @@ def load_checkpoint(
     try:
         state, tensors = _read(path)
         for name, module in modules.items():
-            load_state(module, _under(f"{name}/", tensors))
-        load_optimizers(_marked(optimizers), tensors)
+            start = f"{name}/"
+            of_module = {key: tensors[key] for key in tensors if key.startswith(start)}
+            load_state(module, {key.removeprefix(start): of_module[key] for key in of_module})
+        load_optimizers(optimizers, tensors)
     except _UNREADABLE as error:
         raise _not_a_checkpoint(path, str(error)) from None
     return state
-
-
-def optimizer_tensors(optimizers: Mapping[str, Optimizer]) -> dict[str, Tensor]:
-    """The tensors of all optimisers, named as `NAME/INDEX.KEY`."""
-    return {
-        f"{name}/{key}": value
-        for name, optimizer in optimizers.items()
-        for key, value in state_tensors(optimizer).items()
-    }
-
-
-def load_optimizers(optimizers: Mapping[str, Optimizer], tensors: Mapping[str, Tensor]) -> None:
-    """Put back what `optimizer_tensors` gave. Raises what `load_state_tensors` raises."""
-    for name, optimizer in optimizers.items():
-        load_state_tensors(optimizer, _under(f"{name}/", tensors))
-
-
-def _marked(optimizers: Mapping[str, Optimizer]) -> dict[str, Optimizer]:
-    """Optimisers by names that are not those of modules."""
-    return {f"{name}.optimizer": optimizer for name, optimizer in optimizers.items()}
 
 
 def _not_a_checkpoint(path: Path, problem: str) -> DataError:
@@ -110,12 +92,6 @@ def _digest(tensors: Mapping[str, Tensor], noted: Mapping[str, str]) -> str:
         digest.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
         digest.update(value.reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
-
-
-def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {
-        key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
-    }
 
 
 def read_history(state: dict[str, Any], seed: int, path: Path) -> list[dict[str, Any]]:

@@ -12,8 +12,8 @@ from torch import Tensor
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
 from thinstack.core.transitions import spans_of
-from thinstack.evaluate.bracketing import bracketing
 from thinstack.evaluate.figures import percentage
+from thinstack.evaluate.treebank_evaluation import bracketing
 from thinstack.training.examples.example import Example, forests_of
 
 SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"}

@@ -122,33 +122,36 @@ def lower_parser_rate(
             group["lr"] = config.parser_learning_rate * (1 - epochs / config.epochs)
 
 
-def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
-    """An optimiser's state, named `index.key`, as safetensors takes it. Counts that are no tensors
-    become some."""
+def optimizer_tensors(optimizers: Mapping[str, Optimizer]) -> dict[str, torch.Tensor]:
+    """The states of optimisers as safetensors takes them, named `NAME.optimizer/INDEX.KEY`. Counts
+    that are no tensors become some."""
     return {
-        f"{index}.{key}": torch.as_tensor(value)
+        f"{name}.optimizer/{index}.{key}": torch.as_tensor(value)
+        for name, optimizer in optimizers.items()
         for index, state in optimizer.state_dict()["state"].items()
         for key, value in state.items()
         if value is not None
     }
 
 
-def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Put back the tensors that `state_tensors` gave. Raises KeyError or RuntimeError for the
-    tensors of another optimiser."""
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    names = [name.split(".", 1) for name in tensors]
-    # Some optimisers have no state before their first step.
-    expected = state_tensors(optimizer).keys() or {
-        f"{index}.{key}" for index, _ in names for _, key in names
-    }
-    if missing := expected ^ tensors.keys():
-        raise KeyError(f"the optimiser's {sorted(missing)[0]}")
-    state: dict[int, dict[str, Any]] = defaultdict(dict)
-    for (index, key), value in zip(names, tensors.values(), strict=True):
-        shape = parameters[int(index)].shape
-        if value.dim() and value.shape != shape:
-            sizes = f"size {list(value.shape)}, expected {list(shape)}"
-            raise RuntimeError(f"the optimiser's {index}.{key} is of {sizes}")
-        state[int(index)][key] = value.item() if value.dtype == torch.int64 else value
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+def load_optimizers(
+    optimizers: Mapping[str, Optimizer], tensors: Mapping[str, torch.Tensor]
+) -> None:
+    """Put back what `optimizer_tensors` gave; `tensors` may hold others too. Raises KeyError or
+    RuntimeError for the tensors of other optimisers."""
+    for name, optimizer in optimizers.items():
+        start = f"{name}.optimizer/"
+        names = [full for full in tensors if full.startswith(start)]
+        # Some optimisers have no state before their first step.
+        if missing := {*names} ^ {*(optimizer_tensors({name: optimizer}) or names)}:
+            raise KeyError(f"the optimiser's {min(missing)}")
+        parameters = [weight for group in optimizer.param_groups for weight in group["params"]]
+        state: dict[int, dict[str, Any]] = defaultdict(dict)
+        for full in names:
+            (index, key), value = full.removeprefix(start).split(".", 1), tensors[full]
+            shape = parameters[int(index)].shape
+            if value.dim() and value.shape != shape:
+                sizes = f"size {list(value.shape)}, expected {list(shape)}"
+                raise RuntimeError(f"{full} is of {sizes}")
+            state[int(index)][key] = value.item() if value.dtype == torch.int64 else value
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

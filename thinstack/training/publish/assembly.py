@@ -89,7 +89,6 @@ def _exports(
         recipe.model,
         datasets.vocabulary,
         quantize=recipe.export.quantize,
-        index_type=recipe.export.index_type,
         development=_development(datasets.dev, result.model),
         inference_only=recipe.export.inference_only,
         gpu=recipe.export.gpu,

@@ -25,7 +25,7 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import ExportError
 from thinstack.export.compare import reference_cases
 from thinstack.export.onnx.beside import left_out
-from thinstack.export.onnx.model import IndexType, export_onnx
+from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.torchscript import export_torchscript
@@ -51,14 +51,13 @@ def bundle_files(
     vocabulary: WordVocabulary | WordpieceVocabulary,
     *,
     quantize: Quantize = "none",
-    index_type: IndexType = "int32",
     development: Sequence[Forest] = (),
     inference_only: bool = True,
     gpu: bool = False,
 ) -> BundleFiles:
     """Export a trained model, verify it, and make the files of its bundle.
 
-    `quantize`, `index_type`, `development`: as `export_verified_onnx` has them. `inference_only`:
+    `quantize`, `development`: as `export_verified_onnx` has them. `inference_only`:
     store the weights as the ONNX file has them, and only what that file lacks. Without it, the
     model's own weights are stored, and a TorchScript file too if the model can be scripted. `gpu`:
     add the file for GPUs, compared with the model too.
@@ -69,7 +68,6 @@ def bundle_files(
         model,
         config,
         quantize=quantize,
-        index_type=index_type,
         vocabulary_digest=vocabulary.digest(),
         development=development,
     )

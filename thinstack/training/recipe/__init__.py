@@ -8,8 +8,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.training.lesson import Lessons
-from thinstack.training.recipe.bundle_config import CardConfig, ExportConfig
-from thinstack.training.recipe.training_config import TrainingConfig
+from thinstack.training.recipe.sections import CardConfig, ExportConfig, TrainingConfig
 from thinstack.training.task import AnyTask
 
 __all__ = [
