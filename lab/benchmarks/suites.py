@@ -21,7 +21,6 @@ import thinstack
 from thinstack.core.scale import FIVE
 from thinstack.evaluate.suite import AspectCase, Case, Half, halves, read_suite, suite_names
 from thinstack.evaluate.suite_evaluation import (
-    Readings,
     SuiteFigures,
     aspect_suite_figures,
     evaluate_suite,
@@ -48,7 +47,7 @@ def of_rival(rival: Rival) -> Measure:
 
     def measure(cases: Sequence[Case]) -> SuiteFigures:
         found = rival.opinions([case.text for case in cases])
-        return suite_figures(cases, Readings(found.values, found.sides.astype(int), found.values))
+        return suite_figures(cases, found.values, found.sides.astype(int), found.values)
 
     return measure
 
@@ -63,7 +62,7 @@ def without_aspects(measure: Measure) -> Measure:
 
     def measured(cases: Sequence[Case] | Sequence[AspectCase]) -> SuiteFigures:
         if aspects := [case for case in cases if isinstance(case, AspectCase)]:
-            return SuiteFigures(*aspect_suite_figures(aspects, None))
+            return aspect_suite_figures(aspects, None)
         return measure(cases)
 
     return measured

@@ -14,7 +14,6 @@ from core.configured import LEXICALIZED, SPINN, build
 from core.test_transfers import plans
 from pretended_device import PretendedDevice, held
 from registered_models import cell_models
-from runs import fresh
 from steps_there import batch_of, both, step
 from tiny_encoder import MPNET, OPTIONS, WIDTH
 from torch import nn
@@ -22,7 +21,7 @@ from torch import nn
 from thinstack.integrations.spacy_training.text_learner import TextLearner
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop.epochs import train
+from thinstack.training.loop.epochs import train_seed
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.tasks.aspects.guide import aspect_losses
@@ -186,10 +185,11 @@ RUNS = {
 }
 
 
-def run(recipe, datasets, folder, device, *calls):
+def run(recipe, datasets, folder, device, look):
     """The weights to keep, and the losses of all epochs."""
     with nullcontext() if device is None else device:
-        best, history = train(fresh(recipe, datasets), datasets, recipe, 1, folder, *calls)
+        calls = {"on_batch": look, "on_epoch": look}
+        best, history = train_seed(recipe, datasets, 1, folder, **calls)
     weights = {key: held(value) for key, value in best.state_dict(keep_vars=True).items()}
     return weights, [record["loss"] for record in history]
 
@@ -201,13 +201,13 @@ def test_a_run(name, tmp_path, monkeypatch):
     settings, step_counts = RUNS[name]
     recipe = tiny_recipe.recipe(epochs=2, **settings)
     datasets = load_datasets(recipe, tiny_recipe.write_data(tmp_path, train=10, dev=4))
-    here = run(recipe, datasets, tmp_path / "here", None, *[lambda *_: None] * 2)
+    here = run(recipe, datasets, tmp_path / "here", None, lambda *_: None)
     device, counts = watched(monkeypatch), []
 
     def note(*done):
         counts.append((done[0] if len(done) == 3 else 0, device.counted()))
 
-    there = run(recipe, datasets, tmp_path / "there", device, note, note)
+    there = run(recipe, datasets, tmp_path / "there", device, note)
     assert there[1] == pytest.approx(here[1], rel=1e-6)
     for key, value in here[0].items():
         torch.testing.assert_close(there[0][key], value.detach(), rtol=0, atol=1e-5)

@@ -2,7 +2,6 @@
 without torch."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -41,35 +40,29 @@ def accuracy(
     nodes = slice(None) if phrases else slice(0)
     figures: Figures = {}
     counts: Figures = {}
-    polar = _no_case if scale is None else partial(binary_right, scale=scale)
     for name, places in (("root", roots), ("phrase", nodes)):
-        for kind, right in (("", _right), ("binary_", polar)):
-            cases = right(all_scores[places], all_labels[places])
-            figures[f"{name}_{kind}accuracy"] = percentage(cases)
-            counts[f"{kind}{name}s"] = len(cases)
         labelled = all_labels[places] >= 0
-        error = calibration_error(all_scores[places][labelled], all_labels[places][labelled])
-        figures[f"{name}_calibration_error"] = error
+        rows, gold = all_scores[places][labelled], all_labels[places][labelled]
+        binary = binary_right(rows, gold, scale)
+        for kind, right in (("", rows.argmax(axis=1) == gold), ("binary_", binary)):
+            figures[f"{name}_{kind}accuracy"] = percentage(right)
+            counts[f"{kind}{name}s"] = len(right)
+        figures[f"{name}_calibration_error"] = calibration_error(rows, gold)
     return figures | counts
 
 
-def _right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
-    labelled = labels >= 0
-    return np.asarray(scores[labelled].argmax(axis=1) == labels[labelled])
-
-
-def binary_right(scores: NDArray[np.floating], labels: IntArray, scale: Scale) -> NDArray[np.bool_]:
+def binary_right(
+    scores: NDArray[np.floating], labels: IntArray, scale: Scale | None
+) -> NDArray[np.bool_]:
     """Which cases have scores (K, C) on the right side of their labels (K,), -1 unknown. Neutral
-    and unknown cases are left out."""
+    and unknown cases are left out, and all without a `scale`."""
+    if scale is None:
+        return np.zeros(0, np.bool_)
     sides = np.array(scale.sides)
     polar = (labels >= 0) & (sides[labels] != 0)
     rows = scores[polar]
     positive = rows[:, sides > 0].sum(axis=1) > rows[:, sides < 0].sum(axis=1)
     return np.asarray(positive == (sides[labels[polar]] > 0))
-
-
-def _no_case(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
-    return np.zeros(0, np.bool_)
 
 
 def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntArray:
@@ -101,8 +94,7 @@ def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[
     table = confusion(scores.argmax(1), gold, scores.shape[1])
     right, both = table.diagonal(), table.sum(0) + table.sum(1)
     f1 = 200.0 * right[both > 0] / both[both > 0]
-    scale = Scale.of(labels)
-    binary = np.zeros(0, np.bool_) if scale is None else binary_right(scores, gold, scale)
+    binary = binary_right(scores, gold, Scale.of(labels))
     return {
         "accuracy": percentage(scores.argmax(1) == gold),
         "macro_f1": float(f1.mean()) if len(f1) else None,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.figures import Figures, f1
 
 NAMES: Final[Mapping[str, str]] = {
     "polarity_accuracy": "polarity of terms",
@@ -73,25 +73,19 @@ def _macro_f1(pairs: list[tuple[int, int]]) -> float | None:
     if not pairs:
         return None
     return sum(
-        _harmonic(
+        f1(
             sum(gold == said == side for gold, said in pairs),
             sum(gold == side for gold, _ in pairs),
             sum(said == side for _, said in pairs),
         )
+        or 0.0
         for side in SIDES
     ) / len(SIDES)
 
 
 def _f1(sets: list[tuple[set[object], set[object]]]) -> float | None:
-    if not any(gold or predicted for gold, predicted in sets):
-        return None
-    return _harmonic(
+    return f1(
         sum(len(gold & predicted) for gold, predicted in sets),
         sum(len(gold) for gold, _ in sets),
         sum(len(predicted) for _, predicted in sets),
     )
-
-
-def _harmonic(right: int, gold: int, predicted: int) -> float:
-    """F1 in percent."""
-    return 200.0 * right / (gold + predicted) if gold + predicted else 0.0

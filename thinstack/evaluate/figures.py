@@ -25,6 +25,12 @@ def percentage(right: NDArray[np.bool_]) -> float | None:
     return 100.0 * float(right.mean()) if right.size else None
 
 
+def f1(right: int, gold: int, predicted: int) -> float | None:
+    """F1 in percent, of so many right among those of the data and among the predicted ones; None
+    without any."""
+    return 200 * right / (gold + predicted) if gold + predicted else None
+
+
 def counts(right: Iterable[bool]) -> dict[str, Any]:
     """How many cases are `right`, how many there are (`total`), and the `accuracy` in percent, None
     without cases."""

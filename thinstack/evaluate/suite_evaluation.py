@@ -41,21 +41,6 @@ class SuiteFigures(NamedTuple):
     wrong: Sequence[Case | AspectCase]
 
 
-class Readings(NamedTuple):
-    """What a model says of the K texts of a suite.
-
-    Attributes:
-        margins: (K,) from -1 to 1: the probability of the positive classes minus that of the
-            negative ones.
-        sides: (K,) the side of each text's label: -1, 0 for neutral, or 1.
-        polarity: (K,) the place of each text from -1 to 1, as `Result.polarity`.
-    """
-
-    margins: NDArray[np.floating]
-    sides: NDArray[np.integer]
-    polarity: NDArray[np.floating]
-
-
 def evaluate_suite(
     predictor: Predictor, cases: Sequence[Case | AspectCase], *, source: TreeSource = "auto"
 ) -> SuiteFigures:
@@ -68,7 +53,7 @@ def evaluate_suite(
     if aspects := [case for case in cases if isinstance(case, AspectCase)]:
         sides = _needed(predictor.labels, predictor.view.scale).sides
         judged = judged_cases(predictor, aspects, sides, source=source)
-        return SuiteFigures(*aspect_suite_figures(aspects, judged))
+        return aspect_suite_figures(aspects, judged)
     texts = (case.text for case in cases)
     scores = text_scores(predictor, texts, source=source, where="the suite")
     whole = [case for case in cases if isinstance(case, Case)]
@@ -87,11 +72,18 @@ def polarity_figures(
     scale = _needed(labels, scale or Scale.of(labels))
     sides = np.array(scale.sides)
     polarity = scores @ np.array(scale.polarity)
-    return suite_figures(cases, Readings(scores @ sides, sides[scores.argmax(1)], polarity))
+    return suite_figures(cases, scores @ sides, sides[scores.argmax(1)], polarity)
 
 
-def suite_figures(cases: Sequence[Case], readings: Readings) -> SuiteFigures:
-    """How many texts are right.
+def suite_figures(
+    cases: Sequence[Case],
+    margins: NDArray[np.floating],
+    sides: NDArray[np.integer],
+    polarity: NDArray[np.floating],
+) -> SuiteFigures:
+    """How many of K texts are right, by the `margins` (K,) from -1 to 1: the probability of the
+    positive classes minus that of the negative ones. `sides` (K,) are those of the labels: -1, 0
+    for neutral, or 1. `polarity` (K,) is as `Result.polarity`.
 
     A positive text is right if its margin is above 0, a negative text if it is below. A neutral
     text is right if its label is neutral, or if the margin is at most `NEUTRAL_MARGIN` on either
@@ -99,8 +91,7 @@ def suite_figures(cases: Sequence[Case], readings: Readings) -> SuiteFigures:
     margin is above the partner's ("up"), or below it ("down"). Pairs have their own figures, and
     their texts also count by themselves.
     """
-    margins = readings.margins
-    calm = (readings.sides == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
+    calm = (sides == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
     rules = {"positive": margins > 0, "negative": margins < 0, "neutral": calm}
     right = [bool(rules[case.polarity][place]) for place, case in enumerate(cases)]
     kinds: dict[str, list[bool]] = {}
@@ -113,7 +104,7 @@ def suite_figures(cases: Sequence[Case], readings: Readings) -> SuiteFigures:
         figures["negated_negatives"] = by_kind["negated_negatives"]["accuracy"]
     figures |= {"kinds": by_kind, "irony": counts(apart)}
     figures["tests"] = _pairs(cases, right, margins)
-    figures["sets"] = set_figures(cases, readings.sides, readings.polarity)
+    figures["sets"] = set_figures(cases, sides, polarity)
     wrong = [case for case, is_right in zip(cases, right, strict=True) if not is_right]
     return SuiteFigures(figures, wrong)
 
@@ -218,8 +209,8 @@ def judged_cases(
 
 def aspect_suite_figures(
     cases: Sequence[AspectCase], judged: Sequence[Judged] | None
-) -> tuple[dict[str, Any], list[AspectCase]]:
-    """The figures of a suite of aspects, ready for JSON, and the texts that are wrong.
+) -> SuiteFigures:
+    """The figures of a suite of aspects, and the texts that are wrong.
 
     `right`, `total` and `accuracy` (percent) count terms: a term is right if what is said of it has
     the side of its polarity. `kinds` has the same by kind. `aspects` has the figures of
@@ -250,7 +241,7 @@ def aspect_suite_figures(
     without = (one for one in judged or () if not one.gold and one.found is not None)
     figures["no_terms"] = counts(not one.found for one in without)
     figures["aspects"] = dict.fromkeys(NAMES) if judged is None else aspect_figures(judged)
-    return figures | apart, wrong
+    return SuiteFigures(figures | apart, wrong)
 
 
 def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int]) -> Judged:

@@ -14,7 +14,7 @@ from thinstack.core.transitions import spans_of
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
 from thinstack.evaluate.accuracy import accuracy, labels_by_span
-from thinstack.evaluate.figures import Figures, percentage
+from thinstack.evaluate.figures import Figures, f1, percentage
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.raw_text import detokenize
 
@@ -121,8 +121,8 @@ def bracketing(trees: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
     both, ours, theirs = counts[words >= 2].T
     by_sentence = 200 * both / (ours + theirs)
     return {
-        "span_f1": _f1(*inner.tolist()),
-        "span_f1_with_root": _f1(*all_spans.tolist()),
+        "span_f1": f1(*inner.tolist()),
+        "span_f1_with_root": f1(*all_spans.tolist()),
         "span_f1_by_sentence": float(by_sentence.mean()) if by_sentence.size else None,
         "exact_trees": percentage(exact),
         "spans": int(inner[2]),
@@ -135,7 +135,3 @@ def _spans(spans: IntArray) -> IntArray:
     """A number for each different span (N, 2) of two words or more."""
     starts, ends = spans[spans[:, 1] - spans[:, 0] >= 2].T
     return np.unique(starts * (spans.max() + 1) + ends)
-
-
-def _f1(both: int, ours: int, gold: int) -> float | None:
-    return 100 * 2 * both / (ours + gold) if ours + gold else None

@@ -107,15 +107,14 @@ class TextLearner:
         labels: Sequence[str],
         init: str,
         *,
-        rates: Mapping[str, float | None],
+        rates: Mapping[str, float],
         average: float,
         device: Device = "cpu",
     ) -> Self:
         """A learner of these classes, before its first step.
 
         `init`: the name or folder of the bundle where learning starts, or "none". `rates`: values
-        for fields of `TrainingConfig`; None leaves the default. Raises
-        ConfigError for values that are no rates.
+        for fields of `TrainingConfig`. Raises ConfigError for values that are no rates.
         """
         files = DataConfig(train="texts", dev="texts")
         texts: TableTask = manager().find("task", "texts.v1").plugin()
@@ -135,12 +134,7 @@ class TextLearner:
 
     @classmethod
     def resume(
-        cls,
-        bundle: Bundle,
-        *,
-        rates: Mapping[str, float | None],
-        average: float,
-        device: Device = "cpu",
+        cls, bundle: Bundle, *, rates: Mapping[str, float], average: float, device: Device = "cpu"
     ) -> Self:
         """The learner whose `files` are in a bundle, to learn on. It counts its steps from 0 again.
 
@@ -252,9 +246,8 @@ def _without_warm_up(training: TrainingConfig) -> TrainingConfig:
     return training.model_copy(update={"learning_rate": training.learning_rate / 2})
 
 
-def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:
-    changed = {name: rate for name, rate in rates.items() if rate is not None}
-    return TrainingConfig.parse({**training.model_dump(), **changed}, source="the settings")
+def _with(training: TrainingConfig, rates: Mapping[str, float]) -> TrainingConfig:
+    return TrainingConfig.parse({**training.model_dump(), **rates}, source="the settings")
 
 
 def _device(wanted: Device) -> str:

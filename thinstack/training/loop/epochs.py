@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, minibatch, minibatch_places, together
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_checkpoint, read_history, save_checkpoint
+from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.loop.optimizers import lower_parser_rate, set_rates
 from thinstack.training.loop.precision import check_precision, lower_precision
@@ -35,18 +36,29 @@ Report = Callable[[dict[str, Any]], None]
 """Takes the record of an epoch."""
 
 
+class Options(TypedDict, total=False):
+    """Who is called while a seed is trained.
+
+    Attributes:
+        on_batch, on_epoch: take what `Progress` and `Report` take.
+        prepare: changes the weights of a model before it learns.
+    """
+
+    on_batch: Progress
+    on_epoch: Report
+    prepare: Callable[[Model], None]
+
+
+def _nothing(*_: Any) -> None:
+    """For who does not look."""
+
+
 @process_settings()
-def train(
-    model: Model,
-    datasets: Datasets,
-    recipe: Recipe,
-    seed: int,
-    folder: Path,
-    on_batch: Progress,
-    on_epoch: Report,
+def train_seed(
+    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **options: Unpack[Options]
 ) -> tuple[Model, list[dict[str, Any]]]:
-    """Train `model` in place; return the weights to keep, as a model of their own, and the record
-    of every epoch.
+    """Train one seed of a recipe in `folder`. Returns the model with the weights to keep, and the
+    record of every epoch.
 
     After each epoch a checkpoint is written to `folder`, from which a later call with the same
     arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
@@ -56,6 +68,10 @@ def train(
     device does not have, and DataError for a checkpoint that cannot be used.
     """
     config = recipe.training
+    on_batch, on_epoch = options.get("on_batch", _nothing), options.get("on_epoch", _nothing)
+    torch.manual_seed(seed)
+    model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
+    options.get("prepare", _nothing)(model)
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     check_precision(model, config)
     frozen = recipe.init.frozen if recipe.init else ()
@@ -219,7 +235,7 @@ def fit_parser(
     """Train only the parser of a model, for `parser_epochs` epochs, on the gold trees of the
     examples that are `parsed`.
 
-    `on_batch` is as in `training.loop.train`; the epochs count on from the model's last. While the
+    `on_batch` is as in `train_seed`; the epochs count on from the model's last. While the
     vectors of words change, a parser lags behind them. On SST these epochs are worth a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)

@@ -1,25 +1,20 @@
 """Trains and measures the seeds of a recipe, and takes means over them."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
-
-import torch
+from typing import Any, Literal, Unpack
 
 from thinstack.core.model.model import Model
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.loop.epochs import Progress, Report, best_epoch, train
-from thinstack.training.loop.initial import initial_model
+from thinstack.training.loop.epochs import Options, best_epoch
+from thinstack.training.loop.epochs import train_seed as train_seed
 from thinstack.training.loop.measuring import Answers, agreement
 from thinstack.training.recipe import Recipe
 
 Spreads = dict[str, dict[str, dict[str, float | None]]]
 """The "mean" and the "std" over seeds, by tree source and figure."""
-
-Prepare = Callable[[Model], None]
-"""Changes the weights of a model before it learns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,36 +48,6 @@ class SeedResult:
         """The watched figure that the epoch was chosen by, or -inf if nothing was watched."""
         record = self.history[self.epoch - 1]
         return record["selection"] if record["watched"] else float("-inf")
-
-
-class Options(TypedDict, total=False):
-    """How a seed is trained, as `train_seed` takes it."""
-
-    on_batch: Progress
-    on_epoch: Report
-    prepare: Prepare
-
-
-def train_seed(
-    recipe: Recipe,
-    datasets: Datasets,
-    seed: int,
-    folder: Path,
-    *,
-    on_batch: Progress = lambda epoch, done, total: None,
-    on_epoch: Report = lambda record: None,
-    prepare: Prepare = lambda model: None,
-) -> tuple[Model, list[dict[str, Any]]]:
-    """Train one seed in `folder`. Returns the model with the weights to keep, and the record of
-    every epoch, as `loop.train` gives them.
-
-    `prepare` is called with the model before it learns. If `folder` has a checkpoint, training goes
-    on from it.
-    """
-    torch.manual_seed(seed)
-    model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
-    prepare(model)
-    return train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
 
 
 def run_seed(

@@ -59,8 +59,13 @@ def card(
 @cache
 def _template() -> Template:
     text = files("thinstack.training.publish").joinpath("card.jinja").read_text(encoding="utf-8")
-    settings = {"lstrip_blocks": True, "trim_blocks": True, "keep_trailing_newline": True}
-    templates = Environment(undefined=StrictUndefined, autoescape=False, **settings)
+    templates = Environment(
+        autoescape=False,
+        keep_trailing_newline=True,
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
     templates.filters["as_markdown"] = as_markdown
     for function in (interval_line, mean_and_std, percent, shown):
         templates.globals[function.__name__] = function
