@@ -35,7 +35,7 @@ def test_the_loss_compares_the_masses_of_the_sets(tmp_path):
     recipe = recipe_of(tmp_path)
     datasets, model = load_datasets(recipe, tmp_path), tiny_texts.drawn(recipe).eval()
     examples = datasets.train[:4]
-    (loss, _), _ = text_losses(model, minibatch(examples, ["gold"] * 4), examples, recipe.training)
+    (loss, _), _ = text_losses(model, minibatch(examples, ["gold"] * 4), recipe.training)
     expected = 0.0
     for text, example in zip(datasets.items[0][:4], examples, strict=True):
         forest = example.gold.forest
@@ -130,11 +130,11 @@ def test_weights_of_classes_of_their_own_are_learnt_as_before(tmp_path):
     recipe = recipe_of(tmp_path)
     datasets = load_datasets(recipe, tmp_path)
     model = tiny_texts.drawn(recipe).eval()
-    batch, examples = minibatch(datasets.train[:4], ["gold"] * 4), datasets.train[:4]
+    batch = minibatch(datasets.train[:4], ["gold"] * 4)
     model.class_sets = torch.eye(5)
-    same = text_losses(model, batch, examples, recipe.training)[0][0]
+    same = text_losses(model, batch, recipe.training)[0][0]
     model.class_sets = None
-    assert torch.equal(same, text_losses(model, batch, examples, recipe.training)[0][0])
+    assert torch.equal(same, text_losses(model, batch, recipe.training)[0][0])
 
 
 def test_spacy_shows_the_labels_and_keeps_phrases(trained):

@@ -4,7 +4,6 @@ and in the optimiser; and that it learns what the CPU does."""
 import copy
 from contextlib import nullcontext
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -104,13 +103,12 @@ def of_texts(model):
 
 def texts(model, batch, config):
     """With neighbours, sets of classes, and phrases held to the start."""
-    example = SimpleNamespace(gold=SimpleNamespace(forest=batch.forest))
     initial = copy.deepcopy(model).eval()
     with torch.no_grad():
         initial.head.linear.weight.mul_(2)
     model.class_sets = torch.eye(3)[:2]
     options = {"neighbours": 0.2, "penalty": 1.0}
-    return text_losses(model, batch, [example], config, initial, **options)
+    return text_losses(model, batch, config, initial, **options)
 
 
 LOSSES = {

@@ -34,8 +34,7 @@ def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder, head):
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
     take_own_trees(model, datasets.train)
     batch = minibatch(datasets.train[:5], ["self"] * 5)
-    examples = datasets.train[:5]
-    (loss, parsing), counts = text_losses(model, batch, examples, recipe.training)
+    (loss, parsing), counts = text_losses(model, batch, recipe.training)
     expected = 0.0
     for text, example in zip(datasets.items[0], datasets.train[:5], strict=False):
         scores = model(model.inputs(example.trees["self"].forest))["root_scores"].detach().numpy()
@@ -56,8 +55,8 @@ def test_neighbours_of_a_class_get_a_share_of_its_target(folder):
     batch = minibatch(datasets.train[:4], ["gold"] * 4)
     losses = []
     for targets, share in ((batch.targets, 0.0), (1 - batch.targets, 0.0), (batch.targets, 0.2)):
-        batch, examples = batch._replace(targets=targets), datasets.train[:4]
-        found = text_losses(model, batch, examples, recipe.training, neighbours=share)
+        batch = batch._replace(targets=targets)
+        found = text_losses(model, batch, recipe.training, neighbours=share)
         losses.append(float(found[0][0].detach()))
     assert losses[2] == pytest.approx(0.8 * losses[0] + 0.2 * losses[1], rel=1e-5)
 
@@ -73,7 +72,7 @@ def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder):
         other.head.linear.weight.normal_(0, 9)
     batch = minibatch(datasets.train[:4], ["gold"] * 4)
     with_it, without = (
-        recipe.task.loss(model, batch, datasets.train[:4], recipe.training, start)[0][0].item()
+        recipe.task.loss(model, batch, recipe.training, start)[0][0].item()
         for start in (other, None)
     )
     p, q = (

@@ -181,15 +181,13 @@ class Task(Named):
         self,
         model: "Model",
         batch: "Minibatch",
-        whole: Sequence["Example"],
         training: "TrainingConfig",
         initial: "Model | None",
     ) -> Losses:
         """The summed losses of the task and of a parser, and the numbers of their cases.
 
-        `whole`: the examples of the whole minibatch, of which `batch` may be a part. `initial`: the
-        model where learning started, if `keeps_start`. By default it is the loss of the head over
-        all targets.
+        `initial`: the model where learning started, if `keeps_start`. By default it is the loss of
+        the head over all targets.
         """
         from thinstack.training.loop.losses import joint_losses
 

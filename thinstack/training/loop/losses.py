@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.core.head import TaskHead
-from thinstack.core.model.model import Model
+from thinstack.core.model.model import Joint, Model
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
@@ -32,11 +32,18 @@ def joint_losses(
     loss, labelled = task_loss(model.head, joint.logits, batch, root_weight)
     if group_weight > 0:
         loss = loss + group_weight * group_loss(joint.logits, batch)
+    return beside_parsing(model, batch, joint, (loss, labelled))
+
+
+def beside_parsing(
+    model: Model, batch: Minibatch, joint: Joint, task: tuple[Tensor, int]
+) -> Losses:
+    """The loss of a task over so many cases, and beside it that of the transitions."""
+    loss, cases = task
     if not batch.right.size:
-        return (loss, loss.new_zeros([])), (labelled, 0)
-    wanted = torch.from_numpy(batch.right)
-    parsing = model.encoder.judge(joint.choices, joint.free, wanted)
-    return (loss, parsing.loss), (labelled, parsing.cases)
+        return (loss, loss.new_zeros([])), (cases, 0)
+    parsing = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
+    return (loss, parsing.loss), (cases, parsing.cases)
 
 
 def task_loss(

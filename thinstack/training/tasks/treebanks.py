@@ -116,12 +116,7 @@ class Treebank(Task):
             )
 
     def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        whole: Sequence[Example],
-        training: TrainingConfig,
-        initial: Model | None,
+        self, model: Model, batch: Minibatch, training: TrainingConfig, initial: Model | None
     ) -> Losses:
         return joint_losses(model, batch, training, self.root_weight, self.group_weight)
 

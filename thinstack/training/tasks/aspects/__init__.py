@@ -27,7 +27,7 @@ from thinstack.training.publish.calibrate import Cases, target_cases
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses
 from thinstack.training.tasks._table import Defaults, TextTask, say_what_is_odd
-from thinstack.training.tasks.aspects.guide import Guide, Weights, aspect_losses
+from thinstack.training.tasks.aspects.guide import Guide, aspect_losses
 from thinstack.training.tasks.aspects.measuring import judged_bundle, judged_examples
 from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences, read_texts
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
@@ -174,8 +174,7 @@ class Aspects(TextTask):
         if not items:
             return []
         name = self.guide or ("" if recipe.init is None else recipe.init.bundle)
-        weights = Weights(self.polarity_weight, self.phrase_weight, self.alpha)
-        return Guide(name, recipe.model.labels).examples(items, vocabulary, recipe.model, weights)
+        return Guide(name, recipe.model.labels).examples(items, vocabulary, recipe.model, self)
 
     def check_items(self, recipe: Recipe, train: Sequence[LabelledSentence]) -> None:
         if not any(item.terms for item in train):
@@ -187,12 +186,7 @@ class Aspects(TextTask):
     # -- learning and measuring
 
     def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        whole: Sequence[Example],
-        training: TrainingConfig,
-        initial: Model | None,
+        self, model: Model, batch: Minibatch, training: TrainingConfig, initial: Model | None
     ) -> Losses:
         return aspect_losses(model, batch, training)
 

@@ -2,10 +2,9 @@
 of what they say."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
@@ -21,29 +20,17 @@ from thinstack.runtime.scored import Scored
 from thinstack.text.with_phrases import with_phrases
 from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labelled import labelled_tree
-from thinstack.training.loop.losses import sent
+from thinstack.training.loop.losses import beside_parsing, sent
 from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses
 from thinstack.training.tasks.aspects.reading import LabelledSentence
 
+if TYPE_CHECKING:
+    from thinstack.training.tasks.aspects import Aspects
+
 NO_TERM_CLASS: Final = 0
 """The place of "no term" among a model's classes. The others are those of sentiment."""
-
-
-class Weights(NamedTuple):
-    """How much the parts of the loss count.
-
-    Attributes:
-        polarity: what is said of a term.
-        phrase: the sentiment of any other phrase.
-        alpha: of a labelled sentence, the share of its labels, if the guide finds terms too. The
-            guide has the rest.
-    """
-
-    polarity: float
-    phrase: float
-    alpha: float
 
 
 class Guide:
@@ -74,11 +61,11 @@ class Guide:
         sentences: Sequence[LabelledSentence],
         vocabulary: Vocabulary,
         config: ModelConfig,
-        weights: Weights,
+        task: "Aspects",
     ) -> list[Example]:
-        """An example for each sentence. Its tree is the guide's, changed so that every term is a
-        phrase. Its soft labels are as `aspect_losses` takes them. Raises ConfigError for sentences
-        without labels, if the guide finds no terms."""
+        """An example for each sentence, as the `task` weighs its parts. Its tree is the guide's,
+        changed so that every term is a phrase. Its soft labels are as `aspect_losses` takes them.
+        Raises ConfigError for sentences without labels, if the guide finds no terms."""
         if not self.finds and not all(sentence.labelled for sentence in sentences):
             raise ConfigError(
                 "task.tables: expected the columns start, end and label, found a table without "
@@ -96,7 +83,7 @@ class Guide:
         examples = []
         for sentence, said in zip(sentences, scored, strict=True):
             targets = self._targets(sentence, said)
-            soft = self._soft(sentence, said, targets, weights)
+            soft = self._soft(sentence, said, targets, task)
             tree = Tree.from_transitions(said.transitions, sentence.words)
             gold = labelled_tree(tree, targets, vocabulary, config, "nodes")
             examples.append(Example({"gold": gold._replace(soft=soft)}))
@@ -112,7 +99,7 @@ class Guide:
         return targets
 
     def _soft(
-        self, sentence: LabelledSentence, said: Scored, targets: NDArray[np.int64], weights: Weights
+        self, sentence: LabelledSentence, said: Scored, targets: NDArray[np.int64], task: "Aspects"
     ) -> NDArray[np.float16]:
         """How probably each node is no term, and how much each class of sentiment counts, (N, C).
         The data's labels have the share `alpha` of them, or all if the guide finds no terms."""
@@ -120,11 +107,11 @@ class Guide:
         sentiment = masses / masses.sum(1, keepdims=True).clip(1e-6)
         at_term = (targets > 0).astype(np.float32)
         labels = np.eye(len(self._labels), dtype=np.float32)[targets][:, 1:]
-        share = (weights.alpha if self.finds else 1.0) if sentence.labelled else 0.0
+        share = (task.alpha if self.finds else 1.0) if sentence.labelled else 0.0
         terms = share * at_term + (1 - share) * (at_term * 0 if said.terms is None else said.terms)
         at_terms = at_term[:, None] * share
         mixed = at_terms * labels + (1 - at_terms) * sentiment
-        counts = weights.phrase + terms * (weights.polarity - weights.phrase)
+        counts = task.phrase_weight + terms * (task.polarity_weight - task.phrase_weight)
         return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)
 
 
@@ -145,8 +132,4 @@ def aspect_losses(model: Model, batch: Minibatch, training: TrainingConfig) -> L
     said = soft.any(1)
     loss = -(soft[:, 0] * no_term + (1 - soft[:, 0]) * said * term).sum()
     loss = loss - (soft[:, 1:] * sentiment).sum()
-    cases = len(batch.targets)
-    if not batch.right.size:
-        return (loss, loss.new_zeros([])), (cases, 0)
-    parsing = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
-    return (loss, parsing.loss), (cases, parsing.cases)
+    return beside_parsing(model, batch, joint, (loss, len(batch.targets)))

@@ -131,15 +131,10 @@ class Texts(TextTask):
         return self.phrase_penalty > 0
 
     def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        whole: Sequence[Example],
-        training: TrainingConfig,
-        initial: Model | None,
+        self, model: Model, batch: Minibatch, training: TrainingConfig, initial: Model | None
     ) -> Losses:
         settings = {"neighbours": self.neighbours, "penalty": self.phrase_penalty}
-        return text_losses(model, batch, whole, training, initial, **settings)
+        return text_losses(model, batch, training, initial, **settings)
 
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]

@@ -1,7 +1,5 @@
 """The loss of texts: of the mean of their sentences, and of phrases that keep their meaning."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,7 +7,7 @@ from torch.nn import functional
 
 from thinstack.core.model.model import Model
 from thinstack.runtime.scored import word_shares
-from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.examples.example import Minibatch
 from thinstack.training.loop.losses import sent
 from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
@@ -24,20 +22,9 @@ def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
     return (1 - share) * right + share * beside / beside.sum(1, keepdim=True)
 
 
-def phrases_of(model: Model, texts: Sequence[Example]) -> int:
-    """The number of phrases of these texts that are held to the start: all inside sentences, or the
-    sentences if the model scores only these."""
-    forests = [text.gold.forest for text in texts]
-    sentences = sum(len(forest.sizes) for forest in forests)
-    if model.head.reads == "nodes":
-        return sum(int(forest.sizes.sum()) for forest in forests) - sentences
-    return sentences
-
-
 def text_losses(
     model: Model,
     batch: Minibatch,
-    whole: Sequence[Example],
     training: TrainingConfig,
     initial: Model | None = None,
     *,
@@ -53,9 +40,9 @@ def text_losses(
     `neighbours`, the target of a text is the distribution of `near_classes`.
 
     With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
-    over the phrases of the `whole` minibatch. `batch` may be a part of that. `initial` is the model
-    that learning started from. Sentences are left free, because labels of texts may be rare or
-    common as they were not in what the start learnt from.
+    over the phrases of the minibatch: all inside sentences, or the sentences if the model scores
+    only these. `initial` is the model that learning started from. Sentences are left free, because
+    labels of texts may be rare or common as they were not in what the start learnt from.
     """
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, training, track=False).logits
@@ -87,5 +74,5 @@ def text_losses(
             values.index_select(0, rows) for values in (functional.log_softmax(logits, 1), wanted)
         )
         divergence = functional.kl_div(moved, still, reduction="sum", log_target=True)
-        loss = loss + penalty * len(whole) * divergence / max(1, phrases_of(model, whole))
+        loss = loss + penalty * batch.size * divergence / max(1, len(inner))
     return (loss, loss.new_zeros([])), (batch.size, 0)
