@@ -27,17 +27,14 @@ _sign = re.compile(r"[^\0-\x7f]|[*#$%^_@]|!(?=[a-zA-Z])")
 
 
 class DocSentence(NamedTuple):
-    """A sentence of a Doc: its tokens [start, end), its characters [start_char, end_char), and its
-    L treebank words. Each word was made from the tokens [first, last + 1) of the Doc, (L, 2), that
-    `made_of` has, None if each token is a word. They have the `characters`, (L, 2),
-    little-endian."""
+    """A sentence of a Doc: its tokens [start, end), and its L treebank words. Each word was made
+    from the tokens [first, last + 1) of the Doc, (L, 2), that `made_of` has, None if each token is
+    a word. They have the `characters`, (L, 2), little-endian."""
 
     start: int
     end: int
     words: list[str]
     made_of: NDArray[np.int64] | None
-    start_char: int
-    end_char: int
     characters: NDArray[np.int32]
 
     @property
@@ -65,8 +62,7 @@ def sentences_of(doc: Doc) -> list[DocSentence]:
         else:
             tokens += start
             characters = characters_of(places, tokens)
-        place = read.starts[0], read.ends[-1]
-        sentences.append(DocSentence(start, end, words, tokens, *place, characters))
+        sentences.append(DocSentence(start, end, words, tokens, characters))
     return sentences
 
 

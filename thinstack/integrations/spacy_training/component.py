@@ -3,7 +3,6 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +23,7 @@ from thinstack.integrations.spacy.doc_bins import check_label, chosen_categories
 from thinstack.integrations.spacy.pipe import SOURCE, BatchedPipe, check_docs, files_from_bytes
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.scored import mean_scores
+from thinstack.runtime.scored import text_scores
 from thinstack.training.examples.labels import check_labels
 
 if TYPE_CHECKING:
@@ -178,21 +177,15 @@ class TreeClassifier(BatchedPipe):
     def predict(self, docs: Iterable[Doc]) -> NDArray[np.floating]:
         """The probabilities (D, C) of the C classes for D Docs, without setting them. A Doc without
         words has zeros. Raises InputError before `initialize`."""
-        texts = [_words(doc) for doc in check_docs(docs)]
+        texts, model = [_words(doc) for doc in check_docs(docs)], self.model
         scores = np.zeros((len(texts), len(self._labels)))
-        if isinstance(self.model, Predictor):
-            words = list(chain.from_iterable(texts))
-            scored = self.model.trees_and_scores(words)
-            worded = np.array([place for place, text in enumerate(texts) if text], np.int64)
-            if len(worded):
-                roots = np.stack([one.scores[-1] for one in scored]).astype(np.float64)
-                both = zip(words, scored, strict=True)
-                weights = np.array([len(sentence) * said.weight for sentence, said in both])
-                counts = np.array([*map(len, texts)])[worded]
-                scores[worded] = mean_scores(roots, weights, counts)
-        else:
-            places = [place for place, text in enumerate(texts) if text]
-            scores[places] = self._learning_model().scores([texts[place] for place in places])
+        places = [place for place, text in enumerate(texts) if text]
+        worded = [texts[place] for place in places]
+        if not isinstance(model, Predictor):
+            scores[places] = self._learning_model().scores(worded)
+        elif worded:
+            lengths = np.array([len(sentence) for text in worded for sentence in text])
+            scores[places] = text_scores(model.score_texts(worded), lengths)
         return scores
 
     def set_annotations(self, docs: Iterable[Doc], scores: NDArray[np.floating]) -> None:
