@@ -191,7 +191,7 @@ def test_texts_get_the_trees_of_the_parser(rows):
 
 def test_digests_name_the_parser_and_the_tables(rows):
     found = data_digests(recipe_of(RATED | {"parser": "sentiment"}), rows)
-    assert {"rows.jsonl", "the bundle sentiment of a lesson"} <= {*found}
+    assert {"rows.jsonl", "the bundle sentiment of the lesson rated.v1"} <= {*found}
 
 
 def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):

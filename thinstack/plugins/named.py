@@ -1,11 +1,13 @@
 """Plugins that are their own settings: a pydantic model each, which a recipe names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import BeforeValidator, SerializerFunctionWrapHandler, model_serializer
 
 from thinstack.core.config.base import Strict
+from thinstack.data.files.paths import first_there
 from thinstack.errors import UnknownNameError
 from thinstack.plugins.manager import manager
 
@@ -21,6 +23,21 @@ class Named(Strict):
     plugin_kind: ClassVar[str]
     name: ClassVar[str]
     summary: ClassVar[str] = ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it reads, in the folder of the data or beside the recipe."""
+        return ()
+
+    @property
+    def bundles(self) -> tuple[str, ...]:
+        """The names or folders of the bundles that it runs."""
+        return ()
+
+    def path(self, name: str, folders: Sequence[Path]) -> Path:
+        """The path of one of its `files`, in the first folder that has it. Raises DataError if none
+        has it."""
+        return first_there(name, folders, f"{self.plugin_kind} {self.name}")
 
     @model_serializer(mode="wrap")
     def _with_name(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

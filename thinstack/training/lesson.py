@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pydantic import Field, SerializeAsAny
 
 from thinstack.core import Tree
-from thinstack.data.files.paths import first_there
 from thinstack.data.trees.subtrees import LabelledTree as LabelledTree
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.plugins.named import Named, named
@@ -89,21 +88,6 @@ class Lesson(Named):
     def teaches_parser(self) -> bool:
         """Whether a parser learns from its trees: what the recipe says, or else `parsed`."""
         return self.parsed if self.for_parser is None else self.for_parser
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files that it reads, in the folder of the data or beside the recipe."""
-        return ()
-
-    @property
-    def bundles(self) -> tuple[str, ...]:
-        """The names or folders of the bundles that it runs."""
-        return ()
-
-    def path(self, name: str, folders: Sequence[Path]) -> Path:
-        """The path of one of its `files`, in the first folder that has it. Raises DataError if none
-        has it."""
-        return first_there(name, folders, f"lesson {self.name}")
 
     @abstractmethod
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:

@@ -63,16 +63,6 @@ class Task(Named):
     # -- data
 
     @property
-    def files(self) -> tuple[str, ...]:
-        """Further files to train on, in the folder of the data or beside the recipe."""
-        return ()
-
-    @property
-    def bundles(self) -> tuple[str, ...]:
-        """The names or folders of the bundles that it runs."""
-        return ()
-
-    @property
     def brings_trees(self) -> bool:
         """Whether the files have trees. Otherwise trees are made from the words."""
         return False

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.bundle import Bundle
-from thinstack.data.files.paths import first_there
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
@@ -192,7 +191,7 @@ def read_items(
         )
     task.check_items(recipe, train)
     for name in task.files:
-        path = first_there(name, recipe.folders(data), f"task {task.name}")
+        path = task.path(name, recipe.folders(data))
         train += task.read_more(path, recipe.model, errors)
     return train, held, dev
 

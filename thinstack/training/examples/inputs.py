@@ -7,7 +7,7 @@ from pathlib import Path
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
-from thinstack.data.files.paths import FileContent, file_path, first_there, why_unreadable
+from thinstack.data.files.paths import FileContent, file_path, why_unreadable
 from thinstack.data.trees.pairs import SICK_TABLES
 from thinstack.data.words.vectors import vectors_file
 from thinstack.errors import DataError
@@ -67,14 +67,11 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
     paths = {name: find(name) for name in named if name is not None}
     if files.vectors is not None:
         paths[files.vectors] = vectors_file(files.vectors, inputs.folder)
-    for lesson in recipe.lessons:
-        paths |= {name: lesson.path(name, recipe.folders(inputs.folder)) for name in lesson.files}
-        for name in lesson.bundles:
-            paths[f"the bundle {name} of a lesson"] = inputs.bundle(name).path / MANIFEST_FILE
-    for name in recipe.task.files:
-        paths[name] = first_there(name, recipe.folders(inputs.folder), f"task {recipe.task.name}")
-    for name in recipe.task.bundles:
-        paths[f"the bundle {name} of the task"] = inputs.bundle(name).path / MANIFEST_FILE
+    for part in (*recipe.lessons, recipe.task):
+        paths |= {name: part.path(name, recipe.folders(inputs.folder)) for name in part.files}
+        for name in part.bundles:
+            whose = f"the {part.plugin_kind} {part.name}"
+            paths[f"the bundle {name} of {whose}"] = inputs.bundle(name).path / MANIFEST_FILE
     if (start := inputs.start(recipe)) is not None:
         paths["the bundle of init"] = start.path / MANIFEST_FILE
     if recipe.teacher is not None:
