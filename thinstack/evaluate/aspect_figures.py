@@ -28,13 +28,13 @@ class Judged(NamedTuple):
         gold: its terms with their sides.
         sides: (k,) the sides that the model gives to these terms.
         phrases: (k,) whether each is a phrase of the model's tree.
-        found: the terms that the model finds; None if it finds none by itself.
+        predicted: the terms that the model finds; None if it finds none by itself.
     """
 
     gold: list[Term]
     sides: list[int]
     phrases: list[bool]
-    found: list[Term] | None = None
+    predicted: list[Term] | None = None
 
 
 def aspect_figures(sentences: Iterable[Judged]) -> Figures:
@@ -51,16 +51,16 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
         if {-1, 1} <= {term[2] for term in one.gold}
         for term, side in zip(one.gold, one.sides, strict=True)
     ]
-    finding = [one for one in judged if one.found is not None]
+    finding = [one for one in judged if one.predicted is not None]
     in_tree = [is_phrase for one in judged for is_phrase in one.phrases]
     return {
         "polarity_accuracy": _accuracy(pairs),
         "polarity_f1": _macro_f1(pairs),
         "mixed_accuracy": _accuracy(mixed),
         "term_f1": _f1(
-            [({t[:2] for t in one.gold}, {t[:2] for t in one.found or ()}) for one in finding]
+            [({t[:2] for t in one.gold}, {t[:2] for t in one.predicted or ()}) for one in finding]
         ),
-        "aspect_f1": _f1([({*one.gold}, {*(one.found or ())}) for one in finding]),
+        "aspect_f1": _f1([({*one.gold}, {*(one.predicted or ())}) for one in finding]),
         "phrase_terms": 100.0 * sum(in_tree) / len(in_tree) if in_tree else None,
     }
 

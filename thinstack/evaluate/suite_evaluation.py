@@ -231,15 +231,15 @@ def aspect_suite_figures(
         if one is not None:
             right = [side == said for (_, _, side), said in zip(one.gold, one.sides, strict=True)]
         kinds.setdefault(case.kind, []).extend(right)
-        if not (one is not None and all(right) and one.found in (None, one.gold)):
+        if not (one is not None and all(right) and one.predicted in (None, one.gold)):
             wrong.append(case)
     figures = counts(one for terms_right in kinds.values() for one in terms_right)
     figures["kinds"] = {kind: counts(right) for kind, right in kinds.items() if right}
     if judged is None:
         for part in (figures, *figures["kinds"].values()):
             part |= {"right": None, "accuracy": None}
-    without = (one for one in judged or () if not one.gold and one.found is not None)
-    figures["no_terms"] = counts(not one.found for one in without)
+    without = (one for one in judged or () if not one.gold and one.predicted is not None)
+    figures["no_terms"] = counts(not one.predicted for one in without)
     figures["aspects"] = dict.fromkeys(NAMES) if judged is None else aspect_figures(judged)
     return SuiteFigures(figures | apart, wrong)
 

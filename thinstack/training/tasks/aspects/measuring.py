@@ -86,5 +86,5 @@ def _within(judged: Judged, sentence: LabelledSentence) -> Judged:
         [judged.gold[place] for place in places],
         [judged.sides[place] for place in places],
         [judged.phrases[place] for place in places],
-        [term for term in judged.found or () if first <= term[0] < last],
+        [term for term in judged.predicted or () if first <= term[0] < last],
     )
