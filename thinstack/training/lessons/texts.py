@@ -53,9 +53,9 @@ def read_plain_texts(
     """The words of the English sentences of some files, as the treebank spells them, each sentence
     once.
 
-    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Left out are
-    sentences of one word or of more than `most_words`, and those of `left_out`, ignoring case. Raises
-    DataError for a file that cannot be read or holds no sentence.
+    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Sentences of
+    one word or of more than `most_words` are left out, and those in `left_out`, ignoring case.
+    Raises DataError for a file that cannot be read or holds no sentence.
     """
     cut, seen = splitter(), {_bare(words) for words in left_out}
     chosen: list[tuple[str, ...]] = []
