@@ -1,4 +1,4 @@
-"""Names that say that a value was computed, not what it is: none of them names a variable in thinstack/."""
+"""No variable of thinstack/ has a name that says that it was computed, and not what it is."""
 
 import ast
 import subprocess
