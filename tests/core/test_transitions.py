@@ -1,5 +1,6 @@
 """Transitions against a stack that is pushed and popped one transition at a time."""
 
+import itertools
 import math
 
 import numpy as np
@@ -160,3 +161,10 @@ def test_a_hundred_thousand_words(shape):
     assert (np.bincount(parents[:-1], minlength=len(steps)) == 2 * steps).all()
     assert slots.sum() == words - 1
     assert transitions.spans_of(steps)[-1].tolist() == [0, words]
+
+
+@pytest.mark.parametrize("size", range(1, 8))
+def test_what_few_transitions_are_is_told_alike_by_both(size):
+    for steps in itertools.product((0, 1, 2), repeat=size):
+        fault = transitions.first_fault(np.array(steps), np.array([size]))
+        assert transitions.is_tree(steps) == (fault is None)
