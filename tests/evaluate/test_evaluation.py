@@ -6,7 +6,7 @@ import pytest
 from last_word_model import write_last_word_bundle
 
 from thinstack.errors import InputError, TreeError
-from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
+from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 
 # good -> good (2), awful -> bad (0), film -> so-so (1) and rather positive, a phrase that ends in a
@@ -79,21 +79,6 @@ def test_raw_text_compares_whole_sentences_only(predictor, file):
     assert figures["phrase_calibration_error"] is None
 
 
-def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
-    def opened(*_, **__):
-        raise AssertionError("the bundle was opened once more")
-
-    ran = []
-    real = predictor.trees_and_scores
-    monkeypatch.setattr(
-        predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
-    )
-    for name in ("thinstack.bundle.open_bundle", "thinstack.runtime.scorer.open_session"):
-        monkeypatch.setattr(name, opened)
-    evaluate_file(predictor, file, source="auto", text=True)
-    assert sum(ran) == 5
-
-
 def test_raw_text_is_what_a_user_would_write(predictor, write, monkeypatch):
     file = write("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))")
     given, real = [], predictor.stream
@@ -160,16 +145,6 @@ def test_own_parses_are_measured_as_any_other_trees(parsing, write):
     assert gold["root_accuracy"] == own["root_accuracy"] == 100.0
     text = evaluate_file(predictor, file, source="self", text=True)
     assert (text["roots"], text["root_accuracy"]) == (3, 100.0)
-
-
-def test_no_case_is_none(predictor, write):
-    file = write("(1 film)")
-    figures = evaluate_file(predictor, file)
-    assert (figures["root_binary_accuracy"], figures["binary_roots"]) == (None, 0)
-    assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
-    json.dumps(figures, allow_nan=False)
-    nothing = evaluate_predictor(predictor, []).items()
-    assert {value for key, value in nothing if key.endswith("accuracy")} == {None}
 
 
 def test_raw_text_has_no_gold_trees(predictor, file):

@@ -11,7 +11,7 @@ import thinstack
 from thinstack.core import transitions
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.show.heat import heat
-from thinstack.integrations.show.svg import svg
+from thinstack.integrations.show.svg import page, svg
 from thinstack.runtime.highlights import MAX_DEPTH
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
@@ -80,16 +80,6 @@ def test_what_can_be_drawn():
     assert ">NP</text>" in thinstack.render("(S (NP I) (VP sleep))")
 
 
-def test_a_tree_without_labels_has_nodes_without_signs():
-    drawn = thinstack.render(thinstack.Tree.balanced(["a", "b", "c"]))
-    assert re.findall(r'class="sign"[^>]*>([^<]*)<', drawn) == [""] * 5
-
-
-def test_notebooks_show_it():
-    tree = thinstack.render(BRACKETS)
-    assert tree._repr_html_() == tree
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -129,3 +119,14 @@ def test_nested_data_is_the_tree():
     assert data["children"][0]["scores"]["positive"] == pytest.approx(0.6)
     lone = prediction_of(("a", "b"), transitions.left(2), prediction.node_scores[-1:], LABELS)
     assert set(lone.to_nested()) == {"text", "start", "end", "label", "polarity", "scores"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_page_holds_the_drawing_of_all_sentences_and_needs_no_other_file(count):
+    predictions = [predict(BRACKETS), predict("(4 Superb)"), predict("(0 <b>&)")][:count]
+    markup = page(predictions)
+    assert not re.search(r"\b(src|href)=", markup)
+    assert markup.startswith("<!DOCTYPE html>\n")
+    assert "<b>" not in markup
+    assert count == 0 or svg(predictions) in markup
+    assert ("no sentences" in markup) == (count == 0)
