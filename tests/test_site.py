@@ -18,14 +18,11 @@ NO_TEXT = ("pre", "code", "script", "style", "h1", "h2", "h3", "h4", "label")
 
 
 class Html(HTMLParser):
-    """What a page links to, fetches, can be linked at, and says."""
+    """What a page fetches, and says."""
 
     def __init__(self, path):
         super().__init__()
-        self.path = path
-        self.links = []
         self.fetched = []
-        self.anchors = {""}
         self.classes = set()
         self.components = set()
         self.text = []
@@ -34,11 +31,7 @@ class Html(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         for name, value in attrs:
-            if name == "id":
-                self.anchors.add(value or "")
-            elif name == "href" and tag == "a":
-                self.links.append(value or "")
-            elif name == "class":
+            if name == "class":
                 self.classes |= set((value or "").split())
             elif name == "data-md-component":
                 self.components.add(value or "")

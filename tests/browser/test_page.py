@@ -263,22 +263,6 @@ def test_without_a_connection_it_goes_on(visit):
     assert page.locator(".verdict strong").inner_text() == "very positive"
 
 
-@pytest.mark.parametrize("width", [320, 360, 800, 1280])
-def test_nothing_is_wider_than_the_screen(visit, width):
-    visit.page.set_viewport_size({"width": width, "height": 740})
-    page = visit.open()
-    page.get_by_role("button", name="Compare").click()
-    visit.put(
-        "A wonderful first hour. The second half is far too long, though, and the music is awful."
-    )
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    if width < 800:  # the panel is below; a line says what was chosen
-        page.locator("[role=treeitem] > rect").first.click()
-        assert "%" in page.locator("#peek").inner_text()
-        page.locator("#peek").click()
-        visit.until("document.querySelector('#peek').hidden")
-
-
 def test_without_simd_it_says_which_browsers_work(folder, playwright):
     # As on a processor that has none of it.
     missing = ("sse3", "ssse3", "sse4-1", "sse4-2", "avx", "avx2")

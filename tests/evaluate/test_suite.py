@@ -160,13 +160,6 @@ def test_terms_that_do_not_fit_are_placed(write_aspects, terms, message):
         read_suite(write_aspects(terms))
 
 
-def test_a_half_of_aspects_must_be_known(write_aspects):
-    path = write_aspects("-")
-    path.write_text(path.read_text(encoding="utf-8").replace("reported", "closed"))
-    with pytest.raises(DataError, match=r":3: expected open or reported .* found 'closed'"):
-        read_suite(path)
-
-
 def test_a_score_may_move_within_a_polarity(write):
     assert read_suite(write("c", polarity="positive"))[2].moves == "down"
 

@@ -11,7 +11,6 @@ from predictions import failing, sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
-from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
 from thinstack.runtime.predictor import Predictor
 
@@ -81,13 +80,14 @@ def test_the_schema_is_the_one_that_is_told(predictor):
 
 
 def test_a_row_that_fails_stands_in_its_place(predictor, monkeypatch):
-    failing(monkeypatch, predictor, "poison", BundleError("the model failed"))
+    failing(monkeypatch, predictor, "poison", BundleError("the model failed" + 1000 * "!"))
     texts = ["good", None, "poison. film", "nan", "film", "a\0b", "awful"]
     found = rows(score_batches([batch(texts)], predictor))
     assert [row["id"] for row in found] == list("0123456")
     kinds = [row["error"] and row["error"]["kind"] for row in found]
     assert kinds == [None, "missing", "failed", "missing", None, "not_text", None]
-    assert found[2]["error"]["message"] == "BundleError: the model failed"
+    assert found[2]["error"]["message"].startswith("BundleError: the model failed!!!")
+    assert len(found[2]["error"]["message"]) == 500
     assert found[1]["error"]["message"].startswith("row:2: expected a text in the column 'text'")
     for row in found:
         others = [row[name] for name in FIELDS[1:-1] if name != "polarity"]
@@ -176,19 +176,3 @@ def test_models_without_phrases_and_unknown_sources_are_refused(predictor, last_
     monkeypatch.setattr(predictor, "phrases", False)
     with pytest.raises(InputError, match="--output sentences"):
         TextScorer(predictor, "phrases")
-
-
-def test_a_text_that_the_model_cannot_score_costs_no_other(predictor, monkeypatch):
-    error = BundleError("the model failed" + 1000 * "!")
-    failing(monkeypatch, predictor, "poison", error)
-    problem = Problem("missing", "no text")
-    rows = [Row("a", "good"), Row("b", "", problem), Row("c", "poison. film"), Row("d", "a. b")]
-    found, problems = TextScorer(predictor, "sentences")(rows)
-    assert found.text.tolist() == [0, 3, 3]
-    assert problems[1] == problem
-    other = problems[2]
-    assert other.kind == "failed"
-    assert other.message.startswith("BundleError: the model failed!!!")
-    assert len(other.message) == 500
-    by_itself, _ = TextScorer(predictor, "sentences")(rows[3:])
-    assert np.array_equal(found.scores[1:], by_itself.scores)
