@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import spacy
-from last_word_model import best, expected
+from last_word_model import best, expected, pipeline
 from predictions import failing
 
 from thinstack.errors import InputError
@@ -117,11 +117,7 @@ def test_of_arrow_rows(predictor, column, kind):
 
 @pytest.fixture(scope="module")
 def nlp(last_word):
-    found = spacy.blank("en")
-    found.add_pipe("sentencizer")
-    config = {"model": str(last_word.path), "threads": 2}
-    found.add_pipe("tree_sentiment", config=config)
-    return found
+    return pipeline(last_word.path, threads=2)
 
 
 @pytest.mark.parametrize("kind", NO_TEXTS)

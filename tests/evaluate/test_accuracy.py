@@ -208,4 +208,6 @@ def test_it_stands_beside_accuracies():
 def test_the_interval_is_told_of_texts():
     assert interval_line({"accuracy": None, "texts": 0}) == ""
     assert interval_line({"root_accuracy": 50.0}) == ""
-    assert "of 1,000 texts" in interval_line({"accuracy": 50.0, "texts": 1000})
+    line = interval_line({"accuracy": 100 * 81 / 263, "texts": 263})  # Newcombe 1998, Table I
+    assert "of 263 texts" in line
+    assert "25.5 to 36.6" in line

@@ -107,13 +107,10 @@ def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
 def test_a_file_without_rows_is_one(tmp_path, format):
     with open_part(tmp_path / "part", format, LABELS, output="sentences"):
         pass
-    if format == "jsonl":
-        assert (tmp_path / "part").read_bytes() == b""
-    elif format == "csv":
+    assert records(tmp_path / "part", format) == []
+    if format == "csv":
         with (tmp_path / "part").open(encoding="utf-8", newline="") as stream:
             assert list(csv.reader(stream)) == [csv_columns(LABELS, output="sentences")]
-    else:
-        assert parquet.read_table(tmp_path / "part").num_rows == 0
 
 
 @pytest.mark.parametrize("label", ["text", "polarity", "parent"])

@@ -88,13 +88,6 @@ def test_a_missing_model_is_told_when_it_is_needed(moved, source):
         bare("")
 
 
-def test_a_pipeline_saved_without_the_component_says_so(moved):
-    nlp, saved = moved
-    nlp.to_disk(saved.parent / "less", exclude=["tree_sentiment"])
-    with pytest.raises(BundleError, match="tree_sentiment: no such folder"):
-        spacy.load(saved.parent / "less")
-
-
 def test_bytes_that_are_no_bundle_are_refused(nlp):
     component = nlp.get_pipe("tree_sentiment")
     files = srsly.msgpack_loads(component.to_bytes())

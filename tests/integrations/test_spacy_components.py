@@ -154,9 +154,7 @@ def test_polarity_is_that_of_the_model_whatever_labels_are_called(tmp_path):
     config = ModelConfig.model_validate(base.config.model_dump() | sets)
     files = {name: base.read(name) for name in (VOCABULARY_FILE, ONNX_FILE)}
     model = str(write_bundle(tmp_path / "stars", files, config=config).path)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"model": model})
+    nlp = pipeline(model)
     text = "A good film. The plot is awful."
     doc, result = nlp(text), thinstack.load(model)(text)
     assert result.view.polarity not in (None, View.of(result.view.labels).polarity)

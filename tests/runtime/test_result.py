@@ -117,11 +117,6 @@ def test_data_drawings_and_pickles(result):
     assert repr(result).startswith("<Result ")
 
 
-def test_a_long_text_is_shown_as_coloured_text(sst):
-    long = sst("It was filmed in March, by the sea. " * 9)
-    assert long._repr_html_() == long.html()
-
-
 def test_classes_that_are_no_scale_have_no_polarity(last_word):
     result = Predictor(last_word, threads=1)("so good. very awful")
     assert result.polarity is None
