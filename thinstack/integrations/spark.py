@@ -119,8 +119,8 @@ def scorer(
     """
     bundle = open_bundle(model)
     settings = bundle.manifest.digest, classes, abstain, max_words
-    own = SparkModel(str(bundle.path), *settings, isolated=isolated, aggregation=aggregation)
-    loaded = own._start(bundle)
+    here = SparkModel(str(bundle.path), *settings, isolated=isolated, aggregation=aggregation)
+    loaded = here._start(bundle)
     TextScorer(loaded, output, source)
     files = None if is_installed(model) else _broadcast(bundle, spark)
     how = SparkModel(str(model), *settings, files, loaded.isolated, aggregation)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from thinstack.core import Tree
 from thinstack.data.trees.binarize import binarize
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.data.trees.text_files import made, read_lines
+from thinstack.data.trees.text_files import collect, read_lines
 from thinstack.data.words import ptb
 from thinstack.errors import DataError, TreeError, shown
 
@@ -29,7 +29,7 @@ def read_records(
     """What `make` makes of the `fields` of each line. Other fields and blank lines are ignored.
 
     A line is bad if it is no object with these fields, or if `make` raises TreeError for it. The
-    errors of bad lines, with file and line, go to the list `skipped` (see `made`).
+    errors of bad lines, with file and line, go to the list `skipped` (see `collect`).
 
     Raises TreeError for the first bad line if there is no `skipped`. Raises DataError for a file
     that is missing, is not UTF-8 or holds no object.
@@ -47,7 +47,7 @@ def read_records(
             source, column = str(path), error.column
             raise TreeError(error.message, source=source, line=number, column=column) from None
 
-    return made(item, lines, skipped)
+    return collect(item, lines, skipped)
 
 
 def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
@@ -75,8 +75,8 @@ def _question(record: dict[str, str]) -> Tree:
     if not record["label"]:
         raise TreeError("expected the question's class in the field 'label', found an empty text")
     if _letters(tree.words) != _letters(record["sentence"].split()):
-        expected, found = record["sentence"], " ".join(tree.words)
-        raise TreeError(f"expected a parse of {expected!r:.200}, found one of {found!r:.200}")
+        sentence, words = record["sentence"], " ".join(tree.words)
+        raise TreeError(f"expected a parse of {sentence!r:.200}, found one of {words!r:.200}")
     return tree.with_labels([*[None] * (len(tree) - 1), record["label"]])
 
 
@@ -87,14 +87,14 @@ def _letters(words: tuple[str, ...] | list[str]) -> str:
 
 def _record(line: str, fields: Sequence[str], expected: str) -> dict[str, str]:
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError) as error:
         problem, column = getattr(error, "msg", str(error)), getattr(error, "colno", None)
         raise TreeError(f"{expected}: {problem}", column=column) from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise TreeError(f"{expected}, found {line:.60}")
     for field in fields:
-        value = found.get(field, "no such field")
-        if not isinstance(found.get(field), str) or _HALF.search(value):
-            raise TreeError(f"expected a text in the field {field!r}, found {shown(value, 60)}")
-    return {field: found[field] for field in fields}
+        text = value.get(field, "no such field")
+        if not isinstance(value.get(field), str) or _HALF.search(text):
+            raise TreeError(f"expected a text in the field {field!r}, found {shown(text, 60)}")
+    return {field: value[field] for field in fields}

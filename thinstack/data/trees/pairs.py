@@ -124,11 +124,11 @@ def read_sick(folder: str | Path) -> list[SickPair]:
         constituency.append(read_constituency_trees(toks, folder / f"{side}.cparents"))
     ids = [line.strip() for line in read_lines(folder / "id.txt")]
     scores = _scores(folder / "sim.txt")
-    for name, found in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
-        if len(found) != len(dependency[0]):
+    for name, items in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
+        if len(items) != len(dependency[0]):
             expected = f"{len(dependency[0])} lines, as many as a.toks has"
             mend = "take all files of one split from the same download"
-            raise DataError(f"{folder / name}: expected {expected}, found {len(found)}; {mend}")
+            raise DataError(f"{folder / name}: expected {expected}, found {len(items)}; {mend}")
     trees = zip(*dependency, strict=True), zip(*constituency, strict=True)
     parts = zip(ids, *trees, scores, _labels(folder, ids), strict=True)
     return [SickPair(*part) for part in parts]

@@ -67,20 +67,20 @@ class Row(NamedTuple):
         return TreeError(message, source=self.source, line=self.line, column=start + 1)
 
 
-def made(
+def collect(
     make: Callable[[Part], Item], parts: Iterable[Part], skipped: list[TreeError] | None
 ) -> list[Item]:
     """What `make` makes of each part of a file. A list `skipped` takes the TreeErrors of malformed
     parts, which are then left out. Without it the first TreeError is raised."""
-    found = []
+    items = []
     for part in parts:
         try:
-            found.append(make(part))
+            items.append(make(part))
         except TreeError as error:
             if skipped is None:
                 raise
             skipped.append(error)
-    return found
+    return items
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
