@@ -8,9 +8,10 @@ from typing import Final, Literal, get_args
 
 from thinstack.core import Tree
 from thinstack.data.tables.table import Table
-from thinstack.data.trees.json_lines import binary_tree, read_records
+from thinstack.data.trees.binarize import binarize
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
-from thinstack.data.trees.text_files import read_lines
+from thinstack.data.trees.text_files import read_lines, read_records
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
@@ -175,10 +176,16 @@ def _snli_pair(record: dict[str, str]) -> Pair:
     if label not in (*LABELS, UNDECIDED):
         expected = f"{', '.join(LABELS)} or {UNDECIDED!r} (undecided)"
         raise TreeError(f"expected gold_label to be one of {expected}, found {label!r:.60}")
-    first, second = (
-        binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2)
-    )
+    first, second = (_binary_tree(record, f"sentence{side}_binary_parse") for side in (1, 2))
     return Pair(record["pairID"], (first, second), label)
+
+
+def _binary_tree(record: dict[str, str], field: str) -> Tree:
+    """The tree in a field's brackets. Raises TreeError, which names the field and the character."""
+    try:
+        return binarize(from_brackets(record[field], labelled=False))
+    except TreeError as error:
+        raise TreeError(f"{field}, character {error.column}: {error.message}") from None
 
 
 def _entailment(pair: SickPair, folder: Path) -> str:
