@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from thinstack.cli import options
-from thinstack.cli.predict_corpus import standard_input
+from thinstack.cli.predict_corpus import CorpusBar, standard_input
 from thinstack.data.files.outputs import check_output
 from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, escaped
@@ -99,7 +99,6 @@ def report(
     The report is one page that needs no network. It has the aspects that texts speak of, with what
     is typically said and quotes, and what could not be read. JSON and CSV have the same figures.
     """
-    from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.report.scored import is_scored
 
     read = 0 if str(table) == "-" else table
