@@ -24,7 +24,7 @@ from thinstack.errors import InputError
 from thinstack.integrations import spark
 from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.corpora.run_manifest import Settings
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.plugins.manager import manager

@@ -7,8 +7,7 @@ import pytest
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import holds_table
 from thinstack.errors import ConfigError, DataError, InputError
-from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import Columns, open_corpus
 from thinstack.training.tasks.texts import Texts
 
 ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]

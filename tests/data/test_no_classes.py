@@ -9,8 +9,7 @@ from thinstack.data.tables.alike import alike, difference, likeness, unknown_lab
 from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import Classes, cell_text, is_missing, is_no_class
 from thinstack.errors import DataError
-from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import Columns, open_corpus
 
 MARKS = ["NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan", r"\N", "NaT"]
 MARKS += ["#REF!", "-1.#IND", "undefined", " NA ", "(null)"]

@@ -12,7 +12,7 @@ from predictions import sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
-from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
 from thinstack.runtime.predictor import Predictor
 

@@ -8,7 +8,7 @@ import sys
 import typing
 from pathlib import Path
 
-from thinstack.integrations.corpora.rows import LONGEST_TEXT, Problem
+from thinstack.integrations.corpora.inputs import LONGEST_TEXT, Problem
 from thinstack.integrations.corpora.shards import SHARD_ROWS
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from thinstack.data.files.signals import Stopped
 from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
 
@@ -151,11 +151,11 @@ def breaking(monkeypatch, error, number):
             raise error
         return open_part(path, *rest, **others)
 
-    from thinstack.integrations.corpora import work
+    from thinstack.integrations.corpora import workers
 
-    open_part = work.open_part
-    monkeypatch.setattr(work, "open_part", opened)
-    return lambda: monkeypatch.setattr(work, "open_part", open_part)
+    open_part = workers.open_part
+    monkeypatch.setattr(workers, "open_part", opened)
+    return lambda: monkeypatch.setattr(workers, "open_part", open_part)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 
 ROOT = Path(__file__).parents[2]
 
@@ -111,7 +111,7 @@ from deadly_model import DeadlyModel
 from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.run import Request, score_corpus
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 
 if __name__ == "__main__":
     shards.SHARD_ROWS = 8

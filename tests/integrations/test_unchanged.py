@@ -16,7 +16,7 @@ from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings, read_run_manifest
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 
 LONG = 30_000  # letters of a text: a shard is then more than what is read ahead
 

@@ -13,7 +13,7 @@ from fake_gpu import CPU, LOST, PROVIDERS, TOO_LARGE, FakeGpu
 
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, DeviceError
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime import devices
 from thinstack.runtime.devices import GPUS, RunningDevice

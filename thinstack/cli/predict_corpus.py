@@ -191,10 +191,10 @@ def _request(
     corpus: Corpus, input: Path, out: Path, model: str, running: Running, reading: Mapping[str, Any]
 ) -> "Request":
     """The run that the options ask for."""
-    from thinstack.integrations.corpora.one_file import file_format, parts_folder
+    from thinstack.integrations.corpora.output_files import file_format, parts_folder
     from thinstack.integrations.corpora.run import Request
     from thinstack.integrations.corpora.run_manifest import Settings
-    from thinstack.integrations.corpora.work import ModelSource
+    from thinstack.integrations.corpora.workers import ModelSource
 
     of_tables = chosen(corpus, "text", "id", "separator", "header")
     if reading["paragraphs"] and of_tables:
@@ -240,7 +240,7 @@ def standard_input(input: Path) -> BinaryIO | None:
 
 
 def _summary(last: "Done", request: "Request") -> str:
-    from thinstack.integrations.corpora.one_file import failed_file
+    from thinstack.integrations.corpora.output_files import failed_file
 
     out = request.file or request.out
     errors = failed_file(out) if request.file else out / "errors"

@@ -140,8 +140,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
 @contextmanager
 def _corpus(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
     """The table; standard input is kept in a file while it is read."""
-    from thinstack.integrations.corpora.inputs import open_corpus, spooled_corpus
-    from thinstack.integrations.corpora.rows import Columns
+    from thinstack.integrations.corpora.inputs import Columns, open_corpus, spooled_corpus
 
     reading = {name: asked[name] for name in ("encoding", "separator", "header")}
     reading["encoding"] = reading["encoding"] or "utf-8"

@@ -12,10 +12,15 @@ from thinstack.bundle import open_bundle
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.parquet import batch_records
 from thinstack.errors import InputError, needs_extra, shown
+from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
-from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
-from thinstack.integrations.corpora.scoring import Output, ScoredRows, TextScorer
-from thinstack.integrations.corpora.work import BATCH_ROWS, batches_of
+from thinstack.integrations.corpora.scoring import (
+    BATCH_ROWS,
+    Output,
+    ScoredRows,
+    TextScorer,
+    batches_of,
+)
 from thinstack.runtime.predictor import Predictor
 
 if TYPE_CHECKING:

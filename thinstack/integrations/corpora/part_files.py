@@ -12,7 +12,7 @@ import numpy as np
 
 from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
 from thinstack.errors import needs_extra
-from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows
 
 if TYPE_CHECKING:

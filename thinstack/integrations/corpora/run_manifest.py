@@ -17,9 +17,8 @@ from thinstack.core.config.base import Strict, problems
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.dialects import Separator
 from thinstack.errors import DataError, InputError, StoppedError
-from thinstack.integrations.corpora.inputs import Corpus, digest
+from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Corpus, digest
 from thinstack.integrations.corpora.part_files import PartFormat
-from thinstack.integrations.corpora.rows import DEFAULT_TEXT
 from thinstack.integrations.corpora.scoring import Output
 from thinstack.integrations.corpora.shards import Shard, rows_digest
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.inputs import Corpus
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Corpus, Row
 
 SHARD_ROWS: Final = 1 << 12
 """Rows of a shard at most."""
