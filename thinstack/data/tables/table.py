@@ -32,7 +32,7 @@ class Table:
 
     `encoding`: of text; parquet is always UTF-8. `separator`: the character between cells; by
     default it is found (`find_dialect`). `header`: False for a table whose columns are named "1",
-    "2" and so on; by default there is a header, and one that looks like a row is an error.
+    "2" and so on; by default there is a header.
 
     Whatever reads the file raises DataError if it is missing, damaged or no table, and for a
     `separator` or `header` of a table that has none; MissingExtraError for parquet without pyarrow.
@@ -82,7 +82,7 @@ class Table:
         if kind in (".json", ".jsonl"):
             return with_columns(_json_rows(self.path, self.encoding), wanted)
         return separated_records(
-            self.path, wanted, self.encoding, separator=self.separator, header=self.header
+            self.path, self.encoding, separator=self.separator, header=self.header
         )
 
     def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
