@@ -260,7 +260,7 @@ def test_a_column_may_be_inside_of_an_object(tmp_path):
 
 def test_short_texts_without_a_header_are_told_of_it(tmp_path):
     path = write(tmp_path / "t.csv", "good film,pos\nbad film,neg\n")
-    with pytest.raises(DataError, match="found 'good film', 'pos'.*--no-header"):
+    with pytest.raises(DataError, match=r"found 'good film', 'pos'.*--no-header"):
         read(path)
-    with pytest.raises(DataError, match="found 'good film', 'pos'.*--no-header"):
+    with pytest.raises(DataError, match=r"found 'good film', 'pos'.*--no-header"):
         list(open_corpus(path).rows())

@@ -10,8 +10,7 @@ import typer
 
 from thinstack.cli import options
 from thinstack.cli.predict_corpus import Corpus, predict_corpus
-from thinstack.cli.print_aspects import Aspects
-from thinstack.cli.print_results import Kind, Numbered, Sentences, print_texts
+from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import check_output
 from thinstack.data.tables.text_streams import lines_of, paragraphs_of

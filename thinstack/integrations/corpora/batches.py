@@ -10,7 +10,7 @@ import numpy as np
 
 from thinstack.bundle import open_bundle
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.parquet import batch_records
+from thinstack.data.tables.table import batch_records
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
