@@ -243,12 +243,6 @@ def test_utf_16_without_a_mark_is_named(tmp_path, encoding):
     assert read(path, encoding=encoding) == ROWS
 
 
-def write_lines(folder, text, encoding):
-    path = folder / "lines.txt"
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
 def test_a_column_may_be_inside_of_an_object(tmp_path):
     rows = [{"data": {"text": "a", "n": {"label": 1}}}, {"data": {"text": "b"}, "data.text": "c"}]
     path, skipped = write(tmp_path / "t.json", json.dumps([*rows, {"data": "d"}])), []

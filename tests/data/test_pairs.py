@@ -7,7 +7,7 @@ from data.reading import check_malformed
 
 from thinstack.core import Tree
 from thinstack.data.trees.pairs import Pair, read_pairs, read_sick, read_snli
-from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
+from thinstack.errors import ConfigError, DataError, UnknownNameError
 
 SICK = {
     "a.toks": "a dog runs\nyes\n",
@@ -93,18 +93,6 @@ def test_entailment_needs_the_source_table(sick):
     assert read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")[0].target == 3.5
 
 
-def test_errors_of_the_files_are_passed_on(sick, snli):
-    (sick / "sim.txt").write_text("7\n")
-    with pytest.raises(DataError, match=r"sim\.txt:1: .* '7'"):
-        read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")
-    snli.write_text("{}\n")
-    with pytest.raises(TreeError, match=r"snli\.jsonl:1: .*'pairID'"):
-        read_pairs(snli, format="snli.v1", trees="binary", target="entailment")
-    snli.unlink()
-    with pytest.raises(DataError, match=r"snli\.jsonl: cannot be read"):
-        read_snli(snli)
-
-
 # -- SNLI
 
 
@@ -116,12 +104,6 @@ def test_a_pair_holds_what_its_line_says(snli):
     jump = Tree.from_transitions([0, 0, 0, 1, 0, 1, 1], ["They", "jump", "-LRB-", "."])
     assert first == Pair("34.jpg#4r1n", (CONSTITUENCY[0], jump), "neutral")
     assert (second.id, second.target, second.trees[0]) == ("b", "entailment", Tree.left(["Yes"]))
-
-
-def test_pairs_without_a_majority_are_left_out(snli):
-    labels = ("-", "contradiction", "-", "neutral")
-    write(snli, *({"gold_label": label, "pairID": label} for label in labels))
-    assert [pair.id for pair in read_snli(snli)] == ["contradiction", "neutral"]
 
 
 @pytest.mark.parametrize(
@@ -177,11 +159,6 @@ def test_entailment_comes_from_the_table_of_the_split(sick, monkeypatch, split, 
     assert [pair.entailment for pair in read_sick(folder)] == ["NEUTRAL", "CONTRADICTION"]
     monkeypatch.chdir(folder)
     assert [pair.entailment for pair in read_sick(".")] == ["NEUTRAL", "CONTRADICTION"]
-
-
-def test_columns_of_the_table_are_found_by_name(sick):
-    table(sick, "entailment_judgment\tpair_ID\r\nENTAILMENT\t12\r\nNEUTRAL\t7\r\n")
-    assert [pair.entailment for pair in read_sick(sick)] == ["NEUTRAL", "ENTAILMENT"]
 
 
 @pytest.mark.parametrize("name", sorted(SICK))

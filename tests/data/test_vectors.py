@@ -76,19 +76,6 @@ def test_fields_stand_between_any_number_of_spaces_and_tabs(tmp_path, between, e
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["1 800", "windows 7", "\u00a0", "\x85", "\u2028\u3000", ". . .", "at infinity", "a_1 0_2"],
-)
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_words_of_any_letters(tmp_path, word, place):
-    words = ["the", "film", "1.5"]
-    words.insert(place, word)
-    lines = [f"{each} {number}.5 -{number}.25 {number}e-1\n" for number, each in enumerate(words)]
-    found = read_vectors(text(tmp_path, "".join(lines)))
-    assert (found.words, found.vectors.shape) == (tuple(words), (4, 3))
-
-
-@pytest.mark.parametrize(
     ("content", "line"),
     [
         ("the 0.1 0.2\nfilm 0.5 0.3 0.4\n", 2),  # no word ends in 0.5
@@ -251,11 +238,6 @@ def test_standardise_scales_without_shifting():
 def test_standardise_refuses_what_has_no_scale(value):
     with pytest.raises(DataError, match="cannot be scaled"), np.errstate(invalid="ignore"):
         standardise(np.full((3, 2), value, np.float32), 0.3)
-
-
-def test_the_tables_of_the_recipes_are_read(data_dir):
-    found = read_vectors(data_dir / "vectors" / "glove.6B.50d.union.npz")
-    assert found.vectors.shape == (len(found.words), 50) == (13_330, 50)
 
 
 def test_vectors_of_8_bits_are_multiplied_by_their_scale(tmp_path):
