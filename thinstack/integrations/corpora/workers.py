@@ -35,9 +35,8 @@ _MAX_FAILED_STARTS: Final = 3
 
 
 class WrittenShard(NamedTuple):
-    """A shard that is written: its number, how many rows it has, and how many have failed."""
+    """A shard that is written: how many rows it has, and how many have failed."""
 
-    number: int
     rows: int
     failed: int
 
@@ -89,7 +88,7 @@ def score_shard(
             if before is not None:
                 before(len(shard.rows))
         folder.write_failed(shard.number, failed_lines(failed))
-    return WrittenShard(shard.number, len(shard.rows), len(failed))
+    return WrittenShard(len(shard.rows), len(failed))
 
 
 def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) -> None:
