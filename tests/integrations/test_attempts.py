@@ -6,7 +6,7 @@ import pytest
 
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.inputs import Row
-from thinstack.integrations.corpora.shards import Shard
+from thinstack.integrations.corpora.run_manifest import Shard
 from thinstack.integrations.corpora.workers import OpenShard
 
 

@@ -9,7 +9,7 @@ import typing
 from pathlib import Path
 
 from thinstack.integrations.corpora.inputs import LONGEST_TEXT, Problem
-from thinstack.integrations.corpora.shards import SHARD_ROWS
+from thinstack.integrations.corpora.run_manifest import SHARD_ROWS
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")

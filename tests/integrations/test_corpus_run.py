@@ -15,7 +15,7 @@ from last_word_model import LABELS, TABLE, write_last_word_bundle
 from pyarrow import parquet
 
 from thinstack.data.files.signals import Stopped
-from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora import run_manifest
 from thinstack.integrations.corpora.inputs import Row
 
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
@@ -23,7 +23,7 @@ TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_ROWS", 4)
+    monkeypatch.setattr(run_manifest, "SHARD_ROWS", 4)
 
 
 @pytest.fixture
@@ -330,7 +330,9 @@ def test_the_lock_of_a_dead_process_is_taken_over(predict, texts, tmp_path):
 
 
 def test_shards_are_bounded_by_characters_too(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_CHARACTERS", 5)
+    monkeypatch.setattr(run_manifest, "SHARD_CHARACTERS", 5)
     rows = [Row(None, size * "a") for size in (9, 1, 1, 4, 1, 0, 0, 0, 0)]
-    found = [(one.number, [len(row.text) for row in one.rows]) for one in shards.shards_of(rows)]
+    found = [
+        (one.number, [len(row.text) for row in one.rows]) for one in run_manifest.shards_of(rows)
+    ]
     assert found == [(0, [9]), (1, [1, 1]), (2, [4, 1, 0, 0]), (3, [0, 0])]

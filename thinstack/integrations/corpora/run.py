@@ -27,10 +27,11 @@ from thinstack.integrations.corpora.run_manifest import (
     as_planned,
     changed,
     input_files,
+    plan,
     read_run_manifest,
+    shards_of,
 )
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.shards import plan, shards_of
 from thinstack.integrations.corpora.workers import (
     ModelSource,
     Worker,

@@ -24,9 +24,8 @@ from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
-from thinstack.integrations.corpora.run_manifest import Settings, changed
+from thinstack.integrations.corpora.run_manifest import Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer, batches_of
-from thinstack.integrations.corpora.shards import Shard
 from thinstack.runtime.predictor import Predictor
 
 _TRIES: Final = 2

@@ -19,8 +19,8 @@ from thinstack.integrations.corpora.run_manifest import (
     RunManifest,
     as_planned,
     read_run_manifest,
+    shards_of,
 )
-from thinstack.integrations.corpora.shards import shards_of
 from thinstack.integrations.report.mentions import Mention, Span, side_of
 from thinstack.integrations.report.rows import Fault, Kind, ReportOptions, TextRow, corpus_rows
 from thinstack.text.sentences import splitter
