@@ -45,7 +45,7 @@ READERS = {
     "conllu": (read_conllu, "a.conllu"),
     "labelled conllu": (read_labelled_conllu, "a.conllu"),
     "snli": (read_snli, "a.jsonl"),
-    "sick": (read_sick, "train"),
+    "sick": (lambda path: read_sick(path, "binary", "relatedness"), "train"),
     "vocabulary": (Vocabulary.load, "a.txt"),
     "vectors": (read_vectors, "a.txt"),
     "npz": (read_vectors, "a.npz"),
