@@ -129,18 +129,6 @@ def test_vectors_in_a_compressed_file(tmp_path, name, pack):
         read_vectors(tmp_path / name)
 
 
-@pytest.mark.parametrize("suffix", ["txt", "npz"])
-def test_only_the_words_that_are_wanted_are_kept(tmp_path, suffix):
-    words, rows = ["a", "b", "b c", "b\u00a0d"], np.arange(8, dtype=np.float32).reshape(4, 2) + 0.5
-    lines = [f"{word}\t{x} {y}\n" for word, (x, y) in zip(words, rows.tolist(), strict=True)]
-    path = npz(tmp_path, words=np.array(words), vectors=rows)
-    path = path if suffix == "npz" else text(tmp_path, "".join(lines) + "z 1\n")
-    found = read_vectors(path, only=["b c", "x", "a"])
-    assert (found.words, found.vectors.tolist()) == (("a", "b c"), rows[[0, 2]].tolist())
-    with pytest.raises(DataError, match="2 words"):
-        read_vectors(path, only=["c", "d"])
-
-
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
