@@ -105,7 +105,7 @@ def _scored(
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
             scored, problems = scorer(some)
-            failed = scorer.blank(np.array(sorted(problems), np.int64))
+            failed = scorer.make_rows(np.array(sorted(problems), np.int64))
             scored = ScoredRows.merged([scored, failed])
             for start in range(0, len(scored.text), MOST_ROWS):
                 part = scored.at(slice(start, start + MOST_ROWS))
