@@ -98,7 +98,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class View:
+class ViewSettings:
     """How a model reads texts and shows its classes."""
 
     classes: ClassesOption = None

@@ -25,7 +25,7 @@ _GO_ON = "run the same command again to continue"
 
 
 @dataclass(frozen=True)
-class Corpus:
+class CorpusSettings:
     """The files to score, and where the scores go."""
 
     input: Annotated[
@@ -151,7 +151,7 @@ class CorpusBar:
 
 
 def predict_corpus(
-    corpus: Corpus,
+    corpus: CorpusSettings,
     input: Path,
     model: str,
     running: Running,
@@ -188,7 +188,12 @@ def predict_corpus(
 
 
 def _request(
-    corpus: Corpus, input: Path, out: Path, model: str, running: Running, reading: Mapping[str, Any]
+    corpus: CorpusSettings,
+    input: Path,
+    out: Path,
+    model: str,
+    running: Running,
+    reading: Mapping[str, Any],
 ) -> "Request":
     """The run that the options ask for."""
     from thinstack.integrations.corpora.output_files import file_format, parts_folder
