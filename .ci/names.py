@@ -1,5 +1,5 @@
-"""Names that say that a value was computed, not what it is: none of them names a variable in
-thinstack/. A field of a class may have one, beside the other fields (`expected`, `found`)."""
+"""No variable of thinstack/ has a name that says that it was computed, and not what it is. A field
+of a class may have one, beside the other fields (`expected`, `found`)."""
 
 import ast
 import subprocess
