@@ -26,9 +26,8 @@ from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError
 from thinstack.evaluate.suite import halves, read_suite
-from thinstack.integrations.corpora.folder import OutFolder
-from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import Columns, open_corpus
+from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.run_manifest import (
     MANIFEST,
     InputFile,

@@ -13,7 +13,7 @@ from scored_rows import read_rows
 
 import thinstack
 from thinstack.errors import InputError
-from thinstack.integrations.corpora import score_batches, scored_schema, shards
+from thinstack.integrations.corpora import run_manifest, score_batches, scored_schema
 
 TEXTS = ["A good battery! The staff is awful.", "", "so good", "a screen, good staff", "nothing"]
 FIELDS = ["id", "row", "sentence", "start", "end", "because_start", "because_end"]
@@ -55,7 +55,7 @@ def expected(model):
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
 def test_a_corpus_has_a_row_for_each_aspect(cli, folder, model, tmp_path, monkeypatch, format):
-    monkeypatch.setattr(shards, "SHARD_ROWS", 2)
+    monkeypatch.setattr(run_manifest, "SHARD_ROWS", 2)
     lines = (json.dumps({"id": str(number), "text": text}) for number, text in enumerate(TEXTS))
     given, out = tmp_path / "texts.jsonl", tmp_path / f"scored.{format}"
     given.write_text("\n".join(lines))

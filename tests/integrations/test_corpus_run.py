@@ -15,15 +15,15 @@ from pyarrow import parquet
 from scored_rows import read_rows
 
 from thinstack.data.files.signals import Stopped
-from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora import run_manifest
+from thinstack.integrations.corpora.inputs import Row
 
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_ROWS", 4)
+    monkeypatch.setattr(run_manifest, "SHARD_ROWS", 4)
 
 
 @pytest.fixture
@@ -135,11 +135,11 @@ def breaking(monkeypatch, error, number):
             raise error
         return open_part(path, *rest, **others)
 
-    from thinstack.integrations.corpora import work
+    from thinstack.integrations.corpora import workers
 
-    open_part = work.open_part
-    monkeypatch.setattr(work, "open_part", opened)
-    return lambda: monkeypatch.setattr(work, "open_part", open_part)
+    open_part = workers.open_part
+    monkeypatch.setattr(workers, "open_part", opened)
+    return lambda: monkeypatch.setattr(workers, "open_part", open_part)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,9 @@ def test_the_lock_of_a_dead_process_is_taken_over(predict, texts, tmp_path):
 
 
 def test_shards_are_bounded_by_characters_too(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_CHARACTERS", 5)
+    monkeypatch.setattr(run_manifest, "SHARD_CHARACTERS", 5)
     rows = [Row(None, size * "a") for size in (9, 1, 1, 4, 1, 0, 0, 0, 0)]
-    found = [(one.number, [len(row.text) for row in one.rows]) for one in shards.shards_of(rows)]
+    found = [
+        (one.number, [len(row.text) for row in one.rows]) for one in run_manifest.shards_of(rows)
+    ]
     assert found == [(0, [9]), (1, [1, 1]), (2, [4, 1, 0, 0]), (3, [0, 0])]

@@ -10,13 +10,13 @@ from scored_rows import read_rows
 
 from thinstack.errors import InputError
 from thinstack.integrations.corpora import part_files as parts
+from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.part_files import (
     check_format,
     csv_columns,
     failed_lines,
     open_part,
 )
-from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
 LABELS = ("bad", '100% "good" –')

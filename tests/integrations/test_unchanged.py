@@ -12,18 +12,18 @@ from deadly_model import DeadlyModel
 from last_word_model import TABLE, write_last_word_bundle
 
 from thinstack.errors import StoppedError
-from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora import run_manifest
 from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings, read_run_manifest
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 
 LONG = 30_000  # letters of a text: a shard is then more than what is read ahead
 
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_ROWS", 8)
+    monkeypatch.setattr(run_manifest, "SHARD_ROWS", 8)
 
 
 @pytest.fixture

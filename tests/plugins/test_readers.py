@@ -29,17 +29,12 @@ GOOD = {
         "# label = a b\n1\tA\t_\t_\t_\t_\t2\t_\t_\tX=Y|Label=c\n2\tb\t_\t_\t_\t_\t0\t_\t_\t_\n\n",
         Tree.from_parents([1, -1], ["A", "b"], ["c", "a b"]),
     ),
-    "questions.v1": (
-        '{"sentence": "Why act", "label": "DESC", "parse": "(ROOT (WHADVP Why) (VB act))"}\n',
-        from_brackets("(DESC (a Why) (b act))").with_labels([None, None, "DESC"]),
-    ),
 }
 BAD = {
     "brackets.v1": "(3 (2 The)\n",
     "plain_brackets.v1": "( The\n",
     "conllu.v1": "1\tThe\n\n",
     "labelled_conllu.v1": "# label =\n1\tThe\t_\t_\t_\t_\t0\tdet\t_\t_\n\n",
-    "questions.v1": '{"sentence": "Why act", "label": "DESC"}\n',
 }
 
 # Bracketed trees in square brackets, a line each.

@@ -11,7 +11,7 @@ import pytest
 from fake_gpu import CPU, LOST, PROVIDERS, TOO_LARGE, FakeGpu
 
 from thinstack.errors import BundleError, DeviceError
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime import devices
 from thinstack.runtime.gpu_session import printed_warnings

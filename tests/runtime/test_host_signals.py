@@ -13,7 +13,7 @@ from last_word_model import TABLE, last_word_model, pipeline, write_last_word_bu
 
 import thinstack
 from thinstack.errors import BundleError, raised_by_signal_handler
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.isolated_worker import read_message
 from thinstack.runtime.onnx_session import OnnxSession, start_session

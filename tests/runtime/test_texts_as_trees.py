@@ -13,7 +13,7 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.weights import load_model
 from thinstack.core.transitions import REDUCE, balanced, over
 from thinstack.errors import BundleError, InputError
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime import units
 from thinstack.runtime.interface import Batch, check_parse

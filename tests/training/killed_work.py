@@ -167,13 +167,13 @@ class Corpus(Work):
     def prepare(self) -> None:
         from last_word_model import write_last_word_bundle
 
-        from thinstack.integrations.corpora import shards
+        from thinstack.integrations.corpora import run_manifest
 
         write_last_word_bundle(self.folder / "model")
         texts = [f"{'very ' * (i % 4)}good film {i}. It is awful" for i in range(600)]
         lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
         (self.folder / "texts.jsonl").write_text(lines, "utf-8")
-        shards.SHARD_ROWS = 40
+        run_manifest.SHARD_ROWS = 40
 
     def run(self, out: Path) -> int:
         given = ("--input", self.folder / "texts.jsonl", "--model", self.folder / "model")

@@ -48,17 +48,17 @@ class Texts(Lesson):
 
 
 def read_plain_texts(
-    files: Sequence[Path], most_words: int, known: Collection[Sequence[str]] = ()
+    files: Sequence[Path], most_words: int, left_out: Collection[Sequence[str]] = ()
 ) -> list[tuple[str, ...]]:
     """The words of the English sentences of some files, as the treebank spells them, each sentence
     once.
 
     Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Left out are
-    sentences of one word or of more than `most_words`, and sentences that are in `known`, ignoring
-    case. Raises DataError for a file that cannot be read or holds no sentence.
+    sentences of one word or of more than `most_words`, and those in `left_out`, ignoring case.
+    Raises DataError for a file that cannot be read or holds no sentence.
     """
-    cut, seen = splitter(), {_bare(words) for words in known}
-    found: list[tuple[str, ...]] = []
+    cut, seen = splitter(), {_bare(words) for words in left_out}
+    read: list[tuple[str, ...]] = []
     for file in files:
         of_trees = without_compression(file).suffix == ".conllu"
         texts = _conllu_texts(file) if of_trees else read_lines(file)
@@ -68,8 +68,8 @@ def read_plain_texts(
         for words in sentences:
             if 1 < len(words) <= most_words and _bare(words) not in seen:
                 seen.add(_bare(words))
-                found.append(words)
-    return found
+                read.append(words)
+    return read
 
 
 def _conllu_texts(file: Path) -> list[str]:
