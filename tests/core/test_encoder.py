@@ -152,9 +152,3 @@ def test_readouts(readout):
 def test_a_readout_that_the_encoder_does_not_know_is_refused():
     with pytest.raises(UnknownNameError, match="'sideways'"):
         lexicalized(readout=("up", "sideways"))
-
-
-def test_the_readout_of_a_bottom_up_layer_is_its_one_state():
-    encoder = TreeEncoder([Layer(nary(X))], readout=("leaves", "down"))
-    assert encoder.readout == ["up"]
-    assert encoder.hidden_size == H

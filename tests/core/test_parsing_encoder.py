@@ -9,7 +9,7 @@ import torch
 
 from thinstack.core.config import ModelConfig
 from thinstack.core.transitions import breaks_of, over, right, spans_of
-from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
 
 LENGTHS = [4, 1, 7, 2]
@@ -126,14 +126,6 @@ def test_a_text_is_a_tree_over_the_trees_of_its_sentences():
     assert found["root_scores"].shape == (2, 3)
     given = model({**of_text(inputs), "transitions": found["parse"]})
     torch.testing.assert_close(given["node_scores"], found["node_scores"], rtol=0, atol=1e-14)
-
-
-def test_without_breaks_every_sentence_is_a_tree():
-    model = model_of()
-    inputs = inputs_of(model)
-    left_out = {name: values for name, values in inputs.items() if name != "breaks"}
-    for name, scores in model(inputs).items():
-        assert torch.equal(scores, model(left_out)[name])
 
 
 def by_hand(distances, transitions):
@@ -263,10 +255,3 @@ def test_transitions_is_the_tracking_lstm():
 def test_configurations_that_are_refused(fields, found):
     with pytest.raises(ConfigError, match=found):
         config_of(**fields)
-
-
-def test_unknown_parsers_and_options():
-    with pytest.raises(UnknownNameError, match=r"distances\.v1, transitions\.v1"):
-        model_of(parser={"name": "cky.v1"})
-    with pytest.raises(ConfigError, match="widht"):
-        model_of(parser={"name": "distances.v1", "options": {"widht": 3}})

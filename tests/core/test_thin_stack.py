@@ -58,15 +58,6 @@ def test_any_order_of_reads(inputs, seed):
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_starts_without_gradients(inputs):
-    reads = random_reads(np.random.default_rng(3))
-    start, weight = inputs[0].detach(), inputs[1]
-    found, expected = (
-        torch.autograd.grad(run(start, weight, reads).sum(), weight) for run in (by_store, by_list)
-    )
-    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(inputs, seed):
     reads = random_reads(np.random.default_rng(seed))
@@ -76,9 +67,3 @@ def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(inputs, seed):
         found = torch.autograd.grad(loss, [inputs[i] for i in wanted], retain_graph=True)
         for i, gradient in zip(wanted, found, strict=True):
             torch.testing.assert_close(gradient, expected[i], rtol=1e-12, atol=1e-12)
-
-
-def test_a_token_holds_no_table():
-    token = token_of(torch.randn(5, 2))
-    assert token.shape == (5, 2)
-    assert token.untyped_storage().nbytes() == 4

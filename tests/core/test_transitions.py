@@ -145,12 +145,6 @@ def test_no_transitions_at_all():
     assert transitions.spans_of(np.zeros(0, np.int8)).shape == (0, 2)
 
 
-def test_validation_returns_a_copy():
-    steps = np.array([0, 0, 1], np.int8)
-    transitions.validate(steps)[2] = 0
-    assert steps.tolist() == [0, 0, 1]
-
-
 @pytest.mark.parametrize("shape", [transitions.left, transitions.right])
 def test_a_hundred_thousand_words(shape):
     words = 100_000

@@ -195,14 +195,3 @@ def test_copies_are_equal_and_as_immutable(again):
     assert other == tree
     assert other.labels == ("2", "4", "3")
     assert not other.parents.flags.writeable
-
-
-def test_other_labels_leave_the_tree_as_it_was():
-    tree = from_brackets("(3 (2 a) (4 b))")
-    assert tree.with_labels([None, "x", None]).labels == (None, "x", None)
-    assert tree.labels == ("2", "4", "3")
-
-
-def test_repr_is_short():
-    assert repr(Tree.left(["a", "b"])) == "<Tree of 3 nodes over 2 words: a b>"
-    assert repr(Tree.left(["w"] * 9)) == "<Tree of 17 nodes over 9 words: w w w w w w w w ...>"

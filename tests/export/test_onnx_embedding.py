@@ -54,20 +54,6 @@ def pieces():
     return g.model({})
 
 
-@pytest.mark.parametrize("counts", [[], [1], [3], [1, 1, 1], [2, 1, 5, 1, 1, 20]])
-def test_a_word_is_the_mean_of_its_pieces(pieces, counts):
-    table = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
-    ids = np.random.default_rng(2).integers(0, 20, sum(counts))
-    words = np.split(table[ids], np.cumsum(counts)[:-1]) if counts else []
-    expected = np.array([word.mean(axis=0) for word in words]).reshape(-1, 3)
-    inputs = {"piece_ids": ids, "pieces_per_word": np.array(counts, np.int64)}
-    for run in runtimes(pieces):
-        found, distinct, rows = run(None, inputs)
-        assert found.shape == expected.shape
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
-        np.testing.assert_array_equal(distinct[rows], found)
-
-
 def test_words_of_one_equal_piece_are_one_word(pieces):
     counts = np.array([1, 2, 1, 1, 2, 1])
     ids = np.array([7, 7, 3, 3, 7, 7, 3, 0])  # 7, 7 3, 3, 7, 7 3, 0

@@ -10,7 +10,6 @@ import pytest
 import torch
 from export_models import ChildSum, X, make_config, make_model, randomised, stored
 from onnx import numpy_helper
-from threadpoolctl import threadpool_info, threadpool_limits
 from torch import Tensor
 
 from thinstack.core.forest import Forest, join
@@ -65,21 +64,6 @@ def test_report(fixture, counts, request):
     assert as_json(report)["runtimes"][0]["max_error"] == report.runtimes[0].max_error
 
 
-@pytest.mark.usefixtures("short_samples")
-def test_numpy_evaluates_a_file_on_one_thread(words, monkeypatch):
-    """On a busy machine, two take eight times as long."""
-    found, run = set(), onnx_verify.ReferenceEvaluator.run
-
-    def noted(*given, **more):
-        found.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
-        return run(*given, **more)
-
-    monkeypatch.setattr(onnx_verify.ReferenceEvaluator, "run", noted)
-    with threadpool_limits(2):
-        verify_onnx(words.file, words.model, words.config, runtimes=("onnx.reference",))
-    assert found == {1}
-
-
 class Exponential(ChildSum):
     """A cell that needs an operator that no other does."""
 
@@ -109,18 +93,6 @@ def test_a_model_of_two_directions(verified):
     assert json.loads(stored(model)["verification"]) == as_json(report)
     # The depths of the trees, upwards, downwards.
     assert [node.op_type for node in model.graph.node].count("Loop") == 3
-
-
-@pytest.mark.usefixtures("short_samples")
-def test_real_inputs_are_compared_as_well(words):
-    generator = np.random.default_rng(0)
-    forests = [np.array([0])] * 3, [BRANCH]
-    development = [join(sample_trees(words.model, forest, generator)) for forest in forests]
-    report = verify_onnx(words.file, words.model, words.config, development=development)
-    assert [runtime.runtime for runtime in report.development] == ["onnxruntime", "onnx.reference"]
-    for runtime in report.development:
-        assert (runtime.cases, runtime.trees, runtime.nodes) == (2, 4, 6)
-        assert runtime.mean_error <= runtime.max_error < 2e-6
 
 
 def test_a_fault_that_only_real_inputs_show_is_found(words, monkeypatch):

@@ -2,19 +2,16 @@
 
 import pytest
 import torch
-from core.configured import CHILD_SUM, LABELS, LEXICALIZED, RANKER, SPINN, H, X, build
+from core.configured import CHILD_SUM, LEXICALIZED, RANKER, SPINN, H, X, build
 
 from thinstack.core.cell import Cell
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
-from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.plugins.heads.tree_ranker import TreeRanker
 
 DOWN = 5
 TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
@@ -43,27 +40,6 @@ def test_all_sizes_and_options_arrive(kind, embedding):
     assert layer.down is None
     assert isinstance(model.head, NodeClassifier)
     assert (model.head.hidden_size, model.head.classes, model.head.dropout.p) == (H, 3, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("trees", "cell", "structure", "inner_size"),
-    [
-        ("binary", {}, "transitions", 0),
-        ("binary", CHILD_SUM, "transitions", 0),
-        ("constituency", CHILD_SUM, "parents", 0),
-        ("constituency", ARITY_3, "parents", 0),
-        ("dependency", CHILD_SUM, "parents", X),
-        ("dependency", ARITY_3, "parents", X),
-        ("sequence", ARITY_1, "lengths", X),
-        ("sequence", PEEPHOLE, "lengths", X),
-        ("sequence", CHILD_SUM, "lengths", X),
-    ],
-)
-def test_kinds_of_trees(trees, cell, structure, inner_size):
-    encoder = build(cell, trees=trees).encoder
-    assert encoder.structure == structure
-    assert encoder.words_at_leaves == (inner_size == 0)
-    assert widths(encoder.stack()[0].up.cell) == (X, inner_size, H)
 
 
 def test_relations_are_the_kinds_of_edges():
@@ -102,35 +78,6 @@ def test_both_directions(encoder, ups, downs, width):
     assert model.encoder.hidden_size == model.head.hidden_size == width
     inputs = {"token_ids": torch.tensor([0, 6, 3]), "parents": torch.tensor([1, -1, 1])}
     assert model(inputs)["node_scores"].shape == (3, 3)
-
-
-@pytest.mark.parametrize("separate", [False, True])
-@pytest.mark.parametrize(("trees", "cell"), [("dependency", CHILD_SUM), ("sequence", ARITY_1)])
-def test_one_cell_for_both_directions(trees, cell, separate):
-    encoder = {"layers": 2, "top_down": "shared", "separate": separate}
-    layers = build(cell, trees=trees, encoder=encoder).encoder.stack()
-    assert all(layer.down.cell is layer.up.cell for layer in layers)
-    below = H if separate else 2 * H
-    assert [widths(layer.up.cell) for layer in layers] == [(X, X, H), (below, below, H)]
-
-
-def test_a_pass_down_reads_head_words_and_knows_left_from_right():
-    model = build(LEXICALIZED, RANKER, encoder={"top_down": TOP_DOWN})
-    [layer] = model.encoder.stack()
-    assert isinstance(layer.up.cell, LexicalizedLSTM)
-    assert isinstance(layer.down.cell, TopDownLSTM)
-    assert (*widths(layer.down.cell), layer.down.cell.kinds) == (X, X, DOWN, 2)
-    assert isinstance(model.head, TreeRanker)
-    assert model.head.linear.in_features == 2 * (H + 2 * DOWN) + X
-
-
-@pytest.mark.parametrize(("cell", "kinds"), [(CHILD_SUM, 1), (ARITY_3, 3)])
-def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell, kinds):
-    model = build(cell, trees="dependency", encoder={"top_down": TOP_DOWN})
-    assert model.encoder.stack()[0].down.cell.kinds == kinds
-    every = {"token_ids": [1, 2, 3, 4], "parents": [3, 3, 3, -1], "slots": [2, 0, 1, 0]}
-    scores = model({name: torch.tensor(every[name]) for name in model.input_names})
-    assert scores["node_scores"].shape == (4, len(LABELS))
 
 
 @pytest.mark.parametrize(

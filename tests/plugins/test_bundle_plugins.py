@@ -109,18 +109,6 @@ def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model, site
     assert open_bundle("shop-mail").path == model
 
 
-def test_a_model_beside_thinstack_is_told_with_its_folder():
-    with pytest.raises(UnknownNameError, match=f"install ./{OURS.relative_to(ROOT)} in a clone"):
-        open_bundle("sentiment-context")
-
-
-def test_a_name_that_two_distributions_bring_along_is_refused(model, site):
-    install(site, "rival", "rival_mail")
-    both = r"by rival 1.0.0 \(entry point 'shop-mail'\) and by thinstack-shop-mail 1.0.0"
-    with pytest.warns(PluginWarning), pytest.raises(PluginError, match=both):
-        thinstack.load("shop-mail")
-
-
 def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(model, site, cli):
     (model / "manifest.json").unlink()
     with pytest.raises(BundleError, match=f"{model}: not a bundle, it has no manifest.json"):

@@ -112,20 +112,6 @@ def test_another_vocabulary_is_refused():
         spec(vocabulary="characters")
 
 
-def test_all_sizes_arrive_and_a_constructor_gets_what_it_names():
-    built = spec().create({}, entries=V, size=X, dropout=0.25)
-    assert (built.table.shape, built.entries, built.size, built.dropout.p) == ((V, X), V, X, 0.25)
-
-    class Few(WordEmbedding):
-        def __init__(self, *, size: int, entries: int):
-            super().__init__(entries=entries, size=size)
-
-    assert spec(Few).create({}, entries=V, size=X).table.shape == (V, X)
-    assert not spec(Few).takes("dropout")
-    with pytest.raises(ConfigError, match=r"options of embedding 'mine\.v1': width: "):
-        spec().create({"width": 3}, entries=V, size=X)
-
-
 # Tables narrower than the vectors: tanh(row A + b) of a word, and the sum of rows A over a word's
 # pieces.
 NARROW = """

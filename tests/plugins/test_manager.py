@@ -5,7 +5,6 @@ import re
 import signal
 import sys
 import warnings
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -165,16 +164,6 @@ def test_a_wrapper_of_one_plugin_does_not_reach_another(site):
     assert plugins.find("cell", "mine.v1").summary == "victim"
 
 
-def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site):
-    marker = "hookimpl(wrapper=True, specname='thinstack_cells')"
-    wrapper = hook("return (yield)", "watch", marker)
-    site.install("a-wrapped", "wrapped", cells("wrapped.v1") + wrapper)
-    site.install("empty", "empty_one", cells())
-    plugins = site.manager()
-    found = outcomes(plugins, "name", "kind", "status")
-    assert found == [("wrapped.v1", "cell", "ok"), ("empty_one", "plugin", "ok")]
-
-
 def test_builtins_come_first_then_distributions_in_order(site):
     site.install("zeta", "m_zeta", cells("z.v1"), entry="same")
     site.install("alpha", "m_alpha", cells("a.v1"), entry="same")
@@ -313,11 +302,6 @@ def test_all_builtins_work():
     origin = {(each.distribution, each.version, each.status) for each in records}
     assert origin == {("thinstack", __version__, "ok")}
     assert {"cell", "head", "embedding", "parser", "reader", "bundle"} <= {r.kind for r in records}
-
-
-def test_a_folder_that_is_not_there_has_no_builtins(monkeypatch):
-    monkeypatch.setitem(KINDS, "cell", replace(KINDS["cell"], builtins="thinstack.training.none"))
-    assert builtin_modules("cell") == []
 
 
 LEVELS = """

@@ -30,13 +30,6 @@ def cell(base: type = FakeCell, **changes: object) -> Spec:
     return Spec("cell", type("Changed", (base,), changes))
 
 
-def test_versioned_names_are_taken():
-    for name in ("a.v1", "nary_lstm.v12", "x2_y.v0"):
-        spec = cell(name=name, summary="one line")
-        assert (spec.name, spec.summary, spec.kind) == (name, "one line", "cell")
-    assert cell().summary == ""
-
-
 @pytest.mark.parametrize(
     "name",
     ["", "lstm", "lstm.1", "lstm.v", "Lstm.v1", "2lstm.v1", "tree-lstm.v1", "a.b.v1", "a.v1\n", 3],
@@ -63,23 +56,6 @@ def test_a_constructor_gets_the_sizes_that_it_names_and_validated_options():
     assert found == {"hidden_size": 7, "kinds": 3, "arity": 3, "gate": "sigmoid"}
     found = cell().create({"gate": "tanh"}, input_size=5, hidden_size=7).arguments
     assert found == {"hidden_size": 7, "kinds": 1, "arity": 2, "gate": "tanh"}
-
-
-def test_a_constructor_with_keywords_gets_all_sizes():
-    class Open(FakeCell):
-        def __init__(self, **arguments: int):
-            self.arguments = arguments
-
-    assert cell(Open).create({}, **SIZES).arguments == SIZES
-    with pytest.raises(ConfigError, match=r"depth: .*known options: none"):
-        cell(Open).create({"depth": 1}, **SIZES)
-
-    class OpenHead(Open):
-        plugin_kind = "head"
-
-    sizes = {"hidden_size": 7, "word_size": 4, "classes": 2}
-    assert Spec("head", OpenHead).create({}, **sizes).arguments == sizes
-    assert Spec("head", OpenHead).create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
 
 
 def test_a_class_may_choose_another_by_its_options():

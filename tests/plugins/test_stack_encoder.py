@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from core.stacks import FED, PLAIN, H, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
+from core.stacks import PLAIN, batch_of, cell_of, in_node_order, tracker_of
 from oracle import by_reference
 
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
@@ -12,23 +12,6 @@ from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 def encoder_of(name, lookahead=1, *, parses=True):
     cell = cell_of(name)
     return StackEncoder(cell, tracker_of(cell, lookahead, parses=parses))
-
-
-@pytest.mark.parametrize("lookahead", [1, 2, 5])
-@pytest.mark.parametrize("name", PLAIN | FED)
-def test_random_trees(name, lookahead):
-    """By depth where the tracking LSTM only follows, by step where it feeds the composition; the
-    same either way."""
-    encoder = encoder_of(name, lookahead)
-    assert encoder.hidden_size == H
-    assert encoder.feeds == (name in FED)
-    for seed, size in enumerate((1, 6, 15), start=10):
-        batch = batch_of(mixed_sizes(size, seed), seed)
-        expected = by_reference(encoder.cell, encoder.tracker, *batch)
-        for grad in (True, False):
-            with torch.set_grad_enabled(grad):
-                found = in_node_order(encoder(batch.words, batch.transitions, batch.lengths))
-                torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", [*PLAIN, "spinn_lstm_fed"])

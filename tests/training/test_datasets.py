@@ -104,20 +104,6 @@ def test_training_examples_from_all_over_are_reported_on(data, size, places):
     assert words_of(found, found.train) == rest
 
 
-def test_what_is_held_out_is_held_out_of_the_rest(data):
-    whole = load_datasets(tiny_recipe.recipe(), data)
-    recipe = tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held")
-    found = load_datasets(recipe, data)
-    labels = list(map(targets_of, (found.train, found.watched, found.dev)))
-    sentences = [words_of(found, part) for part in (found.train, found.watched, found.dev)]
-    assert [len(part) for part in sentences] == [18, 2, 10]
-    expected = targets_of(whole.train)
-    assert labels[2] == expected[::3]
-    rest = [label for place, label in enumerate(expected) if place % 3]
-    assert labels[1] == [rest[0], rest[10]]
-    assert labels[0] == [*rest[1:10], *rest[11:]]
-
-
 def test_what_is_watched_is_what_the_recipe_says(data):
     assert load_datasets(tiny_recipe.recipe(), data).watched == []
     on_dev = load_datasets(tiny_recipe.recipe(stop_on="dev"), data)

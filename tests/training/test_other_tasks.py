@@ -4,7 +4,6 @@ bundle."""
 import json
 from itertools import cycle
 
-import numpy as np
 import pytest
 import tiny_pairs
 from runs import gone_on, run, same
@@ -60,8 +59,6 @@ def test_a_few_examples_are_learnt_by_heart(kind, data, tmp_path):
 
 # -- bundles
 
-PHRASES = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
-
 
 @pytest.fixture(scope="module", params=["pairs", "dependency"])
 def trained(request, data, tmp_path_factory):
@@ -76,25 +73,6 @@ def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained):
     report = json.loads(trained.bundle.read("verification.json"))
     trees = {"relatedness.v1": 12, "phrases.v1": 10}[trained.recipe.task.name]
     assert [found["trees"] for found in report["onnx"]["development"]] == [trees, trees]
-
-
-def test_the_card_has_the_figures_of_all_seeds(trained):
-    card = trained.card
-    keys, headings, digits = PHRASES, "sentences | binary | phrases", 2
-    if trained.recipe.task.name == "relatedness.v1":
-        keys, headings = ("pearson", "spearman", "mse"), "Pearson's r | Spearman's rho | MSE"
-        digits = 4
-    assert f"| trees | figures of | {headings} |" in card
-    seeds = [trained.results["seeds"][seed]["dev"]["gold"] for seed in ("1", "2")]
-    cells = []
-    for key in keys:
-        values = [figures[key] for figures in seeds]
-        cells.append(f"{np.mean(values):.{digits}f} ± {np.std(values, ddof=1):.{digits}f}")
-        assert cells[-1] in trained.printed
-    assert f"| gold | all seeds, before quantisation | {' | '.join(cells)} |" in card
-    assert "this file" not in card
-    assert trained.bundle.manifest.metrics["development"] == {}
-    assert trained.bundle.manifest.metrics["over_seeds"] == trained.results["dev"]
 
 
 def test_a_bundle_of_plain_sentences_is_measured_as_it_runs(data, tmp_path):

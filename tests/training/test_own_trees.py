@@ -10,7 +10,7 @@ import torch
 from runs import drawn, fresh, gone_on, of_one, run, same
 
 from thinstack.core.forest import Forest
-from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch, minibatch_places, right_transitions
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop import measuring
@@ -158,23 +158,6 @@ def test_buckets_make_minibatches_of_like_lengths():
     assert spread(alike) < spread(mixed) / 4
     longest = [max(lengths[i] for i in batch) for batch in alike[:20]]
     assert longest != sorted(longest), "long sentences must not always come last"
-
-
-def test_a_small_treebank_is_parsed_by_heart(data, tmp_path):
-    tracker = {**FEEDS["model"]["encoder"]["tracker"], "size": 20}
-    cell = {**FEEDS["cell"], "hidden_size": 20}
-    sizes = {"cell": cell, "embedding": {"size": 20, "dropout": 0.0}}
-    rates = {"vector_learning_rate": 1.0, "weight_decay": 0.0, "learning_rate": 0.1}
-    model = {"encoder": {"tracker": tracker}}
-    recipe = recipe_of({"model": model, **sizes}, epochs=40, **rates)
-    datasets = load_datasets(recipe, data)
-    memorable = [example for example in datasets.train if example.words > 2][:8]
-    few = Datasets(datasets.vocabulary, datasets.table, memorable, [], memorable)
-    result = run_seed(recipe, few, 1, tmp_path)
-    assert result.dev["self"]["choices_right"] == 100
-    assert result.dev["self"]["transitions_right"] == 100
-    assert result.dev["self"]["span_f1"] == result.dev["self"]["exact_trees"] == 100
-    assert result.dev["self"]["phrase_accuracy"] > 90
 
 
 def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data):

@@ -84,25 +84,6 @@ def test_own_trees_of_a_text_are_those_of_its_sentences(data):
     model(model.inputs(batch.forest))
 
 
-def test_scores_within_sentences_are_those_of_the_sentences(data):
-    recipe, datasets, model = loaded(data)
-    text, *alone = examples_of(recipe, datasets, TEXT, *SENTENCES)
-    scores = [
-        model(model.inputs(each.gold.forest))["node_scores"].detach() for each in (text, *alone)
-    ]
-    # ((first second) third): the nodes that join stand behind those below.
-    rows = np.delete(np.arange(len(scores[0])), [len(scores[1]) + len(scores[2]), -1])
-    torch.testing.assert_close(scores[0][rows], torch.cat(scores[1:]), rtol=0, atol=1e-12)
-
-
-def test_a_model_that_does_not_join_reads_a_text_as_one_sentence(data):
-    recipe, datasets, model = loaded(data, parser=False)
-    (text,) = examples_of(recipe, datasets, TEXT)
-    assert (text.gold.forest.lengths.tolist(), text.gold.forest.breaks.tolist()) == ([11], [])
-    assert "breaks" not in model.input_names
-    own_trees(model, [text])
-
-
 def test_texts_of_a_lesson_keep_their_sentences(data):
     recipe = recipe_of(ASKED, epochs=1, sources=("self",), parser_epochs=1)
     datasets = load_datasets(recipe, data)
