@@ -80,34 +80,6 @@ def test_sentences_no_trees_and_one_node(downward, lengths):
         check_down(cell, TopDown(cell), chains, schedule_lengths(sizes))
 
 
-def few_shapes(arity):
-    star = Edges([-1, 0, 0, *[-1] * 3], [0, 1, 0, 0, 0, 0], [1, 2, 3, 1, 1, 1], arity)
-    deep = Edges([1, 2, 3, -1, 1, 3], [0, 1, 0, 0, 1, 1], [1, 2, 3, 1, 2, 2], arity)
-    return [star, deep, Edges([-1], [0], [1], arity), Edges([], [], [], arity), deep, star]
-
-
-@pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize(
-    "make", [AnyArity, lambda: FixedArity(2), lambda: OwnLeaf(3)], ids=["any", "fixed", "own_leaf"]
-)
-def test_scripted(make):
-    torch.manual_seed(1)
-    cell = make()
-    eager = DepthOrdered(cell)
-    scripted = torch.jit.script(eager)
-    for edges in few_shapes(cell.arity):
-        check_up(cell, scripted, edges.forest, eager=eager)
-
-
-@pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize("number", [0, 1])
-def test_scripted_from_the_roots_down(downward, number):
-    cell = downward[number]
-    scripted = torch.jit.script(TopDown(cell))
-    for edges in few_shapes(3):
-        check_down(cell, scripted, edges.forest, edges.schedule)
-
-
 SIZE = 1500
 """Neither a chain of so many nodes nor such a star could be computed by recursion."""
 

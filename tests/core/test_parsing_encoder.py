@@ -222,13 +222,6 @@ def test_refused(change, found):
         model({**inputs_of(model), **change})
 
 
-def test_a_deep_or_bidirectional_encoder_behind_a_parser():
-    encoder = {"layers": 2, "top_down": {"name": "top_down_lstm.v1", "hidden_size": 4}}
-    cell = {"name": "lexicalized_lstm.v1", "hidden_size": 5}
-    found = model_of(encoder={**encoder, "layers": 1}, cell=cell)
-    assert found(inputs_of(found))["node_scores"].shape == (2 * sum(LENGTHS) - len(LENGTHS), 3)
-
-
 def test_transitions_is_the_tracking_lstm():
     options = {"size": 8, "lookahead": 2, "feeds": False}
     by_parser = config_of(parser={"name": "transitions.v1", "options": options})

@@ -8,7 +8,6 @@ import pytest
 import torch
 from core.configured import SPINN, build
 from pretended_device import PretendedDevice, held
-from registered_models import cell_models
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
@@ -39,17 +38,6 @@ def plans(model):
     encoder = model.encoder
     by_step = isinstance(encoder, StackEncoder) and encoder.feeds
     return (3 if by_step else 1) + (model.head.reads == "candidates")
-
-
-def test_every_registered_model():
-    for name, model, _ in cell_models():
-        forest, device = forest_of(model), PretendedDevice()
-        with torch.no_grad():
-            expected, there = model(model.inputs(forest)), device.copy_of(model)
-            with device:
-                equal(there(there.inputs(forest)), expected)
-        sent = len(model.embedding.index_names) + plans(model)
-        assert (device.sent, device.fetched) == (sent, 0), name
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "by depth"])

@@ -136,21 +136,3 @@ def test_a_tree_without_words_is_refused(shape):
     for words in (0, -1):
         with pytest.raises(TreeError, match=f"got {words}"):
             shape(words)
-
-
-def test_no_transitions_at_all():
-    assert transitions.validate([]).shape == (0,)
-    assert transitions.validate([]).dtype == np.int8
-    assert [part.shape for part in transitions.parents_of(np.zeros(0, np.int8))] == [(0,), (0,)]
-    assert transitions.spans_of(np.zeros(0, np.int8)).shape == (0, 2)
-
-
-@pytest.mark.parametrize("shape", [transitions.left, transitions.right])
-def test_a_hundred_thousand_words(shape):
-    words = 100_000
-    steps = transitions.validate(shape(words), words=words)
-    parents, slots = transitions.parents_of(steps)
-    assert parents[-1] == -1
-    assert (np.bincount(parents[:-1], minlength=len(steps)) == 2 * steps).all()
-    assert slots.sum() == words - 1
-    assert transitions.spans_of(steps)[-1].tolist() == [0, words]

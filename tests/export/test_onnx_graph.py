@@ -36,18 +36,6 @@ def test_equal_weights_are_stored_once_and_others_get_names_of_their_own():
         np.testing.assert_array_equal(found, expected)
 
 
-def test_half_stores_only_what_loses_nothing():
-    g = Graph("g", half=True)
-    exact, inexact = np.array([[0.5, -1024]], np.float32), np.array([[0.5, 0.1]], np.float32)
-    bias = np.array([0.5, 0.25], np.float32)
-    add_weights(g, exact, inexact, bias)
-    kinds = [weight.data_type for weight in weights_of(g).values()]
-    assert kinds == [onnx.TensorProto.FLOAT16, FLOAT, FLOAT]
-    found = run(g, x=np.ones((1, 2), np.float32))
-    for value, expected in zip(found, (exact, inexact, bias[None]), strict=True):
-        np.testing.assert_array_equal(value, expected)
-
-
 def test_what_nothing_reads_is_left_out():
     g = Graph("g")
     x = g.input("x", FLOAT, ["n", 2])

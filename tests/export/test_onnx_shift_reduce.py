@@ -2,7 +2,6 @@
 trees and over their own."""
 
 import copy
-from functools import partial
 
 import numpy as np
 import onnx
@@ -43,7 +42,6 @@ KINDS = {
     "no parser, any arity": lambda: plain_spinn(PlainCell(0), "pairs", parses=False, pieces=True),
 }
 PARSERS = [kind for kind in KINDS if kind.startswith("parser")]
-FEEDING = {"parser", "parser, any arity", "no parser"}
 BATCHES = {
     "empty": [],
     "one word": [1, 1],
@@ -148,17 +146,10 @@ def swap_stack(patch):
     patch.setattr(onnx_shift_reduce, "_queues", swapped)
 
 
-def reduce_one(patch, words=2, score=0):
+def reduce_one(patch):
     table = onnx_tracker._possible()
-    table[1, words, FREE, REDUCE] = score
+    table[1, 2, FREE, REDUCE] = 0
     patch.setattr(onnx_tracker, "_possible", lambda: table)
-
-
-def turn_columns(patch):
-    right = onnx_tracker._columns
-    patch.setattr(
-        onnx_tracker, "_columns", lambda weight, blocks: np.roll(right(weight, blocks), 1, axis=0)
-    )
 
 
 def ignore_the_given(patch):
@@ -174,16 +165,9 @@ def ignore_the_given(patch):
     ("fault", "given", "message"),
     [
         (swap_stack, True, "scores that differ by"),
-        (turn_columns, True, "scores that differ by"),
         (ignore_the_given, True, "gives other trees than it was given"),
         (swap_stack, False, "less than the best one"),
-        (turn_columns, False, "less than the best one"),
         (reduce_one, False, r"makes no tree of sentence \d+: "),
-        (
-            partial(reduce_one, words=3, score=0.1),
-            False,
-            r"scores 0\.\d+ less than the best one; allowed 1e-04",
-        ),
     ],
 )
 def test_verification_finds_a_wrong_graph(fault, given, message, monkeypatch):

@@ -25,7 +25,7 @@ PATIENCE = 300.0
 LONGEST = 1 << 17
 """Bytes of an input."""
 
-ANSWERED, REFUSED, LENGTH, SLOWEST, PEAK = range(5)
+ANSWERED, REFUSED, LENGTH = range(3)
 
 
 class _Shared(NamedTuple):
@@ -50,7 +50,6 @@ def run_in_child(use, work):
             printed.fileno(),
             Path(tempfile.mkdtemp(dir=memory)),
         )
-        before = _child_seconds()
         process = os.fork()
         if not process:
             _child(shared, use, work)
@@ -59,7 +58,6 @@ def run_in_child(use, work):
         finally:
             shutil.rmtree(shared.folder, ignore_errors=True)
         run = _told(shared)
-        run.seconds = _child_seconds() - before
         if status:
             run.add(_fault_of(status, silent, shared))
         return run
@@ -95,13 +93,10 @@ def _one(shared, use, content):
     shared.content[: len(content)] = content
     shared.numbers[LENGTH] = len(content)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # counts the peak from here
-    started = time.process_time_ns()
     signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
     found = outcome(use, content, shared.folder)
     signal.setitimer(signal.ITIMER_PROF, 0)
-    shared.numbers[SLOWEST] = max(shared.numbers[SLOWEST], time.process_time_ns() - started)
     peak = _status("VmHWM")
-    shared.numbers[PEAK] = max(shared.numbers[PEAK], peak)
     if peak > MOST_BYTES:
         found = Outcome("memory", ("memory",), f"{peak:,} bytes")
     if found.what in ("untyped", "memory"):
@@ -131,7 +126,6 @@ def _told(shared):
     """What the process has told so far."""
     numbers = shared.numbers.tolist()
     run = Run(numbers[ANSWERED], numbers[REFUSED])
-    run.slowest, run.peak = numbers[SLOWEST] / 1e9, numbers[PEAK]
     os.lseek(shared.faults, 0, os.SEEK_SET)
     with os.fdopen(os.dup(shared.faults), "rb") as file:
         while True:
@@ -150,10 +144,6 @@ def _fault_of(status, silent, shared):
     content = shared.content[: int(shared.numbers[LENGTH])]
     what = "hang" if silent or number == signal.SIGPROF else "death"
     return Fault(what, (how,), f"{how}: {printed[-2000:]}", content)
-
-
-def _child_seconds():
-    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
 def _status(name):

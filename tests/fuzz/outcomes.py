@@ -54,15 +54,12 @@ def _place(error):
 
 @dataclass
 class Run:
-    """What inputs of a kind have done. `seconds` are of processor time, `peak` is in bytes."""
+    """What inputs of a kind have done."""
 
     answered: int = 0
     refused: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
-    seconds: float = 0.0
-    slowest: float = 0.0
-    peak: int = 0
 
     @property
     def inputs(self):
@@ -83,6 +80,3 @@ class Run:
         for fault in other.faults:
             self.add(fault)
         self.counts = counts
-        self.seconds += other.seconds
-        self.slowest = max(self.slowest, other.slowest)
-        self.peak = max(self.peak, other.peak)

@@ -46,12 +46,11 @@ def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
     assert found.node_scores[-1] == pytest.approx(wanted.node_scores[-1], abs=1e-6)
 
 
-@pytest.mark.parametrize("quantize", ["none", "int8-tables"])
-def test_a_file_for_gpus_is_added_on_request(quantize):
+def test_a_file_for_gpus_is_added_on_request():
     """It answers as the file beside it, of whose weights it makes its own."""
     golden = open_bundle(GOLDEN / "words")
     parts = load_model(golden), golden.config, golden.vocabulary()
-    files = bundle_files(*parts, quantize=quantize, gpu=True).files
+    files = bundle_files(*parts, quantize="int8-tables", gpu=True).files
     assert files.keys() == ALWAYS | {GPU_FILE}
     whole = joined(files[GPU_FILE], files[ONNX_FILE], source="a bundle")
     found, wanted = (

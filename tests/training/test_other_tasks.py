@@ -11,8 +11,6 @@ from trained import check_scores, train
 
 import thinstack
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
 RULES = (
@@ -46,15 +44,6 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind, rule, data, tmp_p
     recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
     whole = run(recipe, data, tmp_path / "whole")
     assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
-
-
-@pytest.mark.parametrize("kind", RECIPES)
-def test_a_few_examples_are_learnt_by_heart(kind, data, tmp_path):
-    settings = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
-    settings |= {"rule": "adam", "learning_rate": 0.03, "vector_learning_rate": 0.5}
-    recipe = recipe_of(kind, cell={"hidden_size": 10}, **settings)
-    history = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path).history
-    assert history[-1]["loss"] < history[0]["loss"] / 3
 
 
 # -- bundles

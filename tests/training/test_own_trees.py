@@ -1,7 +1,6 @@
 """A model that parses, in training: the joint objective, its own trees, buckets."""
 
 from itertools import chain
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,11 +8,9 @@ import tiny_recipe
 import torch
 from runs import drawn, fresh, gone_on, of_one, run, same
 
-from thinstack.core.forest import Forest
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch, minibatch_places, right_transitions
 from thinstack.training.loop import epochs as loop
-from thinstack.training.loop import measuring
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import agreement, own_trees, take_own_trees
 from thinstack.training.loop.seeds import run_seed
@@ -86,18 +83,6 @@ def test_own_trees_are_those_of_each_sentence_alone(data):
             alone = model(words)["parse"]
         assert steps.tolist() == alone.tolist()
     assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees})
-
-
-def test_own_trees_are_made_beside_texts_with_as_long_a_sentence(monkeypatch):
-    """A parser that pads reads each sentence up to the longest of its batch."""
-    texts = [
-        SimpleNamespace(gold=SimpleNamespace(forest=Forest(lengths=np.array(lengths))))
-        for lengths in ([9], [3, 3, 3, 3], [5, 5], [4])
-    ]
-    read = []
-    monkeypatch.setattr(measuring, "forests_of", lambda part, _: read.extend(part) or [])
-    own_trees(torch.nn.Identity(), texts)
-    assert read == [texts[place] for place in (1, 3, 2, 0)]
 
 
 def test_in_the_first_epoch_own_trees_are_the_treebanks(data):
@@ -178,16 +163,3 @@ def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data):
     assert found["choices_right"] == pytest.approx(100 * right / cases)
     assert 0 < found["choices_right"] < 100
     assert found["exact_trees"] < 100
-
-
-def test_transitions_are_compared_step_by_step_with_the_gold_trees(data):
-    datasets = load_datasets(recipe_of(APART), data)
-    first, second = [example for example in datasets.train if example.words == 4][:2]
-    left, right = np.array([0, 0, 1, 0, 1, 0, 1]), np.array([0, 0, 0, 0, 1, 1, 1])
-    for example in (first, second):
-        example.trees["gold"] = example.trees["self"] = example.gold.over(left)
-    model = fresh(recipe_of(APART), datasets)
-    assert agreement(model, [first, second])["transitions_right"] == 100
-    second.trees["self"] = second.gold.over(right)  # which differs at the third and the sixth step
-    found = agreement(model, [first, second])["transitions_right"]
-    assert found == pytest.approx(100 * 12 / 14)
