@@ -9,12 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import assert_agrees, forest_of, outputs_top_down
 
-from thinstack.core import Forest, Tree
 from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
 from thinstack.core.schedule import schedule_lengths
 from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
-
-SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
 
 
 @pytest.fixture(scope="module")
@@ -107,24 +104,6 @@ def test_a_long_chain(by_hand):
     torch.testing.assert_close(root[0], h, rtol=0, atol=1e-12)
     found = down(TopDown(cell), schedule_lengths(torch.tensor([SIZE])), x.flip(0))
     torch.testing.assert_close(found[0], h, rtol=0, atol=1e-12)
-
-
-@settings(max_examples=30)
-@given(
-    sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5),
-    shapes=st.randoms(use_true_random=False),
-)
-def test_a_tree_does_not_feel_its_neighbours(cells, sizes, shapes):
-    cell = cells[2][0]
-    trees = [shapes.choice([Tree.left, Tree.right, Tree.balanced])(["w"] * n) for n in sizes]
-    batch, start = batch_of(cell, Forest.of(trees), 5), 0
-    with torch.no_grad():
-        outputs, roots, words = by_depth(DepthOrdered(cell), cell, batch)
-        for rank, tree in enumerate(trees):
-            nodes = slice(start, start := start + len(tree))
-            alone = by_depth(DepthOrdered(cell), cell, batch.tree(nodes.start, nodes.stop))
-            expected = [outputs[nodes], roots[rank : rank + 1], words[nodes]]
-            torch.testing.assert_close(alone, expected, rtol=0, atol=1e-13)
 
 
 def test_inputs_are_left_as_they_were(cells, downward):

@@ -158,20 +158,6 @@ def test_the_loss_is_that_of_each_spans_cut():
     assert (none.loss.item(), none.right, none.cases) == (0, 0, 0)
 
 
-def test_the_loss_of_the_parser_reaches_its_weights_and_those_of_words():
-    model = model_of()
-    inputs = inputs_of(model, trees=True)
-    joint = model.joint(inputs)
-    model.encoder.judge(joint.choices, joint.free, inputs["transitions"]).loss.backward()
-    graded = {name for name, weight in model.named_parameters() if weight.grad is not None}
-    learnt = {name for name, _ in model.named_parameters() if ".parser." in name}
-    assert graded == learnt | {"embedding.table"}
-    assert all(weight.grad.abs().sum() > 0 for weight in model.encoder.parser.parameters())
-    lengths = inputs["lengths"]
-    words = inputs["token_ids"][torch.repeat_interleave(lengths > 2, lengths)]
-    assert (model.embedding.table.grad.to_dense()[words].abs().sum(1) > 0).all()
-
-
 def test_the_worst_choice():
     model = model_of()
     inputs = inputs_of(model, trees=True)

@@ -4,14 +4,14 @@ ones."""
 import pickle
 
 import pytest
-from core.random_trees import ANY, WORDS, nodes_of, tree_of
+from core.random_trees import ANY, WORDS, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
 from thinstack.data.trees.binarize import from_binary, to_binary
-from thinstack.data.trees.brackets import SPACE, from_brackets, to_brackets
+from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 DEEP = 20_000
@@ -28,18 +28,6 @@ def labelled(draw, shapes=ANY, labels=WORDS):
     return tree.with_labels(
         [None if absent and word is None else label for label, absent, word in parts]
     )
-
-
-@thorough
-@given(ANY, st.sampled_from(SPACE))
-def test_unlabelled_brackets(nested, space):
-    def write(part):
-        return part if isinstance(part, str) else f"( {' '.join(map(write, part))} )"
-
-    tree = tree_of(nested).with_labels([None] * len(nodes_of(nested)))
-    text = to_brackets(tree, labelled=False)
-    assert text == write(nested)
-    assert from_brackets(text.replace(" ", space), labelled=False) == tree
 
 
 @thorough

@@ -13,7 +13,6 @@ from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
-from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -162,15 +161,6 @@ def test_a_tree_scores_the_same_in_any_company():
         for given in (inputs, both)
     )
     np.testing.assert_array_equal(together[:23], alone)
-
-
-def test_a_sum_over_any_number_of_children_has_no_scale():
-    model = make_model("words", ChildSumLSTM(input_size=X, hidden_size=WIDE))
-    stored = weights_of(int8(model, make_config("words", "child_sum_lstm.v1")))
-    shapes = {value.shape for name, value in stored.items() if name.endswith(".int8")}
-    # The leaf table, the leaves' gates, and the forget gates of single children; the other gates
-    # read the sum of all.
-    assert shapes == {(V, X), (X, 3 * WIDE), (WIDE, WIDE)}
 
 
 @pytest.mark.parametrize("bias", [None, random(W, seed=2)])

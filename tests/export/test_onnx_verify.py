@@ -8,18 +8,16 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import ChildSum, X, make_config, make_model, randomised, stored
+from export_models import ChildSum, make_config, make_model, stored
 from onnx import numpy_helper
 from torch import Tensor
 
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.onnx import verify as onnx_verify
-from thinstack.export.onnx.model import export_stages
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores, sample_trees
-from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 BRANCH = np.array([0, 0, 1])
 
@@ -110,21 +108,6 @@ def test_a_fault_that_only_real_inputs_show_is_found(words, monkeypatch):
     )
     with pytest.raises(ExportError, match="onnxruntime gives scores that differ by"):
         verify_onnx(file, words.model, words.config, development=real(6, 7))
-
-
-@pytest.mark.usefixtures("short_samples")
-def test_what_products_in_8_bits_cost_is_told_of_the_file():
-    """Of the two files of a model, the one whose products are rounded too is further from it; the
-    same copy stands for both."""
-    config = make_config("words")
-    model = randomised(make_model("words", NaryLSTM(input_size=X, hidden_size=20)), std=0.4)
-    tables, products = (
-        verify_onnx(file, model, config)
-        for file in export_stages(model, config, quantize="int8", vocabulary_digest="0")
-    )
-    assert (tables.quantization, products.quantization) == ("int8-tables", "int8")
-    assert 0 < tables.max_deviation < products.max_deviation < 0.1
-    assert tables.mean_deviation < products.mean_deviation
 
 
 def tampered(file, change):

@@ -191,19 +191,3 @@ def test_a_cell_that_wants_words_where_there_are_none(monkeypatch):
 def test_a_pass_down_that_does_not_go_with_the_pass_up(trees, cell, top_down, message):
     with pytest.raises(ConfigError, match=rf"^model\.encoder\.top_down: {message}"):
         build(cell, trees=trees, encoder={"top_down": top_down})
-
-
-def test_one_cell_cannot_read_two_widths_below():
-    """The head word is as wide as a state, the node's own input as wide as both directions."""
-
-    class Wordy(Cell):
-        def __init__(self, input_size: int, inner_size: int):
-            sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": H}
-            super().__init__(**sizes, state_sizes=[H, H], arity=0, word_part=1)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "thinstack.plugins.build._create", lambda _, size, inner, **__: Wordy(size, inner)
-        )
-        with pytest.raises(ConfigError, match=rf"Wordy .* input_size {X} .* of width {H}"):
-            build(trees="dependency", encoder={"top_down": "shared"})

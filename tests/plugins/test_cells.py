@@ -49,22 +49,6 @@ CONFIGURATIONS = {
 }
 """What each cell is asked for; the first of each is tried on the most trees."""
 
-ALIKE_IN_ONNX = {
-    ("dt_rnn.v1", 1),
-    ("dual_gate_lstm.v1", 1),
-    ("lexicalized_lstm.v1", 1),
-    ("mean_beside.v1", 1),
-    ("mv_rnn.v1", 2),
-    ("nary_lstm.v1", 2),
-    ("rntn.v1", 1),
-    ("sdt_rnn.v1", 1),
-    ("spinn_lstm.v1", 1),
-    ("top_down_lstm.v1", 1),
-    ("tree_gru.v1", 1),
-    ("word_mean.v1", 1),
-}
-"""Configurations without an operator that those before lack: an export takes seconds."""
-
 WIDER = {("mean_beside.v1", "built_as_asked")}
 """A cell's output is wider than it is asked for by what stands beside that of another cell."""
 
@@ -100,11 +84,7 @@ def test_contract(name, asked, check, number, request):
 
 @pytest.mark.parametrize(
     ("name", "asked"),
-    [
-        pytest.param(name, asked, id=f"{name}-{number}")
-        for name, number, asked in CASES
-        if number and (name, number) not in ALIKE_IN_ONNX
-    ],
+    [pytest.param(name, asked, id=f"{name}-{number}") for name, number, asked in CASES if number],
 )
 def test_contract_of_further_options_in_onnx(name, asked):
     """In a job of its own, see `tests/jobs.py`."""

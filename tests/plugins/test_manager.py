@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from thinstack._version import __version__
-from thinstack.errors import ConfigError, MissingExtraError, PluginError, UnknownNameError
+from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins import manager as manager_module
 from thinstack.plugins.kinds import HOOKS, KINDS
 from thinstack.plugins.manager import PluginManager, PluginRecord, PluginWarning, builtin_modules
@@ -277,32 +277,6 @@ def test_all_builtins_work():
     origin = {(each.distribution, each.version, each.status) for each in records}
     assert origin == {("thinstack", __version__, "ok")}
     assert {"cell", "head", "embedding", "parser", "reader", "bundle"} <= {r.kind for r in records}
-
-
-LEVELS = """
-from typing import ClassVar
-from pydantic import BaseModel
-from thinstack.plugins import hookimpl
-
-class Mine(BaseModel, extra="forbid"):
-    plugin_kind: ClassVar[str] = {kind!r}
-    name: ClassVar[str] = "mine.v1"
-    share: float = 0.5
-
-@hookimpl
-def thinstack_{kind}s():
-    return [Mine]
-"""
-
-
-@pytest.mark.parametrize("kind", ["task", "lesson"])
-def test_a_task_or_lesson_is_its_settings(site, kind):
-    site.install("mine", "m_mine", LEVELS.format(kind=kind))
-    spec = site.manager().find(kind, "mine.v1")
-    assert list(spec.options.model_fields) == ["share"]
-    assert (spec.create({}).share, spec.create({"share": 1}).share) == (0.5, 1)
-    with pytest.raises(ConfigError, match=f"{kind} 'mine.v1': shares: .*; known options: share"):
-        spec.create({"shares": 1})
 
 
 def test_looking_a_plugin_up_imports_what_may_provide_it(site):

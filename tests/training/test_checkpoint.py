@@ -1,7 +1,5 @@
 """Checkpoints: round trip, damage, and no pickle."""
 
-import errno
-import json
 import pickle
 
 import pytest
@@ -10,7 +8,6 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
@@ -140,21 +137,3 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     save_checkpoint(path, *parts(3), {"history": []})
     with pytest.raises(DataError, match="not a checkpoint of this recipe"):
         load_checkpoint(path, *parts(4))
-
-
-def test_a_write_that_fails_leaves_the_old_checkpoint(tmp_path, monkeypatch):
-    path = tmp_path / "checkpoint.safetensors"
-    save_checkpoint(path, *parts(), {"history": [1]})
-    write_atomically(tmp_path / "metrics.jsonl", "old\n")
-
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match=r"No space left on device: '.*checkpoint\.safetensors'"):
-        save_checkpoint(path, *parts(), {"history": [2]})
-    with pytest.raises(OSError, match="No space"):
-        write_atomically(tmp_path / "metrics.jsonl", "new\n")
-    with safe_open(path, framework="pt") as file:
-        assert json.loads(file.metadata()["state"]) == {"history": [1]}
-    assert (tmp_path / "metrics.jsonl").read_text(encoding="utf-8") == "old\n"

@@ -201,16 +201,6 @@ def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar)
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
 
 
-def test_relabelled_phrases_without_a_class_are_no_chains(polar):
-    settings = {**BINARY, "model": {**BINARY["model"], "head": {"name": "root_classifier.v1"}}}
-    found = load_datasets(tiny_pairs.phrases_recipe("sequence", **settings), polar)
-    first, second = words_of(found, found.train)
-    assert first == ["good", "good", "film", "the", "good", "film"]
-    assert second == ["bad", "bad", "film"]
-    assert [example.gold.forest.lengths.tolist() for example in found.train] == [[1, 2, 3], [1, 2]]
-    assert targets_of(found.train) == [[1, 1, 1], [0, 0]]
-
-
 def test_without_other_names_a_class_outside_is_still_refused(polar):
     relabel = {"data": {"relabel": {"0": "negative", "2": "positive"}}, "model": BINARY["model"]}
     with (polar / "dev.txt").open("a", encoding="utf-8") as file:
