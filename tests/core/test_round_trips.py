@@ -50,8 +50,6 @@ def deep(shape):
     words = [f"w{i % 10}" for i in range(DEEP + 2)]
     if shape == "unary":
         tree = Tree.from_parents([*range(1, DEEP + 2), -1], ["w", *[None] * (DEEP + 1)])
-    elif shape == "flat":
-        tree = Tree.from_parents([DEEP] * DEEP + [-1], [*words[:DEEP], None])
     else:
         tree = (Tree.left if shape == "left" else Tree.right)(words)
     return tree.with_labels("ABCDEFG"[i % 7] for i in range(len(tree)))
@@ -78,14 +76,3 @@ def test_deep_trees(shape):
 def test_a_cycle_as_long_as_the_tree_is_found():
     with pytest.raises(TreeError, match="node 1 is its own ancestor"):
         Tree.from_parents([-1, *range(2, DEEP), 1], ["w"] * DEEP)
-
-
-@pytest.mark.parametrize(
-    "case", ["left right", "right left", "unary head", "flat right", "flat left", "flat head"]
-)
-def test_deep_trees_made_binary(case):
-    shape, branching = case.split()
-    tree = deep(shape)
-    binary = to_binary(tree, branching=branching, heads=lambda label, below: len(below) // 2)
-    assert len(binary.transitions) == 2 * len(tree.words) - 1
-    assert from_binary(binary) == tree

@@ -262,6 +262,23 @@ def test_the_manager_finds_installed_entry_points_and_loads_once(site, monkeypat
         manager_module.manager.cache_clear()
 
 
+@pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")
+def test_the_command_shows_what_failed_beside_what_works(site, cli, monkeypatch):
+    source, error = BROKEN["misspelt"]
+    site.install("broken-dist", "misspelt", source)
+    site.install("good-dist", "m_good", cells("good.v1"))
+    monkeypatch.setenv("COLUMNS", "400")
+    manager_module.manager.cache_clear()
+    try:
+        records, shown = cli("plugins", "--json").json, cli("plugins").out
+    finally:
+        manager_module.manager.cache_clear()
+    status = {(record["distribution"], record["name"]): record["status"] for record in records}
+    assert status["broken-dist", "misspelt"] == "failed"
+    assert status["good-dist", "good.v1"] == "ok"
+    assert error in shown
+
+
 @pytest.mark.parametrize("kind", ["cell", "head", "embedding", "encoder", "parser"])
 def test_a_file_in_the_folder_of_a_kind_is_a_plugin_named_after_it(kind):
     plugins = PluginManager(entry_points=(), blocked=())
