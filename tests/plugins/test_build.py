@@ -128,6 +128,13 @@ def test_names_that_are_not_registered(fields, message):
         build(**fields)
 
 
+def over(trees, cell, **encoder):
+    return {"trees": trees, "cell": cell, "encoder": encoder}
+
+
+DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -144,6 +151,19 @@ def test_names_that_are_not_registered(fields, message):
         (tracked(ARITY_3, feeds=False), r"^model\.cell: NaryLSTM has arity 3"),
         ({**tracked(SPINN), "head": RANKER}, r"^model\.head: tree_ranker\.v1 .* StackEncoder"),
         ({**RANKED, "trees": "dependency"}, r"^model\.head: tree_ranker\.v1 .*'dependency'$"),
+        (over("binary", ARITY_3), CELL_IS + "NaryLSTM has arity 3, .* binary trees needs arity 2"),
+        (over("dependency", PEEPHOLE), CELL_IS + "has arity 1, .* dependency .* arity 0"),
+        (over("constituency", ARITY_1), CELL_IS + "has arity 1, .* constituency .* arity 0"),
+        (over("dependency", S_LSTM), CELL_IS + "inner_size 0; .* dependency .* of width 3"),
+        (over("binary", S_LSTM, layers=2), CELL_IS + "SLSTM .* layer 2 .* input of width 4"),
+        (over("binary", {}, top_down=TOP_DOWN), DOWN_IS + ".*nary_lstm.v1 passes none up"),
+        (over("constituency", CHILD_SUM, top_down="shared"), DOWN_IS + ".*passes none up"),
+        (over("dependency", {}, top_down="shared"), DOWN_IS + "NaryLSTM .* one predecessor"),
+        (over("binary", LEXICALIZED, top_down="shared"), DOWN_IS + ".* one predecessor"),
+        (
+            over("dependency", CHILD_SUM, top_down=S_LSTM | {"hidden_size": 4}),
+            DOWN_IS + "SLSTM has arity 2, input_size 3 and inner_size 0; .* of width 3$",
+        ),
     ],
 )
 def test_what_does_not_go_together(fields, message):
@@ -151,43 +171,8 @@ def test_what_does_not_go_together(fields, message):
         build(**fields)
 
 
-@pytest.mark.parametrize(
-    ("trees", "cell", "encoder", "message"),
-    [
-        ("binary", ARITY_3, {}, r"NaryLSTM has arity 3, .* binary trees needs arity 2"),
-        ("dependency", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* dependency .* arity 0"),
-        ("constituency", ARITY_1, {}, r"has arity 1, .* constituency trees needs arity 0"),
-        ("dependency", S_LSTM, {}, r"SLSTM has .* inner_size 0; .* dependency .* input of width 3"),
-        ("binary", S_LSTM, {"layers": 2}, r"SLSTM .* layer 2 .* input of width 4"),
-    ],
-)
-def test_a_cell_that_does_not_go_with_the_trees(trees, cell, encoder, message):
-    with pytest.raises(ConfigError, match=rf"^model\.cell: .*{message}"):
-        build(cell, trees=trees, encoder=encoder)
-
-
 def test_a_cell_that_wants_words_where_there_are_none(monkeypatch):
     wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
     monkeypatch.setattr("thinstack.plugins.build._create", lambda *_, **__: wants)
     with pytest.raises(ConfigError, match=r"^model\.cell: .* constituency .* inner_size 0$"):
         build(trees="constituency")
-
-
-@pytest.mark.parametrize(
-    ("trees", "cell", "top_down", "message"),
-    [
-        ("binary", {}, TOP_DOWN, r".*nary_lstm\.v1 passes none up"),
-        ("constituency", CHILD_SUM, "shared", r".*child_sum_lstm\.v1 passes none up"),
-        ("dependency", {}, "shared", r"NaryLSTM has arity 2, .* one predecessor"),
-        ("binary", LEXICALIZED, "shared", r"LexicalizedLSTM has arity 2, .* one predecessor"),
-        (
-            "dependency",
-            CHILD_SUM,
-            S_LSTM | {"hidden_size": 4},
-            r"SLSTM has arity 2, input_size 3 and inner_size 0; .* an input of width 3$",
-        ),
-    ],
-)
-def test_a_pass_down_that_does_not_go_with_the_pass_up(trees, cell, top_down, message):
-    with pytest.raises(ConfigError, match=rf"^model\.encoder\.top_down: {message}"):
-        build(cell, trees=trees, encoder={"top_down": top_down})
