@@ -131,6 +131,13 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way):
         assert 0 < np.linalg.norm(found - wanted) < 0.03 * np.linalg.norm(wanted)
 
 
+def test_words_of_several_pieces_have_the_bound_of_the_table():
+    """A mean has none that follows from the graph."""
+    model = randomised(make_model("wordpieces", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4)
+    stored = weights_of(int8(model, make_config("wordpieces")))
+    assert any(is_int8(value, (X, 2 * WIDE)) for value in stored.values())
+
+
 def test_a_model_computes_its_recurrent_products_so_and_stays_near():
     model, config = wide()
     plain = export_onnx(model, config, vocabulary_digest="0")

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links
 from thinstack.errors import ExportError
-from thinstack.export.onnx.graph import Graph, walk
+from thinstack.export.onnx import torch_export
+from thinstack.export.onnx.graph import OPSET, Graph, walk
 from thinstack.export.onnx.parts import export_cell, inline
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -142,3 +143,26 @@ def test_writes_into_slices_are_exported_right():
         x = torch.randn(rows, X)
         (found,) = runtime.run(None, {part.input[0].name: x.numpy()})[:1]
         np.testing.assert_allclose(found, cell.leaf(x)[0].detach(), rtol=0, atol=1e-5)
+
+
+BRANCHES = """both (float[n] x, bool c) => (float[n] y, float[n] z) <float[1] w = {2.0}> {
+    doubled = Mul(x, w)
+    z = Neg(x)
+    y = If(c) <
+        then_branch = tripled () => (float[n] a) { a = Add(doubled, x) },
+        else_branch = same () => (float[n] b) { b = Identity(x) }
+    >
+}"""
+
+
+def test_a_part_of_a_graph_keeps_what_its_branches_read():
+    whole = onnx.parser.parse_graph(BRANCHES)
+    part = torch_export.cut(whole, whole.input, whole.output[:1])
+    assert [node.op_type for node in part.node] == ["Mul", "If"]
+    model = helper.make_model(part, opset_imports=[helper.make_opsetid("", OPSET)])
+    x = np.array([1, -2], np.float32)
+    for c, expected in (True, 3 * x), (False, x):
+        (found,) = ReferenceEvaluator(model).run(None, {"x": x, "c": np.array(c)})
+        np.testing.assert_array_equal(found, expected)
+    other = torch_export.cut(whole, whole.input, whole.output[1:])
+    assert ([node.op_type for node in other.node], list(other.initializer)) == (["Neg"], [])

@@ -56,6 +56,16 @@ def test_batches_are_of_all_sizes_valid_and_the_same_again(kind):
             assert (values.min(), values.max()) == (low, high)
 
 
+def test_children_stand_in_all_slots_and_leave_some_empty():
+    *_, last = sampled(MODELS["constituency, arity 3"], longest=7)
+    below = {}
+    for parent, slot in zip(last.parents.tolist(), last.slots.tolist(), strict=True):
+        below.setdefault(parent, set()).add(slot)
+    del below[-1]
+    found = {tuple(sorted(slots)) for slots in below.values()}
+    assert found == {(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)}
+
+
 @pytest.mark.parametrize(("kind", "per_tree"), [("parser", 1), ("parser of pairs", 2)])
 def test_a_parser_gets_sentences_with_and_without_trees(kind, per_tree):
     model = MODELS[kind]

@@ -67,6 +67,30 @@ def test_tanh(rows):
     torch.testing.assert_close(found.double(), exact, rtol=0, atol=2e-7)
 
 
+def called(monkeypatch):
+    """The rows of every call of oneDNN from here on."""
+    if fast._LINEAR is None:
+        pytest.skip("this build of torch has no oneDNN")
+    calls = []
+    product = fast.product
+    monkeypatch.setattr(
+        fast, "product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
+    )
+    return calls
+
+
+def test_float64_autocast_and_a_user_who_says_no_take_no_detour(monkeypatch):
+    calls = called(monkeypatch)
+    affine(*arguments(400))
+    assert len(calls) == 1
+    affine(*(part.double() for part in arguments(400)))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert affine(*arguments(400)).dtype == torch.bfloat16
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
+    affine(*arguments(400))
+    assert len(calls) == 1
+
+
 N_CHILDREN = [0, 1, 2, 3]
 WIDTH = 3
 

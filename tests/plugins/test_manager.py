@@ -139,6 +139,16 @@ def test_a_wrapper_of_one_plugin_does_not_reach_another(site):
     assert plugins.find("cell", "mine.v1").summary == "victim"
 
 
+def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site):
+    marker = "hookimpl(wrapper=True, specname='thinstack_cells')"
+    wrapper = hook("return (yield)", "watch", marker)
+    site.install("a-wrapped", "wrapped", cells("wrapped.v1") + wrapper)
+    site.install("empty", "empty_one", cells())
+    plugins = site.manager()
+    found = outcomes(plugins, "name", "kind", "status")
+    assert found == [("wrapped.v1", "cell", "ok"), ("empty_one", "plugin", "ok")]
+
+
 def test_builtins_come_first_then_distributions_in_order(site):
     site.install("zeta", "m_zeta", cells("z.v1"), entry="same")
     site.install("alpha", "m_alpha", cells("a.v1"), entry="same")

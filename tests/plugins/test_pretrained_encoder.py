@@ -7,7 +7,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from tiny_encoder import INSIDE, PIECES, WIDTH, contextual_recipe, write_encoder
+from tiny_encoder import INSIDE, MPNET, PIECES, WIDTH, contextual_recipe, write_encoder
 
 from thinstack.data.files import pretrained_models
 from thinstack.errors import ConfigError, DataError
@@ -174,6 +174,16 @@ def test_an_encoder_is_narrowed_only_if_the_recipe_says_so(saved):
     for options in (fewer, {"feed_forward": INSIDE + 1, "narrowed": True}):
         with pytest.raises(ConfigError, match=f"write feed_forward = {INSIDE} "):
             read(saved, contextual_recipe(options))
+
+
+def test_an_encoder_of_the_other_kind_is_told_as_it_is_to_be_written(saved, tmp_path):
+    write_encoder(tmp_path / "encoder", kind="MPNet")
+    for folder, recipe, write in (
+        (tmp_path / "encoder", None, 'model_type = "mpnet", first = 0, last = 2'),
+        (saved, contextual_recipe(MPNET), 'model_type = "bert", first = 2, last = 3'),
+    ):
+        with pytest.raises(ConfigError, match=f"write {write} .*found model_type"):
+            read(folder, recipe)
 
 
 def test_static_columns_are_vectors_of_the_same_pieces(encoder):

@@ -58,6 +58,23 @@ def test_a_constructor_gets_the_sizes_that_it_names_and_validated_options():
     assert found == {"hidden_size": 7, "kinds": 1, "arity": 2, "gate": "tanh"}
 
 
+def test_a_constructor_with_keywords_gets_all_sizes():
+    class Open(FakeCell):
+        def __init__(self, **arguments: int):
+            self.arguments = arguments
+
+    assert cell(Open).create({}, **SIZES).arguments == SIZES
+    with pytest.raises(ConfigError, match=r"depth: .*known options: none"):
+        cell(Open).create({"depth": 1}, **SIZES)
+
+    class OpenHead(Open):
+        plugin_kind = "head"
+
+    sizes = {"hidden_size": 7, "word_size": 4, "classes": 2}
+    assert Spec("head", OpenHead).create({}, **sizes).arguments == sizes
+    assert Spec("head", OpenHead).create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
+
+
 def test_a_class_may_choose_another_by_its_options():
     class Other(FakeCell):
         def __init__(self, *, depth: int, **arguments: int):

@@ -19,7 +19,7 @@ from thinstack.data.trees.subtrees import LabelledTree, subtree
 from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import PluginManager
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.lesson import Treebank
+from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
 from thinstack.training.lessons.texts import read_plain_texts
@@ -58,6 +58,12 @@ def test_the_middle_class_is_left_out_by_a_share(classes, share):
 
 
 # -- labels that follow phrases
+
+
+def test_unlabelled_phrases_are_not_drawn():
+    given = treebank(chain(8, 2))
+    given.trees[0].labels[:-1] = -1
+    assert alone(given, 50.0) == []
 
 
 def test_a_phrase_has_the_labels_of_its_brackets():
@@ -206,6 +212,19 @@ def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
     (weights, history), again = (run(recipe, data, tmp_path / name) for name in "ab")
     assert same((weights, history), again)
     assert not same((weights, history), run(tiny_recipe.recipe(epochs=2), data, tmp_path / "c"))
+
+
+def test_a_lesson_of_ones_own_says_in_few_words_whether_parsers_learn_from_it():
+    class Own(Lesson):
+        name = "own.v1"
+        summary = "nothing"
+        parsed = True
+
+        def trees(self, treebank, draw):
+            return []
+
+    asked = [Own(), Own(for_parser=False), Exchanged(), Exchanged(for_parser=True)]
+    assert [each.teaches_parser for each in asked] == [True, False, False, True]
 
 
 def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path):

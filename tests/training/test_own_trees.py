@@ -163,3 +163,16 @@ def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data):
     assert found["choices_right"] == pytest.approx(100 * right / cases)
     assert 0 < found["choices_right"] < 100
     assert found["exact_trees"] < 100
+
+
+def test_transitions_are_compared_step_by_step_with_the_gold_trees(data):
+    datasets = load_datasets(recipe_of(APART), data)
+    first, second = [example for example in datasets.train if example.words == 4][:2]
+    left, right = np.array([0, 0, 1, 0, 1, 0, 1]), np.array([0, 0, 0, 0, 1, 1, 1])
+    for example in (first, second):
+        example.trees["gold"] = example.trees["self"] = example.gold.over(left)
+    model = fresh(recipe_of(APART), datasets)
+    assert agreement(model, [first, second])["transitions_right"] == 100
+    second.trees["self"] = second.gold.over(right)  # which differs at the third and the sixth step
+    found = agreement(model, [first, second])["transitions_right"]
+    assert found == pytest.approx(100 * 12 / 14)

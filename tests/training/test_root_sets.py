@@ -6,6 +6,7 @@ import own_lessons
 import pytest
 import tiny_recipe
 import torch
+from test_parser_training import PARSER
 
 import thinstack
 from thinstack.core.scale import FIVE
@@ -97,6 +98,23 @@ def test_a_teacher_labels_phrases_and_shares_out_the_set(data, teacher):
             assert soft[-1].tolist() == (0.5 * inside / len(classes)).tolist()
             assert not soft[:-1].any()
             assert one.tree.root_set == classes
+
+
+def test_a_text_has_the_mean_of_what_a_teacher_says_of_its_sentences(data):
+    model = {"parser": PARSER, "aggregation": "tree"}
+    lesson = {"name": "sets.v1", "sentences": True}
+    recipe = recipe_of(lesson, model=model, teacher={"bundles": ["sentiment"]})
+    train, held, dev = read_items(recipe, data)
+    text = taught_trees(recipe, train, held + dev, data)[-3].tree
+    words = [sentence.split() for sentence in ("A red box .", "It works .")]
+    first, second = (
+        one.scores for one in thinstack.load("sentiment").trees_and_scores(words, "self")
+    )
+    np.testing.assert_allclose(text.soft[:7], first, atol=1e-3)
+    np.testing.assert_allclose(text.soft[7:-1], second, atol=1e-3)
+    mean = (4 * first[-1] + 3 * second[-1]) / 7
+    np.testing.assert_allclose(text.soft[-1, 3:], mean[3:] / mean[3:].sum(), atol=2e-3)
+    assert not text.soft[-1, :3].any()
 
 
 def test_the_sets_of_a_minibatch_are_where_their_roots_are(data):

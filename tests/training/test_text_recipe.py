@@ -92,6 +92,12 @@ def test_an_embedding_says_how_it_learns_on(tmp_path):
     assert own.training.encoder_learning_rate == 3e-5
 
 
+def test_a_name_is_made_fit(tmp_path):
+    names = {"my reviews!": "my-reviews", "...": "texts", "a.b": "a.b"}
+    found = {text_recipe(name, FILES, TASK, "xy", texts=9, init="none").name for name in names}
+    assert found == set(names.values())
+
+
 def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path):
     bundle = tiny_texts.start(tmp_path / "b", trees="constituency", parser=None)
     with pytest.raises(ConfigError, match="found one of constituency trees"):
