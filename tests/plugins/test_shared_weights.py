@@ -6,6 +6,7 @@ import pytest
 import torch
 from test_cells import CONFIGURATIONS, cell_of
 
+from thinstack.core import fast
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.fast import affine, one_weight_gradient, shared
 from thinstack.testing.forests import batch_of, by_depth, by_recursion, random_forest
@@ -52,6 +53,15 @@ def three_times(bias, rows, weight):
     first = affine(bias, rows, weight[:, :4]).tanh()
     second = affine(bias, first, weight[:, :4]).tanh()
     return second, affine(bias, rows * 2, weight[:, :4]).tanh()
+
+
+def test_all_uses_of_a_weight_make_one_product(monkeypatch):
+    products, product, inputs = [], fast.product, weights()
+    monkeypatch.setattr(fast, "product", lambda *given: products.append(given) or product(*given))
+    with one_weight_gradient():
+        parts = three_times(*inputs)
+    sum_of(list(parts)).backward()
+    assert len(products) == 7, "three products forward, three for the rows, one for the weight"
 
 
 def test_a_graph_is_gone_back_in_parts():

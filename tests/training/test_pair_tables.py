@@ -4,6 +4,7 @@ import csv
 import json
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,21 @@ def test_a_recipe_that_asks_for_what_a_table_has_not(tmp_path, task, settings, p
     write(tmp_path / "pairs.csv", rows())
     with pytest.raises(ConfigError, match=problem):
         load_datasets(recipe_of(tmp_path, task, **settings), tmp_path)
+
+
+def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path):
+    found = rows(40)
+    write(tmp_path / "pairs.csv", found)
+    counts = Counter(row["label"] for row in found)
+    share = {"data": {"dev_share": 0.25}}
+    classes, scores = (
+        load_datasets(recipe_of(tmp_path, task, **share), tmp_path).items
+        for task in ("entailment", "relatedness")
+    )
+    assert Counter(pair.target for pair in classes[1]) == {
+        label: round(count / 4) for label, count in counts.items()
+    }
+    assert (len(scores[0]), len(scores[1])) == (30, 10)
 
 
 def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_path):
