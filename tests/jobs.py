@@ -12,7 +12,6 @@ JOBS = {
         "export/test_onnx_transformer.py",
         "export/test_onnx_verify.py::test_a_model_of_two_directions",
         "export/test_onnx_verify.py::test_report",
-        "export/test_onnx_verify.py::test_what_products_in_8_bits_cost_is_told_of_the_file",
         "export/test_operators.py::test_every_registered_part_passes_and_every_operator_is_needed",
         "export/test_reference_cases.py::test_cases_are_what_the_exported_file_answers",
         "bundle/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
@@ -21,10 +20,7 @@ JOBS = {
         "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
         "cli/test_cli_export.py",
     ),
-    "fuzz": (
-        "fuzz/test_fuzzing.py::test_planted_faults_are_found",
-        "fuzz/test_fuzzing.py::test_a_turn_of_all_kinds_finds_nothing",
-    ),
+    "fuzz": ("fuzz/test_fuzzing.py::test_changed_inputs_do_no_harm",),
     "guides": (
         "test_commands.py::test_a_bundle_of_pairs_runs_as_the_page_says",
         "test_commands.py::test_lines_that_train_run",

@@ -61,7 +61,7 @@ MANIFESTED = RunManifest(
     labels=("bad", "good"),
     settings=Settings(),
     shards=(4096, 3),
-    digests=("00", "01"),
+    digests=("00", "11"),
 )
 
 
