@@ -1,4 +1,5 @@
-"""Names that say that a value was computed, not what it is: none of them names a variable in thinstack/."""
+"""No variable of thinstack/ has a name that says that it was computed, and not what it is. A field
+of a class may have one, beside the other fields (`expected`, `found`)."""
 
 import ast
 import subprocess
@@ -11,7 +12,16 @@ BANNED = {"each", "found", "given", "kept", "known", "made", "own", "told"}
 
 def variables(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The line and name of each variable and parameter."""
+    fields = {
+        statement.target
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    }
     for node in ast.walk(tree):
+        if node in fields:
+            continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.lineno, node.id
         elif isinstance(node, ast.arg):

@@ -12,7 +12,6 @@ JOBS = {
         "export/test_onnx_transformer.py",
         "export/test_onnx_verify.py::test_a_model_of_two_directions",
         "export/test_onnx_verify.py::test_report",
-        "export/test_onnx_verify.py::test_what_products_in_8_bits_cost_is_told_of_the_file",
         "export/test_operators.py::test_every_registered_part_passes_and_every_operator_is_needed",
         "export/test_reference_cases.py::test_cases_are_what_the_exported_file_answers",
         "bundle/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
@@ -21,14 +20,10 @@ JOBS = {
         "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
         "cli/test_cli_export.py",
     ),
-    "fuzz": (
-        "fuzz/test_fuzzing.py::test_planted_faults_are_found",
-        "fuzz/test_fuzzing.py::test_a_turn_of_all_kinds_finds_nothing",
-    ),
+    "fuzz": ("fuzz/test_fuzzing.py::test_changed_inputs_do_no_harm",),
     "guides": (
         "test_commands.py::test_a_bundle_of_pairs_runs_as_the_page_says",
         "test_commands.py::test_lines_that_train_run",
-        "test_guide.py",
     ),
     "js": ("js/",),
     "hostile": (
@@ -50,11 +45,9 @@ JOBS = {
         "cli/test_cli_streams.py",
         "integrations/test_server.py::test_the_command_ends_while_it_scores",
         "runtime/test_isolated.py::test_an_endless_loop_is_an_error",
-        "runtime/test_isolated.py::test_the_processes_end_though_a_forked_child_lives",
         "runtime/test_isolated.py::test_the_processes_end_with_the_one_that_asks",
         "runtime/test_pickles.py::test_a_process_that_starts_elsewhere_reads_it",
         "runtime/test_telemetry.py::test_a_forked_process_ends",
-        "runtime/test_telemetry.py::test_the_workers_of_gunicorn_end",
     ),
     "publish": (
         "cli/test_cli_tables.py::test_no_header_from_training_to_scores",

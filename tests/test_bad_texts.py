@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import spacy
-from last_word_model import best, expected
+from last_word_model import best, expected, pipeline
+from predictions import failing
 
 from thinstack.errors import InputError
 from thinstack.integrations.corpora import score_batches
@@ -65,14 +66,7 @@ def test_odd_texts_are_texts(predictor, kind):
 
 def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
     predictor, told = Predictor(last_word, threads=1), list[int]()
-    real = predictor.trees_and_scores
-
-    def failing(words, trees):
-        if ["awful"] in words:
-            raise InputError("too long")
-        return real(words, trees)
-
-    monkeypatch.setattr(predictor, "trees_and_scores", failing)
+    failing(monkeypatch, predictor, "awful", InputError("too long"))
     texts = ["so good", "awful", "so good"]
     read = predictor(texts, on_error=lambda place, _: told.append(place))
     assert ([len(result.sentences) for result in read], told) == ([1, 0, 1], [1])
@@ -123,11 +117,7 @@ def test_of_arrow_rows(predictor, column, kind):
 
 @pytest.fixture(scope="module")
 def nlp(last_word):
-    found = spacy.blank("en")
-    found.add_pipe("sentencizer")
-    config = {"model": str(last_word.path), "threads": 2}
-    found.add_pipe("tree_sentiment", config=config)
-    return found
+    return pipeline(last_word.path, threads=2)
 
 
 @pytest.mark.parametrize("kind", NO_TEXTS)

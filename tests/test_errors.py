@@ -54,23 +54,6 @@ def test_errors_survive_pickling(error, again):
 
 
 @pytest.mark.parametrize(
-    ("place", "lead"),
-    [
-        ({}, ""),
-        ({"source": "dev.txt", "line": 3}, "dev.txt:3: "),
-        ({"source": "dev.txt", "line": 3, "column": 14}, "dev.txt:3:14: "),
-        ({"line": 3, "column": 14}, "3:14: "),
-    ],
-)
-def test_a_tree_error_leads_with_its_place(place, lead):
-    error = TreeError("unbalanced", **place)
-    assert str(error) == f"{lead}unbalanced"
-    assert error.message == "unbalanced"
-    known = {"source": error.source, "line": error.line, "column": error.column}
-    assert known == {"source": None, "line": None, "column": None} | place
-
-
-@pytest.mark.parametrize(
     ("package", "pip"),
     [("onnxruntime", "onnxruntime"), ("sklearn", "scikit-learn"), ("tomli_w", "tomli-w")],
 )
@@ -85,12 +68,6 @@ def test_the_pip_command_names_all_that_the_extra_lacks(monkeypatch):
     lines += ["nowhere-a<3,>=2; extra == 'export'", 'numpy; extra == "export"']
     monkeypatch.setattr(metadata, "requires", lambda name: lines)
     assert "pip install torch nowhere-a, or" in str(MissingExtraError("torch", "export"))
-
-
-def test_what_is_known_is_told():
-    unknown = UnknownNameError("cell", "nary", ["b.v1", "a.v1"])
-    assert str(unknown) == "unknown cell 'nary'; known: a.v1, b.v1"
-    assert str(UnknownNameError("model", "x", [])) == "unknown model 'x'; known: none"
 
 
 def test_a_missing_import_becomes_a_missing_extra():

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,19 +99,6 @@ def test_running_a_model_needs_nothing_of_training(bundle, monkeypatch):
     assert err == "exit code 0\n" * 3
     assert out.count('"root_accuracy": 100.0') == 2
     assert all(part in out for part in ("positive", "acting", "superb"))
-
-
-def test_doctor_tells_what_is_missing():
-    """Without optional packages all is well."""
-    out, err = run(["doctor"], blocked=(*TRAINING, "spacy", "thinc", "transformers"))
-    assert err == "exit code 0\n"
-    assert re.search(r"^missing +export +training and export: onnx is not inst", out, re.MULTILINE)
-    assert re.search(r'^  export +pip install .*"torch>=2.6"', out, re.MULTILINE)
-    assert re.search(r"^ok +prediction +7 reference cases", out, re.MULTILINE)
-    out, err = run(["doctor"], blocked=("onnxruntime", *TRAINING, "spacy", "thinc", "transformers"))
-    assert err == "exit code 1\n"
-    assert re.search(r"^missing +runtime +onnxruntime is not installed", out, re.MULTILINE)
-    assert re.search(r'^  runtime +pip install "onnxruntime>=1.18"', out, re.MULTILINE)
 
 
 def test_a_converter_names_the_extra_that_it_needs(monkeypatch):

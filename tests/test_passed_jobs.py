@@ -49,14 +49,6 @@ def test_every_job_says_what_it_covers():
         assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_rows_are_sorted_and_the_last_pass_counts(first):
-    for job, seconds in (("b", "2"), ("a", "1"), ("b", "3")):
-        assert "recorded" in passed.record(job, first, seconds, "4", "0")
-    rows = [line.split("\t") for line in passed.FILE.read_text(encoding="utf-8").splitlines()]
-    assert [(row[0], row[1], row[3]) for row in rows[1:]] == [("a", first, "1"), ("b", first, "3")]
-    assert [*passed.late()] == []
-
-
 def test_nothing_is_recorded_of_other_files_or_of_no_test(first):
     passed.record("a", first, "1", "0", "7")
     (passed.FILE.parents[1] / "a.py").write_text("changed")
@@ -77,9 +69,3 @@ def test_a_job_is_late_after_commits_of_what_it_covers(first):
     (line,) = passed.late()
     assert ".ci/jobs/a " in line
     assert " 3 commits" in line
-
-
-def test_a_job_that_never_passed_or_at_a_commit_that_is_gone_is_named(first):
-    passed.record("a", first, "1", "4", "0")
-    (passed.FILE).write_text(passed.FILE.read_text().replace(first, "0" * 40))
-    assert [line.split()[0] for line in passed.late()] == [".ci/jobs/a", ".ci/jobs/b"]

@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -90,21 +88,3 @@ def test_messages_name_public_things():
                 texts = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant)]
                 told = [x for x in texts if isinstance(x, str) and " " in x and "import " not in x]
                 assert inside("\n".join(told)) == [], path
-
-
-def test_only_contracts_need_torch():
-    code = "import sys, thinstack.plugins as p; p.Reader; print('torch' in sys.modules); p.Cell"
-    code += "; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True"]
-
-
-def test_only_public_modules_packages_and_plugins_list_names():
-    plugins = "plugins/(cells|heads|embeddings|encoders|parsers|readers)|training/(tasks|lessons)/"
-    kept, listing = re.compile(f"{plugins}|__init__"), []
-    for path in ROOT.glob("thinstack/**/*.py"):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        lists_names = re.search("^__all__ =", path.read_text(encoding="utf-8"), re.MULTILINE)
-        if lists_names and name not in SHOWN and not kept.search(str(path)):
-            listing.append(name)
-    assert listing == []

@@ -191,8 +191,8 @@ class UnknownNameError(ThinstackError, LookupError):
     The message lists the names that are known, and then says what is in `more`.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], more: Iterable[str] = ()):
-        self.kind, self.name, self.known, self.more = kind, name, sorted(known), list(more)
+    def __init__(self, kind: str, name: str, names: Iterable[str], more: Iterable[str] = ()):
+        self.kind, self.name, self.known, self.more = kind, name, sorted(names), list(more)
         listed = f"known: {', '.join(self.known) or 'none'}"
         super().__init__("; ".join([f"unknown {kind} {shown(name)}", listed, *self.more]))
 

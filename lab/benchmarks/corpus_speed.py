@@ -38,7 +38,7 @@ from rich.table import Table
 from timing import interleaved, ratio
 
 import thinstack
-from thinstack.integrations.corpora.work import BATCH_ROWS
+from thinstack.integrations.corpora.scoring import BATCH_ROWS
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, in_batches
 from thinstack.text.sentences import splitter

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thinstack.core import Forest, Tree, transitions
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import join
-from thinstack.data.trees.pairs import SickPair, read_sick
+from thinstack.data.trees.pairs import read_sick
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import DataError
@@ -22,7 +22,7 @@ from thinstack.text.given_trees import tree_maker
 
 SENTIMENTS = ("0", "1", "2", "3", "4")
 RATINGS = ("1", "2", "3", "4", "5")
-JUDGEMENTS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
+JUDGEMENTS = ("neutral", "entailment", "contradiction")
 CONSTITUENTS = ("constituent", "other")
 KAPPA = 0.1
 
@@ -64,9 +64,23 @@ def sst(data: Path, split: str) -> list[Labelled]:
     return read_labelled(data / f"sst/{split}.txt", SENTIMENTS)
 
 
+class SickPair(NamedTuple):
+    id: str
+    dependency: tuple[Tree, Tree]
+    constituency: tuple[Tree, Tree]
+    relatedness: float
+    entailment: str
+
+
 @cache
 def sick(data: Path, split: str) -> list[SickPair]:
-    return read_sick(data / "sick" / split)
+    folder = data / "sick" / split
+    rated = read_sick(folder, "dependency", "relatedness")
+    judged = read_sick(folder, "binary", "entailment")
+    return [
+        SickPair(one.id, one.trees, other.trees, float(one.target), str(other.target))
+        for one, other in zip(rated, judged, strict=True)
+    ]
 
 
 def sst_over(data: Path, split: str, *, source: str) -> list[Labelled]:

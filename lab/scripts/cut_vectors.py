@@ -13,16 +13,18 @@ import io
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import numpy as np
 import typer
 
 from thinstack.cli import main
+from thinstack.data.files.compressed import opened_bytes
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.trees.text_files import read_text
 from thinstack.data.words import ptb
-from thinstack.data.words.vectors import read_vectors
+from thinstack.data.words.vectors import WordVectors, read_vectors
 from thinstack.errors import ConfigError
 
 WORD = re.compile(r"[^\s()]+")
@@ -40,13 +42,26 @@ def cut(
     if out.suffix != ".npz":
         raise ConfigError(f"{out}: expected a name that ends with .npz")
     words = {found.group() for text in texts for found in WORD.finditer(read_text(text))}
-    kept = read_vectors(vectors, only=spellings(words))
+    kept = vectors_of(spellings(words), vectors)
     file = io.BytesIO()
     np.savez_compressed(file, words=np.array(kept.words), vectors=kept.vectors)
     write_atomically(out, file.getvalue())
     forms = set(kept.words)
     known = sum(not forms.isdisjoint(spellings([word])) for word in words)
     typer.echo(f"{out}: {len(forms):,} vectors, for {known:,} of {len(words):,} words")
+
+
+def vectors_of(words: set[str], path: Path) -> WordVectors:
+    """The vectors of these words in a file. Lines that begin with other words are left out first,
+    because all vectors may be more than memory holds."""
+    beginnings = {word.partition(" ")[0].encode() for word in words}
+    with TemporaryDirectory() as folder, opened_bytes(path) as lines:
+        part = Path(folder) / path.name
+        with part.open("wb") as file:
+            file.writelines(line for line in lines if set(line.split()[:1]) & beginnings)
+        table = read_vectors(part)
+    places = [place for place, word in enumerate(table.words) if word in words]
+    return WordVectors(tuple(table.words[place] for place in places), table.vectors[places])
 
 
 def spellings(words: Iterable[str]) -> set[str]:

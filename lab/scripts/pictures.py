@@ -199,7 +199,9 @@ def digests() -> dict[str, str]:
     folder = ROOT / "thinstack" / "integrations"
     files = {
         "page.png": [*(folder / "serving/page").iterdir(), *(folder / "show").glob("*.css")],
-        "report.png": [folder / "report" / name for name in ("page.css", "page.py", "words.py")],
+        "report.png": [
+            folder / "report" / name for name in ("page.css", "page.html", "page.py", "parts.html")
+        ],
     }
     shown, model = {"page.png": TREE, "report.png": repr(STAYS)}, "sentiment/manifest.json"
     found = {}

@@ -58,18 +58,6 @@ def test_it_is_read_without_scripts_and_without_a_network(browser, address, widt
     context.close()
 
 
-@pytest.mark.parametrize("width", [360, 1440])
-def test_nothing_is_wider_than_the_screen(browser, address, width):
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.goto(address)
-    sizes = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-    scrolled, seen = page.evaluate(sizes)
-    assert scrolled == seen == width
-    hidden = page.locator("td.picture").first.is_hidden()
-    assert hidden == (width == 360), "the numbers stay, the pictures go"
-    page.close()
-
-
 def test_it_can_be_printed(browser, address):
     page = browser.new_page(color_scheme="dark")
     page.goto(address)

@@ -115,11 +115,6 @@ def test_obvious_sentences_are_on_the_right_side(predictor, text):
     assert found.label in (LABELS[3:] if text in GOOD else LABELS[:2])
 
 
-def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor):
-    known, unknown = predictor.predict([["unwatchably", "bad"], ["zzyzzx", "bad"]])
-    assert not np.allclose(known.node_scores[0], unknown.node_scores[0], atol=1e-3)
-
-
 def test_evaluate_gives_the_figures_of_its_manifest(bundle, predictor, data_dir):
     figures = bundle.manifest.metrics["development"]
     for source, least in (("gold", (50.5, 88.8, 82.0)), ("auto", (49.8, 87.8, 84.4))):

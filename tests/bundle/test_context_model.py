@@ -8,8 +8,6 @@ from predictions import sentences_of
 import thinstack
 from thinstack.data.trees.treebank import read_trees
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-from thinstack.runtime.predictor import Predictor
-from thinstack.text.batching import BATCH_PIECES
 from thinstack.text.raw_text import detokenize
 
 FOLDER = model_of("sentiment-context")
@@ -53,18 +51,3 @@ def test_a_sentence_scores_the_same_beside_others(predictor, data_dir):
         ((found,),) = sentences_of(predictor, [text], split=False)
         np.testing.assert_array_equal(found.transitions, expected.transitions)
         np.testing.assert_allclose(found.node_scores, expected.node_scores, atol=1e-5)
-
-
-def test_a_batch_has_so_many_pieces_at_most(predictor, monkeypatch):
-    sizes = []
-    run = Predictor._run
-
-    def watch(self, batch):
-        sizes.append(len(batch.lengths))
-        return run(self, batch)
-
-    monkeypatch.setattr(Predictor, "_run", watch)
-    monkeypatch.setitem(BATCH_PIECES, "cpu", 12)
-    found = predictor.predict([["a", "good", "film"]] * 10)
-    assert sizes == [4, 4, 2]
-    np.testing.assert_allclose(found[9].node_scores, found[0].node_scores, atol=1e-6)

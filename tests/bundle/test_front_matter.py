@@ -43,12 +43,6 @@ def test_figures_are_shares_of_what_they_were_measured_on():
     assert places == {("sst/dev.txt", "sst/dev.txt")}
 
 
-def test_a_model_of_aspects_is_one_of_sentiment():
-    labels = ("no term", "negative", "neutral", "positive")
-    data = read(CONFIG.model_copy(update={"labels": labels}))
-    assert data.tags == ["thinstack", "onnx", "sentiment-analysis"]
-
-
 def test_of_other_classes_there_is_no_binary_figure():
     data = read(shipped=SHIPPED)
     assert data.tags == ["thinstack", "onnx"]
@@ -67,10 +61,6 @@ def test_what_is_not_measured_as_shipped_has_means_over_seeds():
         ("pearsonr", f"Pearson's r{after}", 0.8679),
         ("mse", f"mean squared error{after}", 1.5),
     ]
-
-
-def test_without_figures_there_is_no_index():
-    assert read().eval_results is None
 
 
 @pytest.mark.parametrize("odd", ["yes", "a: b", "é\u2028🙂\x85\x7f", '"\\n', "- x", "1.0", "#"])

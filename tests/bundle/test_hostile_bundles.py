@@ -34,12 +34,6 @@ def test_hostile_bundles_cost_little(tmp_path):
     assert used["peak"] < 1 << 30
 
 
-def test_the_pickles_would_do_harm(tmp_path):
-    for protocol in (0, 5):
-        pickle.loads(pickle.dumps(Creating(tmp_path / str(protocol)), protocol))
-        assert (tmp_path / str(protocol)).is_dir()
-
-
 def test_torch_weights_are_never_unpickled(golden, tmp_path):
     pickled = pickle.dumps(Creating(tmp_path / "outside"))
     for content in (pickled, zipped(1 << 20), b"", bytes(100), b"[" * 1000):

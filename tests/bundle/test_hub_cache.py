@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -105,12 +104,10 @@ def flipped(path):
     os.utime(path, ns=(dates.st_atime_ns, dates.st_mtime_ns))
 
 
-Damage = Callable[[Path], None]
 DAMAGES = {
     "truncated": (truncated, ["onnx/model.onnx"]),
     "flipped": (flipped, ["vocabulary.txt"]),
     "gone": (Path.unlink, ["config.json"]),
-    "two": (truncated, ["config.json", "onnx/model.onnx"]),
     "manifest": (truncated, ["manifest.json"]),
     "manifest and more": (flipped, ["manifest.json", "vocabulary.txt"]),
 }
@@ -150,16 +147,6 @@ def test_where_it_cannot_be_mended_the_folder_to_delete_is_named(hub, tmp_path, 
     ((found, _, _),) = run(hub, tmp_path, ["open", FILMS], **SECOND)
     assert found.startswith(f"BundleError: {FILMS}: ")
     assert found.endswith(f"its copy in the cache is damaged: delete {folder}")
-
-
-def test_what_its_author_damaged_is_told(hub, files, tmp_path):
-    swapped = files["vocabulary.txt"][::-1]
-    hub.repositories["user/films"].commit(files | {"vocabulary.txt": swapped})
-    hub.requests.clear()
-    ((found, _, _),) = run(hub, tmp_path, ["open", FILMS])
-    assert found.startswith(f"BundleError: {FILMS}, as its author uploaded it: ")
-    assert "vocabulary.txt" in found
-    assert hub.downloaded().count("vocabulary.txt") == 1
 
 
 @pytest.mark.parametrize("commit", ["../../../outside", "main", "A" * 40])

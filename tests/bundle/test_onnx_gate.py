@@ -96,12 +96,6 @@ def test_the_bundled_model_is_read_as_onnx_reads_it():
         assert found[tensor.name].flags.writeable
 
 
-@pytest.mark.parametrize("kind", ["words", "wordpieces"])
-@pytest.mark.parametrize("parsed", [None, "capped"])
-def test_hand_made_models_pass(kind, parsed):
-    check(last_word_model(kind, parser=parsed, metadata={"labels": '["schön"]'}))
-
-
 @pytest.mark.parametrize("raw", [True, False])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from thinstack.errors import InputError
 from thinstack.integrations import spark
 from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.corpora.run_manifest import Settings
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.plugins.manager import manager
@@ -108,7 +108,7 @@ def test_what_was_written_here_is_own_wherever_it_lies(notes, tmp_path):
 
 def test_only_a_model_that_runs_is_noted(foreign, notes, tmp_path):
     files = {name: foreign.read(name) for name in foreign.manifest.files if name != CONFIG_FILE}
-    write_bundle(tmp_path / "theirs", files, config=foreign.config, own=False)
+    write_bundle(tmp_path / "theirs", files, config=foreign.config, is_own=False)
     bare = {name: content for name, content in files.items() if not name.startswith("onnx")}
     write_bundle(tmp_path / "bare", bare, config=foreign.config)
     assert not notes.exists()

@@ -71,13 +71,6 @@ def test_weights_of_every_kind_of_model_come_back(tmp_path, name):
     assert all(torch.equal(found[key], expected[key]) for key in expected)
 
 
-def test_a_cell_that_both_directions_share_is_shared_again(tmp_path):
-    config = config_of(**CHANGES["deep_shared"])
-    loaded = load_model(bundle(tmp_path / "model", weights_of(new_model(config)), config))
-    for layer in loaded.encoder.stack():
-        assert layer.down.cell is layer.up.cell
-
-
 def test_a_model_comes_back_as_it_was_in_evaluation_mode(tmp_path):
     model = new_model(config_of(embedding={"kind": "words", "size": 3, "dropout": 0.5}))
     written = bundle(tmp_path / "model", weights_of(model))
@@ -124,9 +117,13 @@ def test_weights_beside_an_onnx_file_are_stored_once(tmp_path, quantize):
         torch.testing.assert_close(loaded[name], value, rtol=1e-6, atol=0)
 
 
-def test_weights_that_half_precision_would_round_are_kept(tmp_path):
-    model, other = new_model(), new_model(seed=1)
-    exported = export_onnx(other, CONFIG, vocabulary_digest="0")
+@pytest.fixture(scope="module")
+def exported():
+    return export_onnx(new_model(seed=1), CONFIG, vocabulary_digest="0")
+
+
+def test_weights_that_half_precision_would_round_are_kept(tmp_path, exported):
+    model = new_model()
     assert not torch.equal(model.embedding.table.half().float(), model.embedding.table)
     written = bundle(tmp_path / "model", weights_of(model, beside=exported), CONFIG, exported)
     assert_same_weights(load_model(written), model)
@@ -166,9 +163,8 @@ def test_weights_that_two_executors_share_are_stored_once(feeds):
         load_state(other, dict(list(stored.items())[1:]))
 
 
-def test_equal_models_have_equal_files():
-    model = new_model()
-    exported = export_onnx(model, CONFIG, vocabulary_digest="none")
+def test_equal_models_have_equal_files(exported):
+    model = new_model(seed=1)
     files = {weights_of(model, beside=exported) for _ in range(20)}
     assert len(files) == 1
     assert load(files.pop()).keys() < load(weights_of(model)).keys()

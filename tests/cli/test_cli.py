@@ -1,6 +1,5 @@
 """What commands print; every bad input ends in one message and exit code 2."""
 
-import errno
 import io
 import json
 import os
@@ -110,19 +109,6 @@ def test_a_long_sentence_is_read_in_parts(cli, bundle, tmp_path):
     refused(cli("predict", "good", "--model", bundle, "--max-words", 1), "max_words is 1")
 
 
-def test_a_page_that_cannot_be_written_leaves_the_old_one(cli, bundle, tmp_path, monkeypatch):
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    for option in ("--html", "--svg"):
-        (tmp_path / "page").write_text("old")
-        answer = cli("predict", "good", "--model", bundle, option, tmp_path / "page")
-        refused(answer, f"No space left on device: '{tmp_path / 'page'}'")
-        assert [path.name for path in tmp_path.iterdir()] == ["page"]
-        assert (tmp_path / "page").read_text() == "old"
-
-
 @pytest.mark.parametrize("option", ["--html", "--svg"])
 def test_a_page_replaces_nothing_that_is_read(cli, bundle, tmp_path, option):
     texts = tmp_path / "t.html"
@@ -182,9 +168,6 @@ def test_without_words_there_is_nothing_to_predict(cli, bundle, texts):
     answer = cli("predict", *texts, "--model", bundle)
     warning = "warning: text 0 has no words\n" if texts else ""
     refused(answer._replace(err=answer.err.removeprefix(warning)), "found no words to score")
-
-
-ODD = {"good": 1, "😀": 1, "🙃 good 👍!": 4, "xqzw vbnk": 2, "(good) [film]": 6, "!?": 1, "! ?": 2}
 
 
 @pytest.mark.parametrize("args", [["--json"], []])

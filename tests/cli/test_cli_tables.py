@@ -103,7 +103,7 @@ def test_no_header_from_training_to_scores(cli, unheaded):
     for columns in ((), ("--text", first[0], "--label", first[1])):
         refused = cli(*start, *columns)
         assert refused.code == 2
-        assert f"{unheaded}:1: " in refused.err
+        assert f"{unheaded}: " in refused.err
         assert "--no-header" in refused.err
     answer = cli(*start, "--no-header", *named)
     assert (answer.code, answer.err) == (0, "")

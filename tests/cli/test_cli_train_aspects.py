@@ -83,7 +83,7 @@ BEFORE = ("It is.", "", "", "")
         (None, ("--init", "none"), "model.parser: .*start from a bundle that has one"),
         (None, ("--init", "other"), "task.guide, or else the bundle of .*other does not"),
         (None, (), "unknown model 'aspects'.*pip install ./models/thinstack-aspects"),
-        (None, ("--init", "sentiment", "--scale"), "--scale: .*found aspects"),
+        (None, ("--init", "sentiment", "--scale"), "--scale: .*leave it out"),
         (None, ("--span-group", "sc"), "--span-group: .*--task spans"),
         (None, ("--init", "sentiment", "--labels", "a,b"), "model.labels: .*found no term, a, b"),
         (None, ("--label", "said"), "column 'said', found 'text', 'start', 'end', 'label'"),

@@ -18,7 +18,6 @@ from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 X, H = 3, 4
-SCRIPT_WARNING = "ignore:`torch.jit.:DeprecationWarning"
 
 PLAIN = {
     "spinn_lstm": lambda: SpinnLSTM(input_size=X, hidden_size=H),

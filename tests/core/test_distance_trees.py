@@ -116,36 +116,8 @@ def test_the_breaks_of_a_shape_give_its_tree(shape, count):
     np.testing.assert_array_equal(found, np.concatenate([expected, expected]))
 
 
-def test_ties_in_a_sentence_longer_than_the_scrambled_places():
-    distances = torch.zeros(9_000)
-    distances[4_500:] = 1 / 64
-    check_one = trees([distances.numpy()]).transitions
-    np.testing.assert_array_equal(check_one, by_a_stack(distances.tolist()))
-
-
-def by_a_stack(distances):
-    """As `cut`, without recursion: a gap closes all lower ones before it."""
-    steps, stack = [0], []
-    for place, value in enumerate(distances[:-1]):
-        key = (round(value * 16), place * 2531 % 2**12, -place)
-        while stack and stack[-1] < key:
-            stack.pop()
-            steps.append(1)
-        stack.append(key)
-        steps.append(0)
-    return steps + [1] * len(stack)
-
-
 @pytest.mark.parametrize("distance", [0.0, -1000.0, 5000.0])
 def test_equal_distances_make_no_chain(distance):
     found = trees([np.full(words, distance, np.float32) for words in (10_000, 7)])
     # A random binary search tree of 10,000 keys is some 2 ln n + O(1) = 30 deep.
     assert len(schedule_transitions(found.transitions).leaf_counts) < 40
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
-def test_it_can_be_scripted():
-    scripted = torch.jit.script(trees_of_distances)
-    given = torch.randn(43), torch.tensor([15, 25, 3]), torch.tensor([1, 0, 0])
-    for found, expected in zip(scripted(*given), trees_of_distances(*given), strict=True):
-        assert torch.equal(found, expected)

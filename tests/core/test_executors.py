@@ -5,16 +5,13 @@ import pytest
 import torch
 from core.cells import KINDS, AnyArity, FixedArity, OwnLeaf, X
 from core.random_trees import Edges, forests
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import assert_agrees, forest_of, outputs_top_down
 
-from thinstack.core import Forest, Tree
 from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
 from thinstack.core.schedule import schedule_lengths
 from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
-
-SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +59,6 @@ def few_kinds(forest):
     return forest._replace(slots=forest.slots % KINDS)
 
 
-@settings(max_examples=100)
 @given(edges=forests(), seed=st.integers(0, 2**31))
 def test_any_forest_in_any_order(cells, downward, edges, seed):
     for cell in cells[edges.arity]:
@@ -78,34 +74,6 @@ def test_sentences_no_trees_and_one_node(downward, lengths):
     for cell in downward:
         chains = forest_of({"lengths": sizes.numpy()})
         check_down(cell, TopDown(cell), chains, schedule_lengths(sizes))
-
-
-def few_shapes(arity):
-    star = Edges([-1, 0, 0, *[-1] * 3], [0, 1, 0, 0, 0, 0], [1, 2, 3, 1, 1, 1], arity)
-    deep = Edges([1, 2, 3, -1, 1, 3], [0, 1, 0, 0, 1, 1], [1, 2, 3, 1, 2, 2], arity)
-    return [star, deep, Edges([-1], [0], [1], arity), Edges([], [], [], arity), deep, star]
-
-
-@pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize(
-    "make", [AnyArity, lambda: FixedArity(2), lambda: OwnLeaf(3)], ids=["any", "fixed", "own_leaf"]
-)
-def test_scripted(make):
-    torch.manual_seed(1)
-    cell = make()
-    eager = DepthOrdered(cell)
-    scripted = torch.jit.script(eager)
-    for edges in few_shapes(cell.arity):
-        check_up(cell, scripted, edges.forest, eager=eager)
-
-
-@pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize("number", [0, 1])
-def test_scripted_from_the_roots_down(downward, number):
-    cell = downward[number]
-    scripted = torch.jit.script(TopDown(cell))
-    for edges in few_shapes(3):
-        check_down(cell, scripted, edges.forest, edges.schedule)
 
 
 SIZE = 1500
@@ -135,24 +103,6 @@ def test_a_long_chain(by_hand):
     torch.testing.assert_close(root[0], h, rtol=0, atol=1e-12)
     found = down(TopDown(cell), schedule_lengths(torch.tensor([SIZE])), x.flip(0))
     torch.testing.assert_close(found[0], h, rtol=0, atol=1e-12)
-
-
-@settings(max_examples=30)
-@given(
-    sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5),
-    shapes=st.randoms(use_true_random=False),
-)
-def test_a_tree_does_not_feel_its_neighbours(cells, sizes, shapes):
-    cell = cells[2][0]
-    trees = [shapes.choice([Tree.left, Tree.right, Tree.balanced])(["w"] * n) for n in sizes]
-    batch, start = batch_of(cell, Forest.of(trees), 5), 0
-    with torch.no_grad():
-        outputs, roots, words = by_depth(DepthOrdered(cell), cell, batch)
-        for rank, tree in enumerate(trees):
-            nodes = slice(start, start := start + len(tree))
-            alone = by_depth(DepthOrdered(cell), cell, batch.tree(nodes.start, nodes.stop))
-            expected = [outputs[nodes], roots[rank : rank + 1], words[nodes]]
-            torch.testing.assert_close(alone, expected, rtol=0, atol=1e-13)
 
 
 def test_inputs_are_left_as_they_were(cells, downward):

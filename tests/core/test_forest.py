@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Forest, Tree
-from thinstack.core.forest import join, text_sizes, without_trees
+from thinstack.core.forest import join, text_sizes
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import TreeError
 
@@ -96,13 +96,6 @@ def test_breaks_are_zeros_where_a_part_has_none():
     assert sentences.inputs(["breaks"])["breaks"].tolist() == [0, 0]
     assert text_sizes(text.lengths, text.breaks).tolist() == [2 * 8 - 1]
     assert text_sizes(text.lengths, np.array([0, 7, 0])).tolist() == [1, 2 * 7 - 1]
-
-
-def test_trees_are_left_out():
-    forest = Forest.of_binary([Tree.left(["x", "y"])])
-    bare = without_trees(forest)
-    assert (forest.transitions.tolist(), bare.transitions.tolist()) == ([0, 0, 1], [])
-    assert (bare.lengths, bare.sizes) == (forest.lengths, forest.sizes)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ the reference."""
 import numpy as np
 import pytest
 import torch
-from core.stacks import FED, PLAIN, X, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
+from core.stacks import FED, PLAIN, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
 from oracle import by_reference
 
 from thinstack.core.transitions import validate
@@ -98,13 +98,3 @@ def test_neighbours_change_nothing(name):
     order = np.array([4, 2, 5, 0, 3, 1])
     mixed = parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order])
     torch.testing.assert_close(mixed.roots, together.roots[order], rtol=0, atol=1e-13)
-
-
-def test_inputs_stay_as_they_were():
-    parser, (words, lengths, _) = parser_of("two_widths_fed"), batch_of([3, 5])
-    before = words.clone(), lengths.clone()
-    parser.parse(words, lengths)
-    parser.parse(words, lengths.int())
-    assert torch.equal(words, before[0])
-    assert torch.equal(lengths, before[1])
-    assert words.shape == (8, X)

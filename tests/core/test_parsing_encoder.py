@@ -9,7 +9,7 @@ import torch
 
 from thinstack.core.config import ModelConfig
 from thinstack.core.transitions import breaks_of, over, right, spans_of
-from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
 
 LENGTHS = [4, 1, 7, 2]
@@ -128,14 +128,6 @@ def test_a_text_is_a_tree_over_the_trees_of_its_sentences():
     torch.testing.assert_close(given["node_scores"], found["node_scores"], rtol=0, atol=1e-14)
 
 
-def test_without_breaks_every_sentence_is_a_tree():
-    model = model_of()
-    inputs = inputs_of(model)
-    left_out = {name: values for name, values in inputs.items() if name != "breaks"}
-    for name, scores in model(inputs).items():
-        assert torch.equal(scores, model(left_out)[name])
-
-
 def by_hand(distances, transitions):
     """Loss, right cuts and cases, node by node."""
     loss, right, cases = 0.0, 0, 0
@@ -164,20 +156,6 @@ def test_the_loss_is_that_of_each_spans_cut():
     assert found.right == found.cases > 0
     none = model.encoder.judge(joint.choices[:0], joint.free, own[:0])
     assert (none.loss.item(), none.right, none.cases) == (0, 0, 0)
-
-
-def test_the_loss_of_the_parser_reaches_its_weights_and_those_of_words():
-    model = model_of()
-    inputs = inputs_of(model, trees=True)
-    joint = model.joint(inputs)
-    model.encoder.judge(joint.choices, joint.free, inputs["transitions"]).loss.backward()
-    graded = {name for name, weight in model.named_parameters() if weight.grad is not None}
-    learnt = {name for name, _ in model.named_parameters() if ".parser." in name}
-    assert graded == learnt | {"embedding.table"}
-    assert all(weight.grad.abs().sum() > 0 for weight in model.encoder.parser.parameters())
-    lengths = inputs["lengths"]
-    words = inputs["token_ids"][torch.repeat_interleave(lengths > 2, lengths)]
-    assert (model.embedding.table.grad.to_dense()[words].abs().sum(1) > 0).all()
 
 
 def test_the_worst_choice():
@@ -230,13 +208,6 @@ def test_refused(change, found):
         model({**inputs_of(model), **change})
 
 
-def test_a_deep_or_bidirectional_encoder_behind_a_parser():
-    encoder = {"layers": 2, "top_down": {"name": "top_down_lstm.v1", "hidden_size": 4}}
-    cell = {"name": "lexicalized_lstm.v1", "hidden_size": 5}
-    found = model_of(encoder={**encoder, "layers": 1}, cell=cell)
-    assert found(inputs_of(found))["node_scores"].shape == (2 * sum(LENGTHS) - len(LENGTHS), 3)
-
-
 def test_transitions_is_the_tracking_lstm():
     options = {"size": 8, "lookahead": 2, "feeds": False}
     by_parser = config_of(parser={"name": "transitions.v1", "options": options})
@@ -263,10 +234,3 @@ def test_transitions_is_the_tracking_lstm():
 def test_configurations_that_are_refused(fields, found):
     with pytest.raises(ConfigError, match=found):
         config_of(**fields)
-
-
-def test_unknown_parsers_and_options():
-    with pytest.raises(UnknownNameError, match=r"distances\.v1, transitions\.v1"):
-        model_of(parser={"name": "cky.v1"})
-    with pytest.raises(ConfigError, match="widht"):
-        model_of(parser={"name": "distances.v1", "options": {"widht": 3}})

@@ -8,7 +8,7 @@ import torch
 from core.configured import config_of
 from core.running_mean import RunningMean
 
-from thinstack.errors import ConfigError, ExportError, UnknownNameError
+from thinstack.errors import ConfigError, ExportError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
@@ -99,8 +99,3 @@ def test_without_a_module_that_exports_it(monkeypatch):
 def test_settings_that_it_does_not_take(encoder, trees, found):
     with pytest.raises(ConfigError, match=found):
         build_model(config(encoder, trees=trees), entries=9)
-
-
-def test_an_encoder_that_is_not_registered():
-    with pytest.raises(UnknownNameError, match="nobody"):
-        build_model(config({"name": "nobody.v1"}), entries=9)

@@ -4,14 +4,14 @@ ones."""
 import pickle
 
 import pytest
-from core.random_trees import ANY, WORDS, nodes_of, tree_of
+from core.random_trees import ANY, WORDS, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
 from thinstack.data.trees.binarize import from_binary, to_binary
-from thinstack.data.trees.brackets import SPACE, from_brackets, to_brackets
+from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 DEEP = 20_000
@@ -28,18 +28,6 @@ def labelled(draw, shapes=ANY, labels=WORDS):
     return tree.with_labels(
         [None if absent and word is None else label for label, absent, word in parts]
     )
-
-
-@thorough
-@given(ANY, st.sampled_from(SPACE))
-def test_unlabelled_brackets(nested, space):
-    def write(part):
-        return part if isinstance(part, str) else f"( {' '.join(map(write, part))} )"
-
-    tree = tree_of(nested).with_labels([None] * len(nodes_of(nested)))
-    text = to_brackets(tree, labelled=False)
-    assert text == write(nested)
-    assert from_brackets(text.replace(" ", space), labelled=False) == tree
 
 
 @thorough
@@ -62,8 +50,6 @@ def deep(shape):
     words = [f"w{i % 10}" for i in range(DEEP + 2)]
     if shape == "unary":
         tree = Tree.from_parents([*range(1, DEEP + 2), -1], ["w", *[None] * (DEEP + 1)])
-    elif shape == "flat":
-        tree = Tree.from_parents([DEEP] * DEEP + [-1], [*words[:DEEP], None])
     else:
         tree = (Tree.left if shape == "left" else Tree.right)(words)
     return tree.with_labels("ABCDEFG"[i % 7] for i in range(len(tree)))
@@ -90,14 +76,3 @@ def test_deep_trees(shape):
 def test_a_cycle_as_long_as_the_tree_is_found():
     with pytest.raises(TreeError, match="node 1 is its own ancestor"):
         Tree.from_parents([-1, *range(2, DEEP), 1], ["w"] * DEEP)
-
-
-@pytest.mark.parametrize(
-    "case", ["left right", "right left", "unary head", "flat right", "flat left", "flat head"]
-)
-def test_deep_trees_made_binary(case):
-    shape, branching = case.split()
-    tree = deep(shape)
-    binary = to_binary(tree, branching=branching, heads=lambda label, below: len(below) // 2)
-    assert len(binary.transitions) == 2 * len(tree.words) - 1
-    assert from_binary(binary) == tree

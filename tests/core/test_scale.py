@@ -10,7 +10,6 @@ import pytest
 from thinstack.core.scale import Scale, are_numbers, in_order, ordered
 from thinstack.evaluate.accuracy import NAMES, binary_right
 from thinstack.evaluate.figures import figure_names
-from thinstack.runtime.views import View
 
 TABLE = json.loads(Path(__file__).with_name("scales.json").read_text(encoding="utf-8"))
 SCALES = [(row["labels"], row) for row in TABLE["scales"]]
@@ -78,13 +77,3 @@ def test_numbers_are_sorted_as_numbers_but_are_no_scale():
     assert not are_numbers(["1", "two"])
     assert not are_numbers(["1", "inf"])
     assert not are_numbers(["1 red", "1 blue"])
-
-
-def test_views_are_of_any_scale():
-    rows = np.array([[0.5, 0.3, 0.2]], np.float32)
-    view = View.choose(("POS", "NEU", "NEG"), 2, None)
-    scores, weight = view.scores(rows)
-    assert view.labels == ("negative", "positive")
-    np.testing.assert_allclose(scores, [[0.2 / 0.7, 0.5 / 0.7]], rtol=1e-6)
-    assert weight == pytest.approx(0.7)
-    assert View.choose(("POS", "NEU", "NEG"), 3, None).labels == ("POS", "NEU", "NEG")

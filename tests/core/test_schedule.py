@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from core.random_trees import BINARY, WORDS, Edges, forests, nodes_of
+from core.random_trees import BINARY, Edges, forests, nodes_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,15 +103,6 @@ def test_schedule_of_transitions(trees, dtype):
     assert tree_numbers(found.stacked, found.roots).tolist() == [
         k for k, size in enumerate(sizes) for _ in range(size)
     ]
-
-
-@given(st.data(), st.integers(1, 3))
-def test_rows_of_children_where_none_is_missing(data, arity):
-    full = st.recursive(
-        WORDS, lambda below: st.lists(below, min_size=arity, max_size=arity), max_leaves=9
-    )
-    edges = edges_of(data.draw(st.lists(full, max_size=4)), arity)
-    check_child_rows(edges.schedule, edges)
 
 
 @given(st.lists(st.integers(1, 9), max_size=4), st.sampled_from([torch.int32, torch.int64]))

@@ -5,7 +5,6 @@ import torch
 from core.stacks import (
     FED,
     PLAIN,
-    SCRIPT_WARNING,
     X,
     batch_of,
     cell_of,
@@ -18,7 +17,6 @@ from oracle import by_reference, gradients
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from thinstack.core.encoder import Encoding
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
@@ -71,13 +69,6 @@ def test_gradients(name):
     ]
 
 
-def test_narrow_integers():
-    executor, batch = executor_of("spinn_lstm_fed"), batch_of([4, 1, 3])
-    found = in_node_order(executor(batch.words, batch.transitions.int(), batch.lengths.int()))
-    torch.testing.assert_close(found, run(executor, batch), rtol=0, atol=0)
-    assert found.transitions.dtype == found.free.dtype == torch.int64
-
-
 class Allocated(TorchDispatchMode):
     """Counts the bytes of all tensors that are made."""
 
@@ -112,32 +103,3 @@ def test_twice_the_words_take_twice_the_memory(mode):
         return count.bytes
 
     assert taken(60) < 2.15 * taken(30)
-
-
-class Parse(torch.nn.Module):
-    """The other way into an executor, as a module that can be scripted."""
-
-    def __init__(self, executor: ShiftReduce):
-        super().__init__()
-        self.executor = executor
-
-    def forward(self, words: Tensor, lengths: Tensor) -> Encoding:
-        return self.executor.parse(words, lengths)
-
-
-@pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1)])
-def test_scripted(name, lookahead):
-    executor = executor_of(name, lookahead)
-    scripted, parse = torch.jit.script(executor), torch.jit.script(Parse(executor))
-    for batch in (batch_of([4, 1, 7, 2]), batch_of([]), batch_of([1, 1]), batch_of([4, 1, 7, 2])):
-        wanted = [batch.words.requires_grad_(), *executor.parameters()]
-        expected, found = run(executor, batch), run(scripted, batch)
-        torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
-        of_found, of_expected = (gradients(each[:3], wanted) for each in (found, expected))
-        torch.testing.assert_close(of_found, of_expected, rtol=0, atol=1e-12)
-        with torch.no_grad():
-            pairs = [(run(scripted, batch), expected)]
-            pairs += [[in_node_order(of(*batch[:2])) for of in (parse, executor.parse)]]
-        for one, other in pairs:
-            torch.testing.assert_close(one, other, rtol=0, atol=1e-13)

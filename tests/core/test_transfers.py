@@ -2,14 +2,12 @@
 once."""
 
 from functools import partial
-from operator import attrgetter
 
 import numpy as np
 import pytest
 import torch
 from core.configured import SPINN, build
 from pretended_device import PretendedDevice, held
-from registered_models import cell_models
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
@@ -40,63 +38,6 @@ def plans(model):
     encoder = model.encoder
     by_step = isinstance(encoder, StackEncoder) and encoder.feeds
     return (3 if by_step else 1) + (model.head.reads == "candidates")
-
-
-def test_every_registered_model():
-    for name, model, _ in cell_models():
-        forest, device = forest_of(model), PretendedDevice()
-        with torch.no_grad():
-            expected, there = model(model.inputs(forest)), device.copy_of(model)
-            with device:
-                equal(there(there.inputs(forest)), expected)
-        sent = len(model.embedding.index_names) + plans(model)
-        assert (device.sent, device.fetched) == (sent, 0), name
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_training(name):
-    """Forward and back; the table, whose gradient is sparse, apart."""
-    model = MODELS[name]().eval()
-    model.embedding.table.requires_grad_(False)
-    device, forest = PretendedDevice(), forest_of(model)
-    there = device.copy_of(model)
-
-    def back(model):
-        joint = model.joint(model.inputs(forest))
-        (joint.logits.square().sum() + joint.choices.square().sum()).backward()
-
-    back(model)
-    weights = {key: value for key, value in model.named_parameters() if value.requires_grad}
-    found = {key: attrgetter(key)(there) for key in weights}
-    for weight in found.values():
-        weight.requires_grad_()
-    with device:
-        back(there)
-    assert device.fetched == 0
-    for key, weight in weights.items():
-        if weight.grad is not None:
-            torch.testing.assert_close(held(found[key].grad), weight.grad, rtol=0, atol=1e-5)
-    assert sum(weight.grad is not None for weight in weights.values()) > 4
-
-
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "by depth"])
-def test_a_parser_is_judged(name):
-    """By the right transitions, which lie on the host; how many were right stays there until the
-    host asks."""
-    model = MODELS[name]().eval()
-    device, forest = PretendedDevice(), forest_of(model)
-    wanted = torch.from_numpy(forest.transitions)
-
-    def judge(model):
-        joint = model.joint(model.inputs(forest))
-        return model.encoder.judge(joint.choices, joint.free, wanted)
-
-    with torch.no_grad():
-        expected, there = judge(model), device.copy_of(model)
-        with device:
-            found = judge(there)
-    assert (held(found.right), found.cases) == (expected.right, expected.cases)
-    torch.testing.assert_close(held(found.loss), expected.loss)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "by depth"])

@@ -1,5 +1,6 @@
 """Transitions against a stack that is pushed and popped one transition at a time."""
 
+import itertools
 import math
 
 import numpy as np
@@ -138,25 +139,8 @@ def test_a_tree_without_words_is_refused(shape):
             shape(words)
 
 
-def test_no_transitions_at_all():
-    assert transitions.validate([]).shape == (0,)
-    assert transitions.validate([]).dtype == np.int8
-    assert [part.shape for part in transitions.parents_of(np.zeros(0, np.int8))] == [(0,), (0,)]
-    assert transitions.spans_of(np.zeros(0, np.int8)).shape == (0, 2)
-
-
-def test_validation_returns_a_copy():
-    steps = np.array([0, 0, 1], np.int8)
-    transitions.validate(steps)[2] = 0
-    assert steps.tolist() == [0, 0, 1]
-
-
-@pytest.mark.parametrize("shape", [transitions.left, transitions.right])
-def test_a_hundred_thousand_words(shape):
-    words = 100_000
-    steps = transitions.validate(shape(words), words=words)
-    parents, slots = transitions.parents_of(steps)
-    assert parents[-1] == -1
-    assert (np.bincount(parents[:-1], minlength=len(steps)) == 2 * steps).all()
-    assert slots.sum() == words - 1
-    assert transitions.spans_of(steps)[-1].tolist() == [0, words]
+@pytest.mark.parametrize("size", range(1, 8))
+def test_what_few_transitions_are_is_told_alike_by_both(size):
+    for steps in itertools.product((0, 1, 2), repeat=size):
+        fault = transitions.first_fault(np.array(steps), np.array([size]))
+        assert transitions.is_tree(steps) == (fault is None)

@@ -73,22 +73,6 @@ def test_a_dependency_tree_keeps_its_order():
     assert tree.spans.tolist() == [[0, 1], [0, 4], [2, 4], [3, 4], [0, 6], [5, 6]]
 
 
-@pytest.mark.parametrize(
-    ("parents", "tokens", "spans", "gaps"),
-    [
-        ([-1, 0, 1, 0], [None, *"bcd"], [[0, 3], [0, 2], [1, 2], [2, 3]], [False] * 4),
-        ([1, -1], list("ab"), [[0, 1], [0, 2]], [False, False]),
-        ([2, -1, 1, 0], list("abcd"), [[0, 4]] * 3 + [[3, 4]], [True, False, True, False]),
-    ],
-    ids=["words at some inner nodes", "head behind its dependents", "not projective"],
-)
-def test_the_extent_of_subtrees(parents, tokens, spans, gaps):
-    tree = Tree.from_parents(parents, tokens)
-    assert tree.parents.tolist() == parents
-    assert tree.spans.tolist() == spans
-    assert tree.gaps.tolist() == gaps
-
-
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=8), st.data())
 def test_gaps_are_where_a_subtree_is_less_than_its_extent(draws, data):
     """Any dependency tree: node i of a random order hangs below one before it; descendants by
@@ -195,14 +179,3 @@ def test_copies_are_equal_and_as_immutable(again):
     assert other == tree
     assert other.labels == ("2", "4", "3")
     assert not other.parents.flags.writeable
-
-
-def test_other_labels_leave_the_tree_as_it_was():
-    tree = from_brackets("(3 (2 a) (4 b))")
-    assert tree.with_labels([None, "x", None]).labels == (None, "x", None)
-    assert tree.labels == ("2", "4", "3")
-
-
-def test_repr_is_short():
-    assert repr(Tree.left(["a", "b"])) == "<Tree of 3 nodes over 2 words: a b>"
-    assert repr(Tree.left(["w"] * 9)) == "<Tree of 17 nodes over 9 words: w w w w w w w w ...>"

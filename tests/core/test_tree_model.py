@@ -12,6 +12,7 @@ ARITY_3 = {"options": {"arity": 3}}
 WORDPIECES = {"kind": "wordpieces", "size": X}
 ENTAILMENT = {"name": "entailment.v1", "options": {"layers": 1, "width": 6, "batch_norm": False}}
 TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": 2}
+CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": 5}
 TREES = {
     "binary": {"transitions": [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 1]},
     "constituency": {  # arity 3, children missing
@@ -45,6 +46,30 @@ CASES = {
             "cell": CHILD_SUM,
             "trees": "dependency",
             "head": {"name": "root_classifier.v1", "options": {"hidden": 6}},
+        },
+    ),
+    "layers": ("transitions", {"cell": CHILD_SUM, "encoder": {"layers": 3}}),
+    "shared": (
+        "parents",
+        {
+            "cell": CHILD_SUM,
+            "trees": "dependency",
+            "encoder": {"layers": 2, "top_down": "shared", "readout": ["down"]},
+        },
+    ),
+    "separate": (
+        "parents",
+        {
+            "cell": CHILD_SUM,
+            "trees": "dependency",
+            "encoder": {"layers": 3, "top_down": CHILD_SUM_DOWN, "separate": True},
+        },
+    ),
+    "readouts": (
+        "transitions",
+        {
+            "cell": LEXICALIZED,
+            "encoder": {"top_down": TOP_DOWN, "readout": ["leaves", "down", "up"]},
         },
     ),
     "pairs": ("transitions", {"head": ENTAILMENT}),

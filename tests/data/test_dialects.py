@@ -7,8 +7,7 @@ import pytest
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import holds_table
 from thinstack.errors import ConfigError, DataError, InputError
-from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import Columns, open_corpus
 from thinstack.training.tasks.texts import Texts
 
 ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]
@@ -81,7 +80,7 @@ def test_spaces_of_cells_stay(tmp_path):
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t"])
 def test_a_table_without_a_header(tmp_path, name):
     path = write(tmp_path / name, table(";" if name == "t.csv" else "\t").partition("\n")[2])
-    with pytest.raises(DataError, match=r":1: expected the column 'text'.* add --no-header"):
+    with pytest.raises(DataError, match=r": expected the column 'text'.* add --no-header"):
         read(path)
     assert Table(path, header=False).columns == ["1", "2"]
     assert read(path, ("1", "2"), header=False) == ROWS
@@ -205,7 +204,7 @@ def test_quoted_rows_without_a_header_have_the_columns_that_quotes_say(tmp_path,
     text = "".join(separator.join(f'"{cell}"' for cell in row) + "\n" for row in rows)
     path = write(tmp_path / "t.csv", text)
     assert read(path, ("1", "2", "3"), header=False) == rows
-    with pytest.raises(DataError, match="looks like a row"):
+    with pytest.raises(DataError, match=r"found '0'.*--no-header"):
         read(path, ("text",))
 
 
@@ -244,12 +243,6 @@ def test_utf_16_without_a_mark_is_named(tmp_path, encoding):
     assert read(path, encoding=encoding) == ROWS
 
 
-def write_lines(folder, text, encoding):
-    path = folder / "lines.txt"
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
 def test_a_column_may_be_inside_of_an_object(tmp_path):
     rows = [{"data": {"text": "a", "n": {"label": 1}}}, {"data": {"text": "b"}, "data.text": "c"}]
     path, skipped = write(tmp_path / "t.json", json.dumps([*rows, {"data": "d"}])), []
@@ -257,3 +250,11 @@ def test_a_column_may_be_inside_of_an_object(tmp_path):
     assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:3"]
     assert read(path, ("data.text", "data.n.label"), skipped=[]) == [["a", "1"]]
     assert [row.text for row in open_corpus(path, Columns("data.text")).rows()][:2] == ["a", "c"]
+
+
+def test_short_texts_without_a_header_are_told_of_it(tmp_path):
+    path = write(tmp_path / "t.csv", "good film,pos\nbad film,neg\n")
+    with pytest.raises(DataError, match=r"found 'good film', 'pos'.*--no-header"):
+        read(path)
+    with pytest.raises(DataError, match=r"found 'good film', 'pos'.*--no-header"):
+        list(open_corpus(path).rows())

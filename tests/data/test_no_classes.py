@@ -5,12 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from thinstack.data.tables.alike import alike, difference, likeness, unknown_label
+from thinstack.data.tables.alike import alike, difference, unknown_label
 from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import Classes, cell_text, is_missing, is_no_class
 from thinstack.errors import DataError
-from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import Columns, open_corpus
 
 MARKS = ["NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan", r"\N", "NaT"]
 MARKS += ["#REF!", "-1.#IND", "undefined", " NA ", "(null)"]
@@ -71,11 +70,6 @@ def test_names_that_a_person_takes_for_one_are_alike_and_shown_apart(names):
 def test_other_names_are_not(names):
     assert len(alike(names)) == 2
     assert unknown_label(names[0], [names[1]]) == f"found {names[0]!r}"
-
-
-def test_likeness_of_texts():
-    assert likeness("  A  Film\u200b\n") == likeness("a film") == "a film"
-    assert likeness("") == ""
 
 
 HEADER_AGAIN = "id,text,label\n1,Fine.,x\nid,text,label\n2,Bad.,y\n"

@@ -19,24 +19,6 @@ def as_set(spans, labels):
     return set(zip(*spans.T.tolist(), labels.tolist(), strict=True))
 
 
-def test_the_sequences_of_a_small_tree():
-    words, lengths, labels = prefixes_of(*phrases_of(TREE, LABELS))
-    # d; c; a b c d: nothing labelled starts at b, and (c d) has no label.
-    assert words.tolist() == [3, 2, 0, 1, 2, 3]
-    assert lengths.tolist() == [1, 1, 4]
-    assert labels.tolist() == [3, 0, 1, 2, -1, 4]
-
-
-def test_the_whole_sentence_is_last_even_without_a_label():
-    for labels in ([-1] * 7, [0] * 6 + [-1]):
-        spans, found = phrases_of(TREE, labels)
-        assert (spans[-1].tolist(), found[-1]) == ([0, 4], -1)
-        words, lengths, last = prefixes_of(spans, found)
-        assert (words[-4:].tolist(), lengths[-1], last[-1]) == ([0, 1, 2, 3], 4, -1)
-    assert [part.tolist() for part in phrases_of(Tree.left(["a"]), [-1])] == [[[0, 1]], [-1]]
-    assert [part.tolist() for part in prefixes_of([[0, 1]], [2])] == [[0], [1], [2]]
-
-
 def test_of_nodes_over_the_same_words_the_topmost_counts():
     tree = from_brackets("(T (S (N dogs) (V (W bark))))")
     spans, labels = phrases_of(tree, [0, 1, 2, 3, 4])  # dogs, W, V, S, T
@@ -110,14 +92,6 @@ def test_deep_trees_take_no_recursion(shape):
 
 
 PHRASES = from_brackets("(4 (3 (2 (1 a) (0 big)) (x man)) (y (z sings) (. .)))")
-
-
-def test_a_node_takes_the_label_of_the_phrase_over_the_same_words():
-    tree = Tree.from_parents([2, 2, 3, -1, 3], PHRASES.words, list("ABCDE"))
-    found = project_labels(PHRASES, tree)
-    assert found.labels == ("1", "0", "3", "4", ".")
-    assert found.parents.tolist() == tree.parents.tolist()
-    assert found.words == tree.words
 
 
 def test_of_a_chain_the_topmost_label_counts():

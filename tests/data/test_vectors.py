@@ -76,19 +76,6 @@ def test_fields_stand_between_any_number_of_spaces_and_tabs(tmp_path, between, e
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["1 800", "windows 7", "\u00a0", "\x85", "\u2028\u3000", ". . .", "at infinity", "a_1 0_2"],
-)
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_words_of_any_letters(tmp_path, word, place):
-    words = ["the", "film", "1.5"]
-    words.insert(place, word)
-    lines = [f"{each} {number}.5 -{number}.25 {number}e-1\n" for number, each in enumerate(words)]
-    found = read_vectors(text(tmp_path, "".join(lines)))
-    assert (found.words, found.vectors.shape) == (tuple(words), (4, 3))
-
-
-@pytest.mark.parametrize(
     ("content", "line"),
     [
         ("the 0.1 0.2\nfilm 0.5 0.3 0.4\n", 2),  # no word ends in 0.5
@@ -140,18 +127,6 @@ def test_vectors_in_a_compressed_file(tmp_path, name, pack):
     (tmp_path / name).write_bytes(pack(bytes(1 << 25)))
     with pytest.raises(DataError, match=rf"{name}:1: .*16,777,216"):
         read_vectors(tmp_path / name)
-
-
-@pytest.mark.parametrize("suffix", ["txt", "npz"])
-def test_only_the_words_that_are_wanted_are_kept(tmp_path, suffix):
-    words, rows = ["a", "b", "b c", "b\u00a0d"], np.arange(8, dtype=np.float32).reshape(4, 2) + 0.5
-    lines = [f"{word}\t{x} {y}\n" for word, (x, y) in zip(words, rows.tolist(), strict=True)]
-    path = npz(tmp_path, words=np.array(words), vectors=rows)
-    path = path if suffix == "npz" else text(tmp_path, "".join(lines) + "z 1\n")
-    found = read_vectors(path, only=["b c", "x", "a"])
-    assert (found.words, found.vectors.tolist()) == (("a", "b c"), rows[[0, 2]].tolist())
-    with pytest.raises(DataError, match="2 words"):
-        read_vectors(path, only=["c", "d"])
 
 
 @pytest.mark.parametrize(
@@ -251,11 +226,6 @@ def test_standardise_scales_without_shifting():
 def test_standardise_refuses_what_has_no_scale(value):
     with pytest.raises(DataError, match="cannot be scaled"), np.errstate(invalid="ignore"):
         standardise(np.full((3, 2), value, np.float32), 0.3)
-
-
-def test_the_tables_of_the_recipes_are_read(data_dir):
-    found = read_vectors(data_dir / "vectors" / "glove.6B.50d.union.npz")
-    assert found.vectors.shape == (len(found.words), 50) == (13_330, 50)
 
 
 def test_vectors_of_8_bits_are_multiplied_by_their_scale(tmp_path):

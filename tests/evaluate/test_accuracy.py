@@ -20,8 +20,7 @@ from thinstack.evaluate.accuracy import (
     tempered,
     text_figures,
 )
-from thinstack.evaluate.figures import percent
-from thinstack.training.tasks.treebanks import Phrases
+from thinstack.evaluate.figures import interval_line, percent
 
 SST = ("very negative", "negative", "neutral", "positive", "very positive")
 
@@ -93,22 +92,6 @@ def test_classes_without_sides_have_no_binary_case():
     expected |= {"root_binary_accuracy": None, "phrase_binary_accuracy": None}
     expected |= {"binary_roots": 0, "binary_phrases": 0}
     assert accuracy(scores, labels, scale=None) == expected
-
-
-@pytest.mark.parametrize(
-    ("labels", "sides"),
-    [
-        (SST, True),
-        (tuple("012"), False),
-        (("abbreviation", "description", "entity", "human", "location", "number"), False),
-    ],
-)
-def test_only_names_on_two_sides_have_binary_figures(labels, sides):
-    assert ("root_binary_accuracy" in Phrases().names(labels)) == sides
-    figures = {"root_accuracy": 50.0, "root_binary_accuracy": None, "phrase_accuracy": 2.0}
-    figures["phrase_binary_accuracy"] = None
-    polar = "50.00 root, - root, binary, 2.00 phrases, - phrases, binary"
-    assert Phrases().line(figures, labels) == (polar if sides else "50.00 root, 2.00 phrases")
 
 
 def test_no_case_gives_no_figure():
@@ -220,3 +203,11 @@ def test_it_stands_beside_accuracies():
     of_texts = text_figures(np.array([[0.3, 0.7], [0.6, 0.4]]), np.array([0, 1]), "ab")
     assert of_texts["calibration_error"] == pytest.approx(65)
     assert not math.isnan(of_texts["accuracy"])
+
+
+def test_the_interval_is_told_of_texts():
+    assert interval_line({"accuracy": None, "texts": 0}) == ""
+    assert interval_line({"root_accuracy": 50.0}) == ""
+    line = interval_line({"accuracy": 100 * 81 / 263, "texts": 263})  # Newcombe 1998, Table I
+    assert "of 263 texts" in line
+    assert "25.5 to 36.6" in line

@@ -6,7 +6,7 @@ import pytest
 from last_word_model import write_last_word_bundle
 
 from thinstack.errors import InputError, TreeError
-from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
+from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 
 # good -> good (2), awful -> bad (0), film -> so-so (1) and rather positive, a phrase that ends in a
@@ -79,21 +79,6 @@ def test_raw_text_compares_whole_sentences_only(predictor, file):
     assert figures["phrase_calibration_error"] is None
 
 
-def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
-    def opened(*_, **__):
-        raise AssertionError("the bundle was opened once more")
-
-    ran = []
-    real = predictor.trees_and_scores
-    monkeypatch.setattr(
-        predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
-    )
-    for name in ("thinstack.bundle.open_bundle", "thinstack.runtime.scorer.open_session"):
-        monkeypatch.setattr(name, opened)
-    evaluate_file(predictor, file, source="auto", text=True)
-    assert sum(ran) == 5
-
-
 def test_raw_text_is_what_a_user_would_write(predictor, write, monkeypatch):
     file = write("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))")
     given, real = [], predictor.stream
@@ -118,24 +103,9 @@ def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(p
     assert (left["phrases"], left["phrase_accuracy"], left["roots"]) == (4, pytest.approx(100), 1)
     assert right.items() > gold.items()
     assert auto == left
-
-
-def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(predictor, write):
-    file = write(
-        "(0 (2 good) (1 (1 film) (0 awful)))", "(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))"
-    )
-    keys = ("span_f1", "span_f1_with_root", "span_f1_by_sentence", "exact_trees", "spans")
-    keys += ("spans_with_root", "trees")
-    # The right tree of the second shares its whole with the left-branching one of the file, and the
-    # left tree all of it.
-    found = [
-        tuple(evaluate_file(predictor, file, source=source)[key] for key in keys)
-        for source in ("right", "left")
-    ]
-    assert found[0] == pytest.approx((100 * 1 / 3, 100 * 3 / 5, 100 * (1 + 1 / 3) / 2, 50, 3, 5, 2))
-    assert found[1] == pytest.approx((100 * 2 / 3, 100 * 4 / 5, 100 * (1 / 2 + 1) / 2, 50, 3, 5, 2))
-    assert not evaluate_file(predictor, file).keys() & set(keys)
-    assert not evaluate_file(predictor, file, source="left", text=True).keys() & set(keys)
+    # Of trees that are not the treebank's own it is told how many phrases they share with those.
+    assert (left["span_f1"], left["span_f1_with_root"], "span_f1" in gold) == (0, 50, False)
+    assert "span_f1" not in evaluate_file(predictor, file, source="left", text=True)
 
 
 def test_own_parses_are_measured_as_any_other_trees(parsing, write):
@@ -160,16 +130,6 @@ def test_own_parses_are_measured_as_any_other_trees(parsing, write):
     assert gold["root_accuracy"] == own["root_accuracy"] == 100.0
     text = evaluate_file(predictor, file, source="self", text=True)
     assert (text["roots"], text["root_accuracy"]) == (3, 100.0)
-
-
-def test_no_case_is_none(predictor, write):
-    file = write("(1 film)")
-    figures = evaluate_file(predictor, file)
-    assert (figures["root_binary_accuracy"], figures["binary_roots"]) == (None, 0)
-    assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
-    json.dumps(figures, allow_nan=False)
-    nothing = evaluate_predictor(predictor, []).items()
-    assert {value for key, value in nothing if key.endswith("accuracy")} == {None}
 
 
 def test_raw_text_has_no_gold_trees(predictor, file):

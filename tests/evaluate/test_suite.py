@@ -6,53 +6,15 @@ from collections import Counter
 from itertools import takewhile
 
 import pytest
-from pages import ROOT
 
 from thinstack.errors import DataError, UnknownNameError
 from thinstack.evaluate.suite import AspectCase, Case, halves, read_suite, suite_names
 from thinstack.evaluate.suite_evaluation import case_sets
 
 SUITES = {name: read_suite(name) for name in suite_names()}
-CASES = SUITES["polarity"]
-ASPECTS = SUITES["aspects"]
 POLARITIES = [name for name in suite_names() if name != "aspects"]
 FAIR = case_sets(SUITES["fairness"])
 SIZES = {"nationalities": 14, "ethnicities": 8, "orientations": 8, "ages": 6, "abilities": 7}
-FAMILIES = {"then_and_now", "others_and_oneself", "question_and_answer", "expectation", "reducers"}
-FAMILIES |= {"intensifiers", "nothing", "never", "no_one", "hardly", "without", "comparisons"}
-FAMILIES |= {"could_not_be_better", "could_have_been", "concessions"}
-ONE_SIDED = {"negated_negatives": "positive", "negated_positives": "negative", "facts": "neutral"}
-BY_OTHER_NEGATORS = {"never", "hardly", "without", "nothing", "no"}
-DOMAINS = {"restaurants", "hotels", "phones", "software", "books", "services"}
-OTHERS = {"concessions", "comparatives", "could_have_been", "irony"}
-
-
-def test_it_has_these_kinds_in_halves_of_one_size():
-    assert POLARITIES == ["composition", "domains", "fairness", "polarity", "robustness"]
-    assert {case.kind for case in CASES} == BY_OTHER_NEGATORS | DOMAINS | OTHERS | set(ONE_SIDED)
-    assert len([case for case in CASES if case.kind != "irony"]) == 512
-    parts = [halves(CASES, half) for half in ("open", "reported")]
-    open_half, reported = (Counter((case.kind, case.polarity) for case in part) for part in parts)
-    assert open_half == reported
-    for part in parts:
-        assert Counter(case.test for case in part) == {"MFT": 235, "INV": 12, "DIR": 21}
-    assert halves(CASES, "all") == CASES == parts[0] + parts[1]
-
-
-def test_both_sides_are_as_many_in_every_kind_that_has_two():
-    for kind in {case.kind for case in CASES} - {"irony"}:
-        found = Counter(case.polarity for case in CASES if case.kind == kind)
-        if kind in ONE_SIDED:
-            assert set(found) == {ONE_SIDED[kind]}
-        else:
-            assert found["positive"] == found["negative"] == found.total() / 2
-    assert Counter(case.polarity for case in CASES)["neutral"] == 40
-
-
-def sides(cases, kind):
-    """How many texts of a kind are positive, negative, neutral."""
-    found = Counter(case.polarity for case in cases if case.kind == kind)
-    return tuple(found[polarity] for polarity in ("positive", "negative", "neutral"))
 
 
 @pytest.mark.parametrize("name", POLARITIES)
@@ -62,43 +24,6 @@ def test_halves_are_alike(name):
         for half in ("open", "reported")
     )
     assert open_half == reported
-
-
-def test_aspects_are_whole_words_of_300_sentences_in_halves_that_are_alike():
-    kinds = {"two_sides": 60, "negation": 50, "comparison": 30, "questions": 30}
-    kinds |= {"conditionals": 30, "concessions": 40, "neutral_mentions": 30, "no_terms": 30}
-    assert Counter(case.kind for case in ASPECTS) == kinds
-    texts, terms = [], []
-    for half in ("open", "reported"):
-        part = halves(ASPECTS, half)
-        texts.append(Counter(case.kind for case in part))
-        terms.append(Counter((case.kind, term.polarity) for case in part for term in case.terms))
-    assert texts[0] == texts[1]
-    assert terms[0] == terms[1]
-    for case in ASPECTS:
-        polarities = {term.polarity for term in case.terms}
-        assert bool(case.terms) == (case.kind != "no_terms"), case
-        assert case.kind != "two_sides" or polarities == {"positive", "negative"}, case
-        assert case.kind != "neutral_mentions" or polarities == {"neutral"}, case
-        for term in case.terms:
-            start = r"(?<!\w)" + re.escape(case.text[term.start : term.end]) + r"(?!\w)"
-            assert re.compile(start).match(case.text, term.start), case
-    words = [case.text[term.start : term.end] for case in ASPECTS for term in case.terms]
-    assert sum(" " in word for word in words) > len(words) / 3
-
-
-def test_kinds_of_composition_and_domains():
-    one_sided = {
-        **dict.fromkeys(("negated_negatives", "negated_negatives_apart"), (28, 0, 0)),
-        **dict.fromkeys(("negated_positives", "negated_positives_apart"), (0, 28, 0)),
-        "negated_facts": (0, 0, 28),
-    }
-    kinds = {kind: sides(SUITES["composition"], kind) for kind in FAMILIES | one_sided.keys()}
-    assert kinds == dict.fromkeys(FAMILIES, (14, 14, 0)) | one_sided
-    assert len(SUITES["composition"]) == 560
-    fields = DOMAINS | {"films", "shops", "airlines", "games"}
-    found = {case.kind: sides(SUITES["domains"], case.kind) for case in SUITES["domains"]}
-    assert found == dict.fromkeys(fields, (20, 20, 10))
 
 
 def test_sets_of_fairness_differ_in_one_place_and_those_of_robustness_have_two_or_three_texts():
@@ -134,13 +59,6 @@ def test_halves_have_no_three_words_in_a_row_in_common(name):
         for half in ("open", "reported")
     )
     assert not open_half & reported
-
-
-def test_the_page_counts_the_texts():
-    page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
-    counts = re.findall(r"^\| `(\w+)` \| [^|]*[^|\d] \| ([\d,]+) \|$", page, re.MULTILINE)
-    assert dict(counts) == {name: f"{len(cases):,}" for name, cases in SUITES.items()}
-    assert f"{sum(map(len, SUITES.values())):,} short English" in page
 
 
 def test_suites_have_no_four_words_in_a_row_in_common():
@@ -240,13 +158,6 @@ def test_a_table_with_terms_is_a_suite_of_aspects(write_aspects):
 def test_terms_that_do_not_fit_are_placed(write_aspects, terms, message):
     with pytest.raises(DataError, match=rf"mine\.tsv:2: .*{message}"):
         read_suite(write_aspects(terms))
-
-
-def test_a_half_of_aspects_must_be_known(write_aspects):
-    path = write_aspects("-")
-    path.write_text(path.read_text(encoding="utf-8").replace("reported", "closed"))
-    with pytest.raises(DataError, match=r":3: expected open or reported .* found 'closed'"):
-        read_suite(path)
 
 
 def test_a_score_may_move_within_a_polarity(write):

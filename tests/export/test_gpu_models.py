@@ -15,7 +15,6 @@ from thinstack.bundle.gpu_file import host_nodes
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
 from thinstack.export.onnx import levels, placement
-from thinstack.export.onnx.crossing import MOST_PARTS
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.levels import STEP
 from thinstack.export.onnx.model import export_onnx
@@ -177,20 +176,6 @@ def test_nothing_crosses_in_a_step(kind):
         assert any(graph == "thinstack" for graph, *_ in crossed(file))
 
 
-def test_what_crosses_is_one_vector(kind):
-    """It is cut, or it is one value, all of it as int32."""
-    *_, file = kind
-    nodes, _ = host_of(file)
-    makers = {out: node for node in nodes for out in node.output}
-    readers = [(node, name) for *_, node, name in crossed(file)]
-    assert readers
-    for node, name in readers:
-        maker = makers[name]
-        assert (maker.op_type, node.op_type) in {("Concat", "Split"), ("Cast", "Reshape")}
-        assert len([each for _, each in readers if each == name]) == 1
-        assert len(node.output) <= MOST_PARTS
-
-
 def test_a_file_for_gpus_is_valid_and_names_the_nodes_of_the_host(kind):
     *_, file = kind
     model = onnx.load_from_string(file)
@@ -210,39 +195,3 @@ def test_onnxruntime_takes_so_many_names(monkeypatch):
     names = host_nodes(file)
     assert 40 < len(f"{names}\n") <= 50
     assert furthest(file, model, BATCHES["trees of several depths"]) <= EXACT
-
-
-def test_the_size_of_what_lies_on_the_gpu_is_told_without_a_copy(kind):
-    """Were a `Shape` of it the host's, the whole value would be copied there, as only distances
-    are, of which the host makes trees."""
-    *_, file = kind
-    nodes, named = host_of(file)
-    host = [node for node in nodes if node.name in named and node.op_type not in ("Shape", "Loop")]
-    there = {name for node in host for name in node.input}
-    model = onnx.shape_inference.infer_shapes(onnx.load_from_string(file))
-    floats = {
-        value.name
-        for graph, _ in graphs_of(model.graph)
-        for value in (*graph.value_info, *graph.input)
-        if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
-    }
-    told = [node for node in nodes if node.op_type == "Shape" and node.input[0] in floats - there]
-    assert told
-    assert [node.name for node in told if node.name in named] == []
-
-
-def test_indices_are_int64_where_onnx_wants_them(kind):
-    """They cross as int32, as all does; the GPU has them widened."""
-    name, _, _, file = kind
-    nodes, named = host_of(file)
-    makers = {out: node for node in nodes for out in node.output}
-    read = [
-        makers[node.input[1]]
-        for node in nodes
-        if node.op_type in placement.ONLY_INT64 and node.name not in named
-    ]
-    read = [maker for maker in read if maker.op_type != "Constant"]
-    for maker in read:
-        assert (maker.op_type, maker.name in named) == ("Cast", False)
-    scatters = name in ("any number of children", "pairs of dependency trees", "SPINN")
-    assert bool(read) >= scatters

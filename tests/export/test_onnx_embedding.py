@@ -3,43 +3,12 @@
 import numpy as np
 import onnx
 import pytest
-from export_models import runtimes, session_of
+from export_models import runtimes
 
 from thinstack.export.onnx.embedding import Table, mean_of_pieces
 from thinstack.export.onnx.graph import Graph
 
 FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
-
-
-def lookup(values, quantize):
-    g = Graph("g")
-    ids = g.input("ids", INT32, ["n"])
-    g.output(Table(g, values, quantize).rows(ids), "rows", FLOAT, ["n", values.shape[1]])
-    return g.model({})
-
-
-@pytest.fixture(scope="module")
-def large():
-    """A table of the size of a wordpiece vocabulary."""
-    return np.random.default_rng(0).normal(0, 0.25, (30522, 200)).astype(np.float32)
-
-
-@pytest.mark.parametrize(
-    ("quantize", "megabytes", "error"),
-    [
-        ("int8-tables", (6.1, 6.25), 0.5 / 127),
-        ("fp16", (12.2, 12.3), 2**-11),
-        ("none", (24.4, 24.5), 0),
-    ],
-)
-def test_size_and_error_of_a_stored_table(large, quantize, megabytes, error):
-    file = lookup(large, quantize)
-    assert megabytes[0] < len(file) / 1e6 < megabytes[1]
-    ids = np.array([0, 7, 30521, 7], np.int32)
-    (found,) = session_of(file).run(None, {"ids": ids})
-    assert found.dtype == np.float32
-    largest = np.abs(large[ids]).max(axis=1, keepdims=True)
-    assert (np.abs(found - large[ids]) <= error * largest * (1 + 1e-5)).all()
 
 
 @pytest.fixture(scope="module")
@@ -52,20 +21,6 @@ def pieces():
     g.output(words.distinct, "distinct", FLOAT, ["U", 3])
     g.output(words.rows, "rows", INT64, ["L"])
     return g.model({})
-
-
-@pytest.mark.parametrize("counts", [[], [1], [3], [1, 1, 1], [2, 1, 5, 1, 1, 20]])
-def test_a_word_is_the_mean_of_its_pieces(pieces, counts):
-    table = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
-    ids = np.random.default_rng(2).integers(0, 20, sum(counts))
-    words = np.split(table[ids], np.cumsum(counts)[:-1]) if counts else []
-    expected = np.array([word.mean(axis=0) for word in words]).reshape(-1, 3)
-    inputs = {"piece_ids": ids, "pieces_per_word": np.array(counts, np.int64)}
-    for run in runtimes(pieces):
-        found, distinct, rows = run(None, inputs)
-        assert found.shape == expected.shape
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
-        np.testing.assert_array_equal(distinct[rows], found)
 
 
 def test_words_of_one_equal_piece_are_one_word(pieces):

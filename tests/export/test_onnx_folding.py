@@ -8,7 +8,7 @@ from onnx import helper
 
 from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.export.onnx.folding import fold_constants
-from thinstack.export.onnx.graph import Graph, subgraphs, walk
+from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -20,15 +20,6 @@ def operators(graph):
     return [node.op_type for node in graph.node] + [
         name for body in inner for name in operators(body)
     ]
-
-
-def unread(graph):
-    """The names that no node of a graph, or of one within it, reads, and that it does not give."""
-    every = list(walk(graph.node))
-    graphs = [graph, *(inner for node in every for inner in subgraphs(node))]
-    read = {name for node in every for name in node.input}
-    read |= {value.name for each in graphs for value in each.output}
-    return [node.name for node in every if not read.intersection(node.output)]
 
 
 @pytest.mark.parametrize("half", [False, True])
@@ -111,58 +102,3 @@ def test_what_the_evaluator_cannot_compute_is_left_to_the_runtime():
     g.output(three.op("Reshape", [2, 2]).op("Neg"), "y", FLOAT, [2, 2])
     fold_constants(g)
     assert {"Reshape", "Neg"} <= {node.op_type for node in g.nodes}
-
-
-@pytest.mark.parametrize("parts", [[(0, 7), (7, 10)], [(0, 7)], [(0, 7), (0, 7)]])
-def test_a_matrix_is_stored_whole_or_in_parts_whichever_is_less(parts):
-    """Parts that make up all of it are cut where they are used, once, outside of the loop."""
-    w = np.random.default_rng(0).normal(size=(SIZE, 10)).astype(np.float32)
-    g = Graph("g")
-    x, weight = g.input("x", FLOAT, ["n", SIZE]), g.weight(w, "w")
-    body = g.body("body")
-    state = body.input("state", FLOAT, ["n", SIZE])
-    body.output(state + 1.0, "state_next", FLOAT, ["n", SIZE])
-    products = [
-        state.op("MatMul", weight.within(body).op("Slice", [start], [end], [1]))
-        for start, end in parts
-    ]
-    body.output(Value.cat(products, 1), "products", FLOAT, ["n", "width"])
-    _, found = g.loop(body, 2, [x])
-    g.output(found, "y", FLOAT, ["steps", "n", "width"])
-    fold_constants(g)
-    file = g.model({})
-
-    graph = onnx.load_from_string(file).graph
-    stored = [list(weight.dims) for weight in graph.initializer]
-    whole = len(parts) == 2 and parts[0] != parts[1]
-    assert stored == ([[SIZE, 10]] if whole else [[SIZE, 7]])
-    assert [node.op_type for node in graph.node].count("Slice") == (2 if whole else 0)
-    assert operators(graph).count("Slice") == (2 if whole else 0)
-    assert unread(graph) == []
-    values = np.random.default_rng(1).normal(size=(3, SIZE)).astype(np.float32)
-    expected = [
-        np.concatenate([(values + step) @ w[:, start:end] for start, end in parts], 1)
-        for step in range(2)
-    ]
-    np.testing.assert_allclose(session_of(file).run(None, {"x": values})[0], expected, atol=1e-2)
-
-
-def test_of_two_reshapes_one_is_left():
-    g = Graph("g")
-    x = g.input("x", FLOAT, ["n", 6])
-    body = g.body("body")
-    state = body.input("state", FLOAT, ["n", 6])
-    body.output(state.view(-1, 3, 2).view(-1, 6) + 1.0, "state_next", FLOAT, ["n", 6])
-    kept = state.view(-1, 2, 3)
-    body.output(kept, "kept", FLOAT, ["n", 2, 3])
-    last, found = g.loop(body, 2, [x])
-    g.output(last, "y", FLOAT, ["n", 6])
-    g.output(found.view(-1, 4, 3), "z", FLOAT, ["m", 4, 3])
-    fold_constants(g)
-    file = g.model({})
-    assert operators(onnx.load_from_string(file).graph).count("Reshape") == 3
-    assert unread(onnx.load_from_string(file).graph) == []
-    values = np.arange(12, dtype=np.float32).reshape(2, 6)
-    y, z = session_of(file).run(None, {"x": values})
-    np.testing.assert_array_equal(y, values + 2)
-    np.testing.assert_array_equal(z, np.stack([values, values + 1]).reshape(-1, 4, 3))

@@ -15,39 +15,6 @@ def run(g, **inputs):
     return runtimes(g.model({}))[1](None, inputs)
 
 
-def weights_of(g):
-    model = onnx.load_from_string(g.model({}))
-    return {weight.name: weight for weight in model.graph.initializer}
-
-
-def add_weights(g, *weights):
-    x = g.input("x", FLOAT, ["n", 2])
-    for number, weight in enumerate(weights):
-        g.output(g.op("Mul", x, g.weight(weight, "w")), f"y{number}", FLOAT, ["n", 2])
-
-
-def test_equal_weights_are_stored_once_and_others_get_names_of_their_own():
-    g = Graph("g")
-    first, second = np.array([[0.1, 2]], np.float32), np.array([[0.1, 3]], np.float32)
-    add_weights(g, first, second, first.copy())
-    assert list(weights_of(g)) == ["w", "w_2"]
-    x = np.ones((1, 2), np.float32)
-    for found, expected in zip(run(g, x=x), (first, second, first), strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
-def test_half_stores_only_what_loses_nothing():
-    g = Graph("g", half=True)
-    exact, inexact = np.array([[0.5, -1024]], np.float32), np.array([[0.5, 0.1]], np.float32)
-    bias = np.array([0.5, 0.25], np.float32)
-    add_weights(g, exact, inexact, bias)
-    kinds = [weight.data_type for weight in weights_of(g).values()]
-    assert kinds == [onnx.TensorProto.FLOAT16, FLOAT, FLOAT]
-    found = run(g, x=np.ones((1, 2), np.float32))
-    for value, expected in zip(found, (exact, inexact, bias[None]), strict=True):
-        np.testing.assert_array_equal(value, expected)
-
-
 def test_what_nothing_reads_is_left_out():
     g = Graph("g")
     x = g.input("x", FLOAT, ["n", 2])

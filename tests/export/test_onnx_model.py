@@ -29,7 +29,7 @@ from plain_parts import PlainCell, plain_spinn
 from thinstack.core import transitions as shapes
 from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
-from thinstack.export.onnx.graph import subgraphs, walk
+from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import dequantised
 
@@ -112,21 +112,6 @@ def test_nothing_of_the_exporting_machine_is_in_the_file(exported):
         assert trace.encode() not in text
     assert not re.search(rb"File \"|line \d+", text)
     assert not any(node.doc_string for node in list(walk(model.graph.node)))
-
-
-def test_the_loop_carries_states_scores_and_edges_and_puts_states_in_their_places(words):
-    graphs = (graph for node in words.proto().graph.node for graph in subgraphs(node))
-    (body,) = (graph for graph in graphs if any(node.op_type == "Gemm" for node in graph.node))
-    # The step and whether to go on, two parts of the state, scores, edges of pools and of places.
-    assert len(body.input) == 7
-    kinds = Counter(node.op_type for node in body.node)
-    slower = {"ScatterElements", "Expand", "Where", "Transpose", "NonZero"}
-    assert not slower & kinds.keys()
-    # Gates that a sigmoid squashes, gates that tanh does, scores.
-    assert (kinds["Gemm"], kinds["ScatterND"], kinds["Slice"]) == (3, 2, 3)
-    assert kinds.total() - kinds["Constant"] <= 22
-    assert "Softmax" not in kinds
-    assert [tensor for tensor in body.initializer if len(tensor.dims) > 1] == []
 
 
 def test_weights_are_stored_once_and_small(pieces, child_sum):

@@ -7,7 +7,6 @@ import onnx
 import onnx.parser
 import pytest
 import torch
-from core.configured import build
 from export_models import H, X
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
@@ -144,26 +143,6 @@ def test_writes_into_slices_are_exported_right():
         x = torch.randn(rows, X)
         (found,) = runtime.run(None, {part.input[0].name: x.numpy()})[:1]
         np.testing.assert_allclose(found, cell.leaf(x)[0].detach(), rtol=0, atol=1e-5)
-
-
-def test_the_parts_of_a_cell_take_one_export(monkeypatch):
-    asked, export = [], torch_export.export_part
-
-    def counted(name, *rest):
-        asked.append(name)
-        return export(name, *rest)
-
-    monkeypatch.setattr(torch_export, "export_part", counted)
-    parts = export_cell(Base(), build({"hidden_size": H}).head)
-    assert len(asked) == 1
-    assert asked[0].startswith("Base.leaf, Base.compose, ")
-    states, rows = np.full((3, 2, H), 0.5, np.float32), np.zeros((3, 0), np.float32)
-    assert [len(part.input) for part in (parts.leaf, parts.compose, parts.read)] == [1, 4, 1]
-    feeds = [rows, np.zeros(0, np.int64), np.ones((3, 2), np.int64), states]
-    model = helper.make_model(parts.compose, opset_imports=[helper.make_opsetid("", OPSET)])
-    names = [value.name for value in parts.compose.input]
-    (found,) = ReferenceEvaluator(model).run(None, dict(zip(names, feeds, strict=True)))
-    np.testing.assert_array_equal(found, np.ones((3, H)))  # the sum of two halves
 
 
 BRANCHES = """both (float[n] x, bool c) => (float[n] y, float[n] z) <float[1] w = {2.0}> {

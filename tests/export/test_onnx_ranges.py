@@ -52,15 +52,6 @@ def test_squashed_values_and_tables():
     assert [found[value.name] for value, _ in expected] == pytest.approx([b for _, b in expected])
 
 
-def test_what_is_known_beforehand_is_taken_where_it_is_tighter():
-    g = graph()
-    x = g.input("x", FLOAT, ["n"])
-    loose, tight = x / x, x.tanh()
-    after = loose.op("Abs")
-    found = bounds(g, **{loose.name: 7.0, tight.name: 7.0})
-    assert (found[loose.name], found[tight.name], found[after.name]) == (7, 1, 7)
-
-
 @pytest.mark.parametrize(
     ("kind", "bound"), [("bounded", 1), ("halving", 8), ("growing", inf), ("through another", inf)]
 )

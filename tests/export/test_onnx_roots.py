@@ -50,15 +50,6 @@ def test_the_same_scores_of_roots(pair):
             np.testing.assert_allclose(found["root_scores"], wanted["root_scores"], atol=1e-6)
 
 
-def test_one_pass_keeps_nothing_but_the_last_step(words):
-    file = export_onnx(words.model, words.config, outputs="roots", vocabulary_digest="0")
-    nodes = onnx.load_from_string(file).graph.node
-    bodies = [a.g for node in nodes for a in node.attribute if a.name == "body"]
-    (compose,) = [body for body in bodies if body.name == "compose_one_depth"]
-    # Whether to go on, h and c, where the rows of pools and of places end.
-    assert len(compose.output) == 5
-
-
 @pytest.mark.usefixtures("short_samples")
 def test_they_are_verified(words, pairs):
     file, report = export_verified_onnx(

@@ -5,12 +5,8 @@ import onnx
 import pytest
 import torch
 from export_models import Exported, eager_scores, session_of
-from safetensors.torch import load
 from tiny_encoder import MPNET, PIECES, POSITIONS, WIDTH, contextual_recipe
 
-from thinstack.bundle import write_bundle
-from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core.forest import Forest
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx
@@ -110,25 +106,6 @@ def test_an_export_is_repeatable_and_reads_int32(model, config, exported):
     assert {value.name: value.type for value in session.get_inputs()} == dict.fromkeys(
         ["piece_ids", "pieces_per_word", "lengths", "transitions"], "tensor(int32)"
     )
-
-
-def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(
-    model, config, exported, tmp_path
-):
-    rounded, file = dequantised(model, "int8"), exported("int8")[0].file
-    weights = weights_of(rounded, beside=file)
-    state = rounded.state_dict()
-    kept = load(weights).keys()
-    held = {name for name in state if name.endswith((".w", "embedding.table", "embedding.static"))}
-    assert len(held) == 15
-    assert not held & kept - {"encoder.layers.0.up.cell.w"}
-    files = {WEIGHTS_FILE: weights, ONNX_FILE: file}
-    files[VOCABULARY_FILE] = "".join(f"{piece}\n" for piece in PIECES).encode()
-    bundle = write_bundle(tmp_path / "bundle", files, config=config)
-    found = load_model(bundle).state_dict()
-    assert found.keys() == state.keys()
-    for name, value in state.items():
-        assert torch.equal(found[name], value), name
 
 
 def test_ranges_are_the_greatest_values_that_products_read():

@@ -8,19 +8,16 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import ChildSum, X, make_config, make_model, randomised, stored
+from export_models import ChildSum, make_config, make_model, stored
 from onnx import numpy_helper
-from threadpoolctl import threadpool_info, threadpool_limits
 from torch import Tensor
 
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.onnx import verify as onnx_verify
-from thinstack.export.onnx.model import export_stages
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores, sample_trees
-from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 BRANCH = np.array([0, 0, 1])
 
@@ -65,21 +62,6 @@ def test_report(fixture, counts, request):
     assert as_json(report)["runtimes"][0]["max_error"] == report.runtimes[0].max_error
 
 
-@pytest.mark.usefixtures("short_samples")
-def test_numpy_evaluates_a_file_on_one_thread(words, monkeypatch):
-    """On a busy machine, two take eight times as long."""
-    found, run = set(), onnx_verify.ReferenceEvaluator.run
-
-    def noted(*given, **more):
-        found.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
-        return run(*given, **more)
-
-    monkeypatch.setattr(onnx_verify.ReferenceEvaluator, "run", noted)
-    with threadpool_limits(2):
-        verify_onnx(words.file, words.model, words.config, runtimes=("onnx.reference",))
-    assert found == {1}
-
-
 class Exponential(ChildSum):
     """A cell that needs an operator that no other does."""
 
@@ -111,18 +93,6 @@ def test_a_model_of_two_directions(verified):
     assert [node.op_type for node in model.graph.node].count("Loop") == 3
 
 
-@pytest.mark.usefixtures("short_samples")
-def test_real_inputs_are_compared_as_well(words):
-    generator = np.random.default_rng(0)
-    forests = [np.array([0])] * 3, [BRANCH]
-    development = [join(sample_trees(words.model, forest, generator)) for forest in forests]
-    report = verify_onnx(words.file, words.model, words.config, development=development)
-    assert [runtime.runtime for runtime in report.development] == ["onnxruntime", "onnx.reference"]
-    for runtime in report.development:
-        assert (runtime.cases, runtime.trees, runtime.nodes) == (2, 4, 6)
-        assert runtime.mean_error <= runtime.max_error < 2e-6
-
-
 def test_a_fault_that_only_real_inputs_show_is_found(words, monkeypatch):
     def lose_row_7(model):
         change_weight(model, "embedding.table", 7, times=0)
@@ -138,21 +108,6 @@ def test_a_fault_that_only_real_inputs_show_is_found(words, monkeypatch):
     )
     with pytest.raises(ExportError, match="onnxruntime gives scores that differ by"):
         verify_onnx(file, words.model, words.config, development=real(6, 7))
-
-
-@pytest.mark.usefixtures("short_samples")
-def test_what_products_in_8_bits_cost_is_told_of_the_file():
-    """Of the two files of a model, the one whose products are rounded too is further from it; the
-    same copy stands for both."""
-    config = make_config("words")
-    model = randomised(make_model("words", NaryLSTM(input_size=X, hidden_size=20)), std=0.4)
-    tables, products = (
-        verify_onnx(file, model, config)
-        for file in export_stages(model, config, quantize="int8", vocabulary_digest="0")
-    )
-    assert (tables.quantization, products.quantization) == ("int8-tables", "int8")
-    assert 0 < tables.max_deviation < products.max_deviation < 0.1
-    assert tables.mean_deviation < products.mean_deviation
 
 
 def tampered(file, change):

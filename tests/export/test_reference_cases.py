@@ -38,15 +38,6 @@ def test_cases_are_what_the_exported_file_answers(fixture, outputs, rows, reques
             close(run(arrays(case["inputs"])), arrays(case["outputs"]))
 
 
-def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser):
-    cases = reference_cases(parser.model, parser.config, quantize="int8-tables")["cases"]
-    for number, case in enumerate(cases):
-        steps, parse = case["inputs"]["transitions"], case["outputs"]["parse"]
-        assert steps == [parse, []][number % 2]
-        assert len(parse) == sum(2 * words - 1 for words in case["inputs"]["lengths"])
-        assert {type(step) for step in parse} == {int}
-
-
 def test_the_words_of_own_trees_are_those_of_the_clearest_choices(monkeypatch):
     model = plain_spinn(PlainCell(2))
     leads = {}
@@ -59,12 +50,3 @@ def test_the_words_of_own_trees_are_those_of_the_clearest_choices(monkeypatch):
     assert leads[0.0] < leads[np.inf]
     # No other runtime is to take another transition for its rounding.
     assert leads[np.inf] > 100 * module.TOLERANCE
-
-
-def test_a_parser_that_is_always_in_doubt_gets_cases_too():
-    model = plain_spinn(PlainCell(2))
-    with torch.no_grad():
-        model.encoder.tracker.w_transition.zero_()
-        model.encoder.tracker.b_transition.zero_()
-    cases = reference_cases(model, PLAIN)["cases"]
-    assert [len(case["outputs"]["parse"]) for case in cases] == [1, 1, 9, 9, 30, 30]

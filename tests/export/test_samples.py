@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 import tiny_texts
-from export_models import C, make_model
+from export_models import C
 from plain_parts import PlainCell, plain_model, plain_spinn
 
 from thinstack.core import transitions
 from thinstack.core.config import ModelConfig
-from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export.compare import reference_cases
-from thinstack.export.samples import eager_scores, makes_trees, sample_trees, sampled
+from thinstack.export.samples import eager_scores, makes_trees, sampled
 from thinstack.plugins.build import build_model
 
 
@@ -67,15 +66,6 @@ def test_children_stand_in_all_slots_and_leave_some_empty():
     assert found == {(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)}
 
 
-def test_pieces_belong_to_words():
-    model, shapes = make_model("wordpieces"), [transitions.left(5)] * 9
-    forest = join(sample_trees(model, shapes, np.random.default_rng(0)))
-    assert len(forest.token_ids) == 0
-    assert len(forest.pieces_per_word) == 45
-    assert len(forest.piece_ids) == forest.pieces_per_word.sum()
-    assert forest.pieces_per_word.min() == 1 < forest.pieces_per_word.max()
-
-
 @pytest.mark.parametrize(("kind", "per_tree"), [("parser", 1), ("parser of pairs", 2)])
 def test_a_parser_gets_sentences_with_and_without_trees(kind, per_tree):
     model = MODELS[kind]
@@ -93,16 +83,6 @@ def test_a_parser_gets_sentences_with_and_without_trees(kind, per_tree):
     assert [forest.lengths.tolist() for forest in own[:4]] == singles
     assert len(own) == 7
     assert {1, 2, 200} < set(own[-1].lengths.tolist())
-
-
-def test_only_a_parser_makes_trees_and_only_where_it_is_given_none():
-    model = MODELS["parser"]
-    (tree,) = sample_trees(model, [transitions.left(3)], np.random.default_rng(0))
-    assert len(tree.transitions) == 5
-    assert not makes_trees(model, tree)
-    assert makes_trees(model, without_trees(tree))
-    assert not makes_trees(model, Forest())
-    assert not makes_trees(MODELS["lengths"], without_trees(tree))
 
 
 def test_pairs_of_texts_of_several_sentences():

@@ -1,9 +1,7 @@
-"""What comes of an input, and of many."""
+"""What comes of an input."""
 
 import traceback
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -13,36 +11,28 @@ Use = Callable[[bytes, Path], object]
 """What is done with an input, in a folder of its own. It tells what came of it in a few words, or
 raises."""
 
-Place = tuple[str, ...]
-"""Where an error was raised, or what an input gave. Inputs of one place are alike."""
+
+class TooLongError(BaseException):
+    """An input takes too long. No handler of errors takes it for an error of its own."""
 
 
 class Outcome(NamedTuple):
-    """What came of an input. Faults have a message."""
+    """What came of an input: it was answered, refused by a ThinstackError, or is a fault. Inputs of
+    one place, where an error was raised or what was given, are alike. Faults have a message."""
 
-    what: Literal["answered", "refused", "untyped", "memory"]
-    place: Place
+    what: Literal["answered", "refused", "fault"]
+    place: tuple[str, ...]
     message: str = ""
 
 
-class Fault(NamedTuple):
-    """An input that did what no input may do."""
-
-    what: Literal["death", "hang", "untyped", "memory"]
-    place: Place
-    message: str
-    content: bytes
-
-
 def outcome(use, content, folder):
-    """What comes of an input. An error that is no ThinstackError is a fault."""
+    """What comes of an input."""
     try:
         return Outcome("answered", (str(use(content, folder)),))
     except ThinstackError as error:
         return Outcome("refused", _place(error))
-    except Exception as error:
-        message = "".join(traceback.format_exception(error))
-        return Outcome("untyped", _place(error), message)
+    except (Exception, TooLongError) as error:
+        return Outcome("fault", _place(error), "".join(traceback.format_exception(error)))
 
 
 def _place(error):
@@ -50,39 +40,3 @@ def _place(error):
     frames = traceback.extract_tb(error.__traceback__)[2:]
     lines = (f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
     return type(error).__name__, *lines
-
-
-@dataclass
-class Run:
-    """What inputs of a kind have done. `seconds` are of processor time, `peak` is in bytes."""
-
-    answered: int = 0
-    refused: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    faults: list[Fault] = field(default_factory=list)
-    seconds: float = 0.0
-    slowest: float = 0.0
-    peak: int = 0
-
-    @property
-    def inputs(self):
-        """How many there were."""
-        return self.answered + self.refused + self.counts.total()
-
-    def add(self, fault):
-        """Count a fault; the first of each place is kept."""
-        self.counts[fault.what] += 1
-        if all((fault.what, fault.place) != (one.what, one.place) for one in self.faults):
-            self.faults.append(fault)
-
-    def join(self, other):
-        """Add what others have done."""
-        self.answered += other.answered
-        self.refused += other.refused
-        counts = self.counts + other.counts
-        for fault in other.faults:
-            self.add(fault)
-        self.counts = counts
-        self.seconds += other.seconds
-        self.slowest = max(self.slowest, other.slowest)
-        self.peak = max(self.peak, other.peak)

@@ -26,9 +26,8 @@ from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError
 from thinstack.evaluate.suite import halves, read_suite
-from thinstack.integrations.corpora.folder import OutFolder
-from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import Columns, open_corpus
+from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.run_manifest import (
     MANIFEST,
     InputFile,
@@ -62,6 +61,7 @@ MANIFESTED = RunManifest(
     labels=("bad", "good"),
     settings=Settings(),
     shards=(4096, 3),
+    digests=("00", "11"),
 )
 
 
@@ -119,7 +119,7 @@ def recipe(path):
 def manifest(path):
     found = read_run_manifest(path.parent)
     assert found is not None
-    found.check_same(found, path.parent)
+    assert not found.difference(found)
     found.write(path.parent)
     assert read_run_manifest(path.parent) == found
     return min(found.rows, 9)

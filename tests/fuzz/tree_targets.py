@@ -8,7 +8,6 @@ from fuzz.target import Target, of_file
 
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu, to_conllu, write_conllu
-from thinstack.data.trees.json_lines import read_questions
 from thinstack.data.trees.pairs import read_pairs, read_snli
 from thinstack.data.trees.treebank import read_labelled, read_trees
 from thinstack.errors import TreeError
@@ -39,11 +38,6 @@ SNLI = {
     "gold_label": "neutral",
     "sentence1_binary_parse": "( ( A man ) sleeps )",
     "sentence2_binary_parse": "( Nobody ( sleeps . ) )",
-}
-QUESTION = {
-    "sentence": "Who was it ?",
-    "label": "HUM",
-    "parse": "(ROOT (WHNP Who) (SQ (@SQ (VBD was) (NP it)) (. ?)))",
 }
 PART = b"=====\n"
 SICK = ("a.toks", "a.parents", "a.rels", "a.cparents", "b.toks", "b.parents", "b.rels")
@@ -134,15 +128,9 @@ def with_classes(path):
     return len(read_labelled(path, LABELS, relabel={"2": ""}, skipped=[]))
 
 
-_read, _bare, _labelled, _snli, _questions = (
+_read, _bare, _labelled, _snli = (
     partial(trees_of, read)
-    for read in (
-        read_trees,
-        partial(read_trees, labelled=False),
-        read_labelled_conllu,
-        read_snli,
-        read_questions,
-    )
+    for read in (read_trees, partial(read_trees, labelled=False), read_labelled_conllu, read_snli)
 )
 TARGETS = {
     "brackets": Target(lambda: ONE, _TEXT, partial(brackets, labelled=True), 1500),
@@ -155,6 +143,5 @@ TARGETS = {
     "conllu": of_file("a.conllu", conllu, _COLUMNS, 800, CONLLU),
     "conllu with classes": of_file("a.conllu", _labelled, _COLUMNS, 800, LABELLED),
     "SNLI": of_file("a.jsonl", _snli, _RECORDS, 800, _PAIRS),
-    "TREC": of_file("a.jsonl", _questions, _RECORDS, 800, lines_of(QUESTION)),
     "SICK": Target(lambda: [_FOLDER], _NUMBERS, sick, 300),
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 
 
 class DeadlyScorer(TextScorer):

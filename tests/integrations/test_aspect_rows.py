@@ -1,6 +1,5 @@
 """Rows of aspects: of corpora, of record batches, and columns of frames."""
 
-import csv
 import itertools
 import json
 
@@ -10,11 +9,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from aspect_models import LABELS, write_aspect_bundle
-from pyarrow import parquet
+from scored_rows import read_rows
 
 import thinstack
 from thinstack.errors import InputError
-from thinstack.integrations.corpora import score_batches, scored_schema, shards
+from thinstack.integrations.corpora import run_manifest, score_batches, scored_schema
 
 TEXTS = ["A good battery! The staff is awful.", "", "so good", "a screen, good staff", "nothing"]
 FIELDS = ["id", "row", "sentence", "start", "end", "because_start", "because_end"]
@@ -54,34 +53,16 @@ def expected(model):
             }
 
 
-def of_csv(cells):
-    row = {name: cells[name] or None for name in FIELDS[:-1]}
-    for name in ("row", "sentence", "start", "end", "because_start", "because_end"):
-        row[name] = row[name] and int(row[name])
-    row["polarity"] = row["polarity"] and float(row["polarity"])
-    scores = {label: float(cells[label]) for label in LABELS[1:] if cells[label]}
-    return row | {"scores": scores or None}
-
-
-def read(path):
-    if path.suffix == ".jsonl":
-        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    if path.suffix == ".parquet":
-        return parquet.read_table(path).to_pylist()
-    with path.open(encoding="utf-8", newline="") as stream:
-        return [of_csv(cells) for cells in csv.DictReader(stream)]
-
-
 @pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
 def test_a_corpus_has_a_row_for_each_aspect(cli, folder, model, tmp_path, monkeypatch, format):
-    monkeypatch.setattr(shards, "SHARD_ROWS", 2)
+    monkeypatch.setattr(run_manifest, "SHARD_ROWS", 2)
     lines = (json.dumps({"id": str(number), "text": text}) for number, text in enumerate(TEXTS))
     given, out = tmp_path / "texts.jsonl", tmp_path / f"scored.{format}"
     given.write_text("\n".join(lines))
     asked = ("predict", "--input", given, "--id", "id", "--out", out, "--output", "aspects")
     answer = cli(*asked, "--jobs", "0", "--model", folder)
     assert (answer.code, answer.err) == (0, f"5 rows; the scores are in {out}\n")
-    found = read(out)
+    found = read_rows(out, LABELS[1:])
     assert found == list(expected(model))
     assert all(list(row) == FIELDS for row in found)
 
@@ -151,13 +132,6 @@ def test_frames_have_columns_for_each_term(folder, kind, own):
         for row, some in zip(rows, found, strict=True):
             wanted = pytest.approx(np.mean(some), abs=1e-12) if some else None
             assert row[f"x_{term}_polarity"] == wanted
-
-
-def test_a_frame_without_terms_has_no_such_columns(model):
-    frame = pl.DataFrame({"text": CELLS})
-    assert thinstack.score_frame(frame, model=model, about=[]).columns[1:] == [
-        *("label", "polarity", "most_positive", "most_negative")
-    ]
 
 
 @pytest.mark.parametrize(

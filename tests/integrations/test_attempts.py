@@ -5,8 +5,8 @@ import random
 import pytest
 
 from thinstack.errors import StoppedError
-from thinstack.integrations.corpora.rows import Row
-from thinstack.integrations.corpora.shards import Shard
+from thinstack.integrations.corpora.inputs import Row
+from thinstack.integrations.corpora.run_manifest import Shard
 from thinstack.integrations.corpora.workers import OpenShard
 
 

@@ -5,7 +5,7 @@ import re
 
 from rich.console import Console
 
-from thinstack.cli.corpus_bar import CorpusBar
+from thinstack.cli.predict_corpus import CorpusBar
 from thinstack.integrations.corpora.run import Progress
 
 
@@ -23,11 +23,3 @@ def test_a_terminal_shows_rows_speed_and_time_left():
     last = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", shown.getvalue())
     assert "counting rows" in last
     assert "5000/8192 1,000 rows/s 0:00:04" in re.sub(" +", " ", last)
-
-
-def test_nothing_is_drawn_where_no_terminal_is():
-    shown = io.StringIO()
-    with CorpusBar(Console(file=shown)) as bar:
-        bar.tell(Progress(0, rows=10))
-        bar.tell(Progress(10, rows=10))
-    assert shown.getvalue() == ""

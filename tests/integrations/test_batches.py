@@ -1,18 +1,16 @@
 """Scored rows, in columns and in Arrow record batches, against predictions sentence by sentence."""
 
 import itertools
-import subprocess
 import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from last_word_model import write_last_word_bundle
-from predictions import sentences_of
+from predictions import failing, sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
-from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
 from thinstack.runtime.predictor import Predictor
 
@@ -81,33 +79,19 @@ def test_the_schema_is_the_one_that_is_told(predictor):
     assert scored_schema(("bad",), "phrases").names == [*FIELDS[:4], "node", "parent", *FIELDS[4:]]
 
 
-def fail_of_poison(predictor, monkeypatch, how="the model failed"):
-    def fail(words, *rest):
-        if any("poison" in sentence for sentence in words):
-            raise BundleError(how)
-        return score(words, *rest)
-
-    score = predictor.trees_and_scores
-    monkeypatch.setattr(predictor, "trees_and_scores", fail)
-
-
 def test_a_row_that_fails_stands_in_its_place(predictor, monkeypatch):
-    fail_of_poison(predictor, monkeypatch)
+    failing(monkeypatch, predictor, "poison", BundleError("the model failed" + 1000 * "!"))
     texts = ["good", None, "poison. film", "nan", "film", "a\0b", "awful"]
     found = rows(score_batches([batch(texts)], predictor))
     assert [row["id"] for row in found] == list("0123456")
     kinds = [row["error"] and row["error"]["kind"] for row in found]
     assert kinds == [None, "missing", "failed", "missing", None, "not_text", None]
-    assert found[2]["error"]["message"] == "BundleError: the model failed"
+    assert found[2]["error"]["message"].startswith("BundleError: the model failed!!!")
+    assert len(found[2]["error"]["message"]) == 500
     assert found[1]["error"]["message"].startswith("row:2: expected a text in the column 'text'")
     for row in found:
         others = [row[name] for name in FIELDS[1:-1] if name != "polarity"]
         assert (row["error"] is None) == (None not in others) == any(x is not None for x in others)
-
-
-def test_a_batch_of_nothing_but_failures_is_one_of_errors(predictor):
-    found = rows(score_batches([batch([None, None])], predictor, output="phrases"))
-    assert [row["error"]["kind"] for row in found] == ["missing", "missing"]
 
 
 def test_ids_and_texts_of_other_types(predictor):
@@ -166,62 +150,13 @@ def test_what_cannot_be_scored_is_told_at_once(predictor, last_word):
         next(score_batches([table], predictor))
 
 
-def test_a_bundle_is_taken_by_its_folder(last_word):
-    found = rows(score_batches([batch(["good"])], last_word.path))
-    assert found == rows(score_batches([batch(["good"])], Predictor(last_word, threads=1)))
-
-
 def test_pyarrow_is_asked_for(predictor, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match="pip install pyarrow"):
         score_batches([], predictor)
 
 
-def test_it_needs_neither_torch_nor_an_engine():
-    code = (
-        "import sys, thinstack.integrations.corpora as c; list(c.score_batches([], 'sentiment'));"
-    )
-    code += "print({'torch', 'spacy', 'pyspark', 'pandas'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
-
-
 # -- columns
-
-
-def expected(predictor, output):
-    """Text, sentence, the text of the row, label and scores; of phrases the parent's text too."""
-    rows = []
-    for place, result in enumerate(predictor.stream(TEXTS)):
-        sentences = result.sentences
-        if not sentences:
-            rows.append((place, NOTHING, TEXTS[place], None, None))
-        elif output == "documents":
-            scores = list(result.scores.values())
-            rows.append((place, NOTHING, TEXTS[place], result.label, scores))
-        for number, one in enumerate(sentences if output != "documents" else []):
-            nodes = one.to_dict()["nodes"]
-            for node in nodes if output == "phrases" else nodes[-1:]:
-                scores = list(node["scores"].values())
-                rows.append((place, number, node["text"], node["label"], scores))
-    return rows
-
-
-@pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
-def test_rows_are_what_is_predicted(predictor, output):
-    found = TextScorer(predictor, output).score(TEXTS)
-    wanted = expected(predictor, output)
-    assert len(found.text) == len(wanted) > len(TEXTS) - 1
-    for row, (text, sentence, part, label, scores) in enumerate(wanted):
-        assert (found.text[row], found.sentence[row]) == (text, sentence)
-        assert TEXTS[text][found.start[row] : found.end[row]] == part
-        number = found.label[row]
-        assert (None if number == NOTHING else predictor.labels[number]) == label
-        if scores is None:
-            assert np.isnan(found.scores[row]).all()
-        else:
-            assert found.scores[row].tolist() == pytest.approx(scores, abs=1e-5)
-    assert NOTHING in found.label[~np.isnan(found.scores[:, 0])], "a row that abstains is tested"
 
 
 def test_phrases_have_their_place_in_the_tree(predictor):
@@ -241,18 +176,3 @@ def test_models_without_phrases_and_unknown_sources_are_refused(predictor, last_
     monkeypatch.setattr(predictor, "phrases", False)
     with pytest.raises(InputError, match="--output sentences"):
         TextScorer(predictor, "phrases")
-
-
-def test_a_text_that_the_model_cannot_score_costs_no_other(predictor, monkeypatch):
-    fail_of_poison(predictor, monkeypatch, "the model failed" + 1000 * "!")
-    problem = Problem("missing", "no text")
-    rows = [Row("a", "good"), Row("b", "", problem), Row("c", "poison. film"), Row("d", "a. b")]
-    found, problems = TextScorer(predictor, "sentences")(rows)
-    assert found.text.tolist() == [0, 3, 3]
-    assert problems[1] == problem
-    other = problems[2]
-    assert other.kind == "failed"
-    assert other.message.startswith("BundleError: the model failed!!!")
-    assert len(other.message) == 500
-    by_itself, _ = TextScorer(predictor, "sentences")(rows[3:])
-    assert np.array_equal(found.scores[1:], by_itself.scores)

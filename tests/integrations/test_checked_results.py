@@ -6,7 +6,6 @@ import pytest
 from spacy.tokens import Doc
 
 from thinstack.errors import DataError
-from thinstack.integrations.spacy import predictions
 
 KEY = ("._.", "tree_sentiment_by_name", None, None)
 TEXT = "good film. awful film"
@@ -22,15 +21,6 @@ def read(nlp, value):
 def first(**changes):
     """Changes of the first sentence."""
     return lambda value: value["sentences"][0].update(changes)
-
-
-def test_what_a_component_left_is_read_back(nlp):
-    doc = nlp(TEXT)
-    again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
-    assert again._.tree_sentiment == doc._.tree_sentiment
-    again._.tree_sentiment = doc._.tree_sentiment
-    assert again._.sentiment_phrases == doc._.sentiment_phrases
-    assert [one.text for one in predictions(again)] == ["good film.", "awful film"]
 
 
 @pytest.mark.parametrize(

@@ -102,9 +102,3 @@ def test_other_columns_and_groups_are_refused(path):
         list(read_doc_bin(path, ["body"]))
     with pytest.raises(DataError, match=r"'sc' .*'others', 'phrases'"):
         list(read_doc_bin(path, ["text"], span_group="sc"))
-
-
-def test_a_doc_without_categories_says_so(tmp_path):
-    DocBin(docs=[spacy.blank("en")("good")]).to_disk(tmp_path / "docs.spacy")
-    with pytest.raises(DataError, match=r"docs\.spacy:1: .*0\.5"):
-        list(read_doc_bin(tmp_path / "docs.spacy", ["label"]))

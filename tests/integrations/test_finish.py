@@ -16,7 +16,6 @@ from spacy.tokens import DocBin
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.origin import is_own
-from thinstack.errors import InputError
 from thinstack.integrations.spacy_training.finish import finish_pipeline
 from thinstack.integrations.spacy_training.text_learner import RESUME_FILES
 from thinstack.runtime.reference import check_cases
@@ -143,6 +142,7 @@ def test_a_finished_one_learns_on_and_is_to_be_finished_again(finished, tmp_path
         (("other", "out"), "expected a component tree_classifier, found sentencizer"),
         (("trained", "trained/in"), "is inside"),
         (("trained", "corpus"), "not empty, and no pipeline to replace"),
+        (("trained", "model.JSON"), "model.JSON"),
     ],
 )
 def test_what_cannot_be_finished(trained, tmp_path, cli, names, problem):
@@ -164,13 +164,3 @@ def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(finis
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["again"]
     assert spacy.load(tmp_path / "again")(TEXTS[0]).cats == spacy.load(finished)(TEXTS[0]).cats
-
-
-def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path):
-    trained = tmp_path / "trained"
-    trained.mkdir()
-    for file in ("config.cfg", "meta.json"):
-        (trained / file).touch()
-    with pytest.raises(InputError, match=r"model\.JSON"):
-        finish_pipeline(trained, tmp_path / "model.JSON", quantize="none", console=Console())
-    assert not (tmp_path / "model.JSON").exists()

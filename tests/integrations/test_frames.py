@@ -1,8 +1,5 @@
 """`thinstack.score_frame`: frames of pandas, polars and pyarrow in, the same kind out."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -180,15 +177,6 @@ def test_what_is_no_frame_in_memory_is_refused(model, other, said):
         thinstack.score_frame(other, model=model)
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_a_frame_given_as_texts_names_score_frame(model, kind):
-    for call in (model, model.stream):
-        with pytest.raises(InputError, match=r"thinstack\.score_frame"):
-            call(MAKE[kind](TEXTS))
-        with pytest.raises(InputError, match=r"d\['text'\]; thinstack\.score_frame"):
-            call({"text": TEXTS})
-
-
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 def test_a_series_is_an_iterable_of_texts(model, kind):
     texts = MAKE[kind](["good", "awful"])["text"]
@@ -207,13 +195,6 @@ def test_a_class_with_the_name_of_a_new_column(tmp_path):
     folder = write_last_word_bundle(tmp_path / "own", labels=("label", "so", "b")).path
     with pytest.raises(InputError, match="'label'"):
         thinstack.score_frame(MAKE["pandas"](["good"]), model=folder, scores=True)
-
-
-def test_thinstack_imports_no_frames():
-    code = "import sys, thinstack; print({'narwhals', 'pandas', 'sklearn'} & set(sys.modules))"
-    code += "; thinstack.score_frame; print({'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["set()", "set()"]
 
 
 class Survey(pd.DataFrame):

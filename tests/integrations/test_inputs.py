@@ -9,9 +9,8 @@ from pyarrow import parquet
 from spacy.tokens import DocBin
 
 from thinstack.errors import DataError, InputError
-from thinstack.integrations.corpora import rows
-from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns, Row
+from thinstack.integrations.corpora import inputs
+from thinstack.integrations.corpora.inputs import Columns, Row, open_corpus
 
 TEXTS = ["A good film.", 'naïve – "film"', "", "awful"]
 
@@ -96,7 +95,7 @@ POISON = [
 
 
 def test_a_row_that_cannot_be_scored_says_why_and_keeps_its_neighbours(tmp_path, monkeypatch):
-    monkeypatch.setattr(rows, "LONGEST_TEXT", 100)
+    monkeypatch.setattr(inputs, "LONGEST_TEXT", 100)
     path, good = tmp_path / "t.jsonl", b'{"id": "g", "text": "good"}'
     lines = [line.encode() if isinstance(line, str) else line for line, _, _ in POISON]
     path.write_bytes(b"\n".join([good, *lines, b'{"id": "o", "text": "ok", "x": "\xe9"}']))

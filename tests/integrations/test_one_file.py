@@ -2,14 +2,12 @@
 stopped."""
 
 import csv
-import io
 import json
 
 import pytest
 from pyarrow import parquet
 from test_corpus_run import TEXTS, breaking, predict, small_shards, stopped, text_of, texts, written
 
-from thinstack.data.tables.text_streams import paragraphs_of
 from thinstack.integrations.corpora import run
 
 __all__ = ["predict", "small_shards", "texts"]
@@ -136,13 +134,6 @@ def test_a_mark_for_excel_on_request(predict, texts, tmp_path):
 
 
 PARAGRAPHS = "Good film\nand fine.\r\n\n \t\nAwful\n\n"
-
-
-def test_paragraphs_are_cut_at_blank_lines():
-    lines = (line.rstrip("\r\n") for line in io.StringIO(PARAGRAPHS, newline=""))
-    assert list(paragraphs_of(lines)) == [(1, "Good film\nand fine."), (5, "Awful")]
-    assert list(paragraphs_of(["", "a", "b"])) == [(2, "a\nb")]
-    assert list(paragraphs_of(["", " "])) == []
 
 
 def test_paragraphs_of_files_and_of_standard_input(predict, cli, tmp_path, last_word, texts):

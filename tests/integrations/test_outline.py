@@ -4,27 +4,7 @@ from drawn import uniform
 from rich.cells import cell_len
 
 from thinstack.core import transitions
-from thinstack.data.trees.brackets import from_brackets
 from thinstack.integrations.show.outline import elide, outline, phrase, visible
-
-
-def test_phrases_come_in_reading_order_with_depth_and_place():
-    tree = from_brackets("(2 (2 (2 a) (2 b)) (2 (2 c) (2 (2 d) (2 e))))")
-    prediction = uniform(tree.words, tree.transitions)
-    rows = outline(prediction, depth=10)
-    texts = [phrase(prediction, *prediction.spans[row.node], 20) for row in rows]
-    assert [(text, row.depth, row.last) for text, row in zip(texts, rows, strict=True)] == [
-        ("a b c d e", 0, True),
-        ("a b", 1, False),
-        ("a", 2, False),
-        ("b", 2, True),
-        ("c d e", 1, True),
-        ("c", 2, False),
-        ("d e", 2, True),
-        ("d", 3, False),
-        ("e", 3, True),
-    ]
-    assert {row.hidden for row in rows} == {0}
 
 
 @pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])

@@ -91,12 +91,12 @@ def test_differences_are_those_of_the_test_of_pairs():
 
 
 def test_nothing_differs_by_chance():
-    """Of 40 reports without a difference, few list one: at most 5% is meant, and 6 are very
+    """Of 20 reports without a difference, few list one: at most 5% is meant, and 4 are very
     unlikely (binomial)."""
     wrong = 0
-    for seed in range(40):
+    for seed in range(20):
         wrong += bool(report(rows(300, seed, terms=("battery", "staff"))).by.differences)
-    assert wrong < 6
+    assert wrong < 4
 
 
 def test_two_groups_are_compared_once():
@@ -116,13 +116,6 @@ def test_what_a_user_names_stays_apart_and_stays():
     ]
     assert summary.aspects[2].figures.share("positive") is None
     assert summary.rare == 0
-
-
-def test_both_sides_alike_are_neutral():
-    text = row(mention("price", 1), mention("price", -1))
-    (aspect,) = report([text], min_mentions=1).aspects
-    assert counts(aspect.figures) == {"negative": 0, "neutral": 1, "positive": 0}
-    assert (aspect.figures.polarity.value, aspect.mentions) == (0, 2)
 
 
 def test_a_phrase_counts_once_in_a_text_and_a_sentence_is_quoted_once():

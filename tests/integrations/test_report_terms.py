@@ -35,15 +35,11 @@ def test_a_term_is_counted_in_lower_case_without_articles_and_marks(term, counte
     ("term", "other", "counted"),
     [
         ("waiters", "waiter", "waiter"),
-        ("dishes", "dish", "dish"),
         ("batteries", "battery", "battery"),
-        ("prices", "price", "price"),
-        ("menus", "menu", "menu"),
         ("news", "menu", "news"),
         ("wine lists", "wine list", "wine list"),
         ("glass", "glas s", "glass"),
         ("as", "a", "as"),
-        ("knives", "knife", "knife"),
         ("lens", "len", "lens"),
     ],
 )

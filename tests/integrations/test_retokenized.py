@@ -5,7 +5,6 @@ import pickle
 from itertools import combinations
 
 import pytest
-import spacy
 from last_word_model import pipeline
 from spacy.tokens import Doc, DocBin
 
@@ -206,9 +205,8 @@ def test_plain_results_are_told_by_the_tokens_of_now(nlp):
 
 
 def test_contributions_name_the_tokens_of_now():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    component = nlp.add_pipe("tree_sentiment")
+    nlp = pipeline("sentiment")
+    component = nlp.get_pipe("tree_sentiment")
     doc = nlp("Meryl Streep is superb, but the plot is dull.")
     before = component.why(doc)
     merged("Meryl Streep", "the plot")(doc)

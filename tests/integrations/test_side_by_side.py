@@ -13,17 +13,17 @@ from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 
 from thinstack.bundle import opening
 from thinstack.errors import StoppedError
-from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora import run_manifest
 from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
 def small_shards_and_no_process_left(monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_ROWS", 8)
+    monkeypatch.setattr(run_manifest, "SHARD_ROWS", 8)
     yield
     assert multiprocessing.active_children() == []
 
@@ -108,13 +108,13 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from deadly_model import DeadlyModel
-from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora import run_manifest
 from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.run import Request, score_corpus
-from thinstack.integrations.corpora.work import ModelSource
+from thinstack.integrations.corpora.workers import ModelSource
 
 if __name__ == "__main__":
-    shards.SHARD_ROWS = 8
+    run_manifest.SHARD_ROWS = 8
     folder = Path(sys.argv[1])
     model = DeadlyModel(sys.argv[2])
     request = Request(folder / "texts.txt", folder / "out", Settings(), model, jobs=2)

@@ -2,12 +2,12 @@
 
 import pytest
 import spacy
-from last_word_model import LABELS, expected, mean_of, pipeline, write_last_word_bundle
-from spacy.language import Language
+from last_word_model import LABELS, expected, mean_of, pipeline
+from predictions import failing
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from thinstack.errors import BundleError, DeviceError, InputError, UnknownNameError
+from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy import pipe, predictions
 
 
@@ -70,26 +70,6 @@ def test_a_document_without_words_has_no_probabilities(nlp, text):
     assert doc[:]._.sentiment_label is None
 
 
-@pytest.mark.parametrize(
-    ("settings", "phrase"),
-    [
-        ({"source": "left"}, (0, 3)),
-        ({"source": "right"}, (1, 4)),
-        ({"source": "balanced"}, (0, 2)),
-        ({"model": "left"}, (0, 3)),  # `auto` is the shape of the model
-    ],
-)
-def test_the_tree_source_is_what_was_asked_for(bundle, tmp_path, settings, phrase):
-    if "model" in settings:
-        settings = {
-            "model": str(write_last_word_bundle(tmp_path / "left", tree_source="left").path)
-        }
-    doc = pipeline(bundle, **settings)("what a good film")
-    spans = {(item["start"], item["end"]) for item in doc._.sentiment_phrases}
-    assert phrase in spans
-    assert not spans & {(0, 3), (1, 4)} - {phrase}
-
-
 def test_scores_for_nlp_evaluate(nlp):
     texts = {"so good": "good", "very awful": "bad", "a film": "bad", "it is so good": "good"}
     texts[""] = "bad"
@@ -106,27 +86,13 @@ def test_scores_for_nlp_evaluate(nlp):
     assert set(figures["cats_f_per_type"]) == set(LABELS)
 
 
-def stumble(monkeypatch, nlp):
-    """Make the model fail on the word `boom`; returns a list that gets the size of each call."""
-    predictor, calls = nlp.get_pipe("tree_sentiment").predictor, []
-    real = predictor.trees_and_scores
-
-    def trees_and_scores(words, trees):
-        calls.append(len(words))
-        if any("boom" in sentence for sentence in words):
-            raise RuntimeError("boom is too much")
-        return real(words, trees)
-
-    monkeypatch.setattr(predictor, "trees_and_scores", trees_and_scores)
-    return calls
-
-
+BOOM = RuntimeError("boom is too much")
 FINE = ["so good", "very awful", "", "a film. It is so good", "good"]
 TEXTS = [*FINE[:3], "boom it goes. Fine.", FINE[3], "ok boom", FINE[4]]
 
 
 def test_one_call_of_the_model_for_a_batch(nlp, monkeypatch):
-    calls = stumble(monkeypatch, nlp)
+    calls = failing(monkeypatch, nlp.get_pipe("tree_sentiment").predictor, "boom", BOOM)
     docs = list(nlp.pipe(FINE * 4, batch_size=10))
     assert calls == [10, 10]
     assert [doc.text for doc in docs] == FINE * 4
@@ -136,7 +102,7 @@ def test_one_call_of_the_model_for_a_batch(nlp, monkeypatch):
 def test_a_failing_document_harms_no_neighbour(bundle, monkeypatch, threads):
     nlp = pipeline(bundle, threads=threads)
     alone = [nlp(text).cats for text in FINE]
-    stumble(monkeypatch, nlp)
+    failing(monkeypatch, nlp.get_pipe("tree_sentiment").predictor, "boom", BOOM)
     with pytest.raises(RuntimeError, match="boom is too much"):  # without a handler
         list(nlp.pipe(TEXTS))
     with pytest.raises(RuntimeError, match="boom is too much"):
@@ -164,17 +130,6 @@ def test_batches_and_worker_processes_give_what_single_documents_give(nlp, optio
         assert doc._.sentiment_phrases == alone._.sentiment_phrases
 
 
-def test_the_configuration_has_the_arguments_of_the_factory():
-    meta = Language.get_factory_meta("tree_sentiment")
-    settings = {"model": "sentiment", "source": "auto", "device": "cpu", "threads": None}
-    scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
-    settings |= {"aggregation": None, "scorer": scorer, "classes": None, "abstain": None}
-    more = {"max_words": 400, "spans_key": None, "isolated": None}
-    assert meta.default_config == settings | more
-    assert not meta.retokenizes
-    assert meta.default_score_weights["cats_score"] == 1.0
-
-
 def test_an_unknown_model_fails_when_it_is_added(tmp_path):
     nlp = spacy.blank("en")
     with pytest.raises(UnknownNameError, match="unknown model 'stt'"):
@@ -192,17 +147,6 @@ WRONG = {"source": "upright", "device": "tpu", "aggregation": "max", "modle": "x
 def test_a_wrong_setting_fails_when_it_is_added(bundle, settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         pipeline(bundle, **settings)
-
-
-def test_added_again_it_is_read_again(nlp, bundle, monkeypatch):
-    nlp.remove_pipe("tree_sentiment")
-    nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "source": "benepar"})
-    assert nlp.get_pipe("tree_sentiment").labels == LABELS
-    assert nlp("").cats == dict.fromkeys(LABELS, 0.0)
-    nlp.remove_pipe("tree_sentiment")
-    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CPUExecutionProvider"])
-    with pytest.raises(DeviceError, match="cuda"):
-        nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "device": "cuda"})
 
 
 def test_in_training_it_warns_once_that_it_does_not_learn(nlp):

@@ -1,10 +1,8 @@
 """`Span._.about`, and terms that a user names: what a Doc says of them."""
 
 import pytest
-import spacy
 from aspect_models import expected, write_aspect_bundle
 from last_word_model import pipeline
-from spacy.tokens import Doc
 from spacy_aspects import TEXT, TOLD, group, told, with_aspects
 
 import thinstack
@@ -32,19 +30,6 @@ def test_what_is_said_of_entities(folder):
     assert (found["because"]["text"], "asked" in found) == ("The staff", False)
     # Its own label says how the phrase sounds by itself.
     assert entity._.sentiment_scores == pytest.approx(expected("staff", 2)[1], abs=1e-6)
-
-
-def test_what_is_said_of_noun_chunks(folder):
-    """Sentences and chunks are those of a parse."""
-    nlp = with_aspects(folder, spacy.blank("en"))
-    words = ["A", "good", "battery", "!", "The", "staff", "is", "awful", "."]
-    heads = [2, 2, 2, 2, 5, 6, 6, 6, 6]
-    deps = ["det", "amod", "ROOT", "punct", "det", "nsubj", "ROOT", "acomp", "punct"]
-    pos = ["DET", "ADJ", "NOUN", "PUNCT", "DET", "NOUN", "AUX", "ADJ", "PUNCT"]
-    doc = nlp(Doc(nlp.vocab, words=words, heads=heads, deps=deps, pos=pos))
-    said = [(chunk.text, chunk._.about["label"]) for chunk in doc.noun_chunks]
-    assert said == [("A good battery", "positive"), ("The staff", "negative")]
-    assert told(doc._.aspects) == TOLD[:2]
 
 
 def test_spans_of_which_nothing_is_said(nlp):

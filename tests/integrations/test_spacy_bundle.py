@@ -3,15 +3,13 @@
 import pickle
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 import spacy
 import srsly
 from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
-from spacy.cli.package import get_meta
 
-from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.errors import BundleError
 
@@ -80,13 +78,6 @@ def test_another_model_can_be_taken_on_loading(moved, tmp_path):
         spacy.load(saved, config={"components": {"tree_sentiment": settings}})
 
 
-def test_a_renamed_component_needs_no_folder_either(moved, tmp_path):
-    nlp = spacy.load(moved[1])
-    nlp.rename_pipe("tree_sentiment", "opinion")
-    nlp.to_disk(tmp_path / "renamed")
-    assert spacy.load(tmp_path / "renamed")(TEXT).cats == nlp(TEXT).cats
-
-
 @pytest.mark.parametrize("source", ["auto", "benepar"])
 def test_a_missing_model_is_told_when_it_is_needed(moved, source):
     nlp, _ = moved
@@ -95,33 +86,6 @@ def test_a_missing_model_is_told_when_it_is_needed(moved, source):
     bare = type(nlp).from_config(config, meta=nlp.meta)  # saved bytes may follow
     with pytest.raises(BundleError, match="no such folder"):
         bare("")
-
-
-def test_a_pipeline_saved_without_the_component_says_so(moved):
-    nlp, saved = moved
-    nlp.to_disk(saved.parent / "less", exclude=["tree_sentiment"])
-    with pytest.raises(BundleError, match="tree_sentiment: no such folder"):
-        spacy.load(saved.parent / "less")
-
-
-def test_saving_over_another_bundle_replaces_it(nlp, tmp_path):
-    files = {"vocabulary.txt": b"x\n", "onnx/extra.onnx": b"old"}
-    config = nlp.get_pipe("tree_sentiment").predictor.config
-    write_bundle(tmp_path / "saved" / "tree_sentiment", files, config=config)
-    nlp.to_disk(tmp_path / "saved")
-    assert spacy.load(tmp_path / "saved")(TEXT).cats == nlp(TEXT).cats
-
-
-def test_bytes_hold_the_bundle(nlp, tmp_path):
-    folder = write_last_word_bundle(tmp_path / "other", tree_source="left").path
-    other = pipeline(folder)
-    data = nlp.to_bytes()
-    shutil.rmtree(folder)
-    other.from_bytes(data)
-    assert other(TEXT)._.tree_sentiment == nlp(TEXT)._.tree_sentiment
-    assert other.get_pipe("tree_sentiment").to_bytes() == nlp.get_pipe("tree_sentiment").to_bytes()
-    fresh = type(nlp).from_config(nlp.config, meta=nlp.meta).from_bytes(data)
-    assert fresh(TEXT).cats == nlp(TEXT).cats
 
 
 def test_bytes_that_are_no_bundle_are_refused(nlp):
@@ -149,39 +113,7 @@ def test_a_component_can_be_taken_from_another_pipeline_or_a_pickle(moved):
     assert component(doc).cats == pytest.approx(expected("good", 2), abs=1e-6)
 
 
-def test_a_package_requires_thinstack(moved):
-    path = moved[1] / "meta.json"
-    meta = srsly.read_json(path)
-    assert [line.partition(">")[0] for line in meta["requirements"]] == ["thinstack[cpu]"]
-    old = {key: value for key, value in meta.items() if key != "requirements"}
-    srsly.write_json(path, old)
-    assert get_meta(moved[1], old)["requirements"] == meta["requirements"]
-    srsly.write_json(path, {**old, "requirements": ["benepar"]})
-    assert spacy.load(moved[1]).meta["requirements"] == ["benepar", *meta["requirements"]]
-
-
 # -- saving over what is there
-
-
-def test_saving_that_fails_leaves_the_old_bundle(moved, nlp, monkeypatch):
-    folder = moved[1] / "tree_sentiment"
-
-    def found():
-        files = (path for path in folder.rglob("*") if path.is_file())
-        return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
-
-    before, write = found(), Path.write_bytes
-
-    def full(path, data):
-        if path.name == "manifest.json":
-            raise OSError("no space left on device")
-        return write(path, data)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="no space"):
-        nlp.get_pipe("tree_sentiment").to_disk(folder)
-    assert found() == before
-    assert not [path for path in moved[1].iterdir() if path.name.startswith(".")]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")

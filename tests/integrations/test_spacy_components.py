@@ -1,6 +1,5 @@
 """Several components, JSON, groups of spans and pictures: what a Doc gives to others."""
 
-import json
 import pickle
 
 import numpy as np
@@ -24,7 +23,6 @@ from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
 
 TEXT = "A good film. It was awful"
-KEY = ("._.", "tree_sentiment", None, None)
 OTHER = TABLE[::-1].copy()
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 
@@ -89,34 +87,6 @@ def test_the_last_one_is_read_where_none_has_the_usual_name(two):
         assert doc._.sentiment_label == names[1]
 
 
-def test_json_has_plain_data_that_can_be_read_again(two):
-    names = ["tree_sentiment", "sentiment_label", "sentiment_scores", "sentiment_phrases"]
-    alone = best(mean_of((".", 4), ("awful", 3)))
-    for text, label in ((TEXT, alone), ("", None), (" ", None)):
-        doc = two(text)
-        data = json.loads(json.dumps(doc.to_json(underscore=names)))
-        assert data["_"]["sentiment_phrases"] == doc._.sentiment_phrases
-        assert data["_"]["sentiment_label"] == label
-        only = {**data, "_": {"tree_sentiment": data["_"]["tree_sentiment"]}}
-        again = Doc(spacy.blank("en").vocab).from_json(only)
-        assert again._.sentiment_phrases == doc._.sentiment_phrases
-        own = [sentence._.sentiment_tree for sentence in doc.sents]
-        assert [sentence._.sentiment_tree for sentence in again.sents] == own
-
-
-def test_the_label_of_a_doc(last_word, nlp):
-    assert nlp(TEXT)._.sentiment_label == best(mean_of((".", 4), ("awful", 3)))
-    for text in ("", " \n"):
-        doc = nlp(text)
-        assert (doc._.sentiment_label, doc._.sentiment_scores) == (None, None)
-        assert set(doc.cats.values()) == {0.0}
-    sure = pipeline(last_word.path, abstain=0.9)
-    for text, words in (("so good", 2), ("film", 1)):
-        top = max(expected(text.split()[-1], words).values())
-        assert (sure(text)._.sentiment_label is None) == (top < 0.9)
-    assert {sure(text)._.sentiment_label for text in ("so good", "film")} == {None, "good"}
-
-
 def test_getters_go_to_worker_processes_that_are_not_forked(nlp):
     state = pickle.loads(pickle.dumps(Underscore.get_state()))
     assert state[1]["sentiment_label"][2](nlp("so good")[:]) == "good"
@@ -162,25 +132,6 @@ def test_a_group_of_spans_can_be_drawn_by_displacy():
     assert len(PhraseGroup(unsure, "sentiment", "tree_sentiment")) == 0
 
 
-def test_groups_are_set_on_request(last_word, tmp_path):
-    nlp = pipeline(last_word.path, spans_key="sentiment")
-    nlp.to_disk(tmp_path / "saved")
-    for each in (nlp, spacy.load(tmp_path / "saved")):
-        for doc in (
-            each("so good"),
-            *each.pipe(["so good"] * 2, n_process=2),
-            each(each("so good")),
-        ):
-            spans = [(span.start, span.end, span.label_) for span in doc.spans["sentiment"]]
-            # These classes are no scale, so none of them is neutral: the sentence leads.
-            assert spans == [(0, 2, "good"), (0, 1, "so-so")]
-            (binned,) = DocBin(docs=[doc]).get_docs(spacy.blank("en").vocab)
-            assert [span.label_ for span in binned.spans["sentiment"]] == ["good", "so-so"]
-            assert doc.to_json()["spans"]["sentiment"][1]["label"] == "so-so"
-        assert list(each("").spans["sentiment"]) == []
-    assert "sentiment" not in pipeline(last_word.path)("so good").spans
-
-
 def test_a_span_is_drawn_as_the_phrase_around_it(last_word):
     doc = pipeline(last_word.path, source="left", spans_key="sentiment")(TEXT)
     first, second = predictions(doc)
@@ -203,9 +154,7 @@ def test_polarity_is_that_of_the_model_whatever_labels_are_called(tmp_path):
     config = ModelConfig.model_validate(base.config.model_dump() | sets)
     files = {name: base.read(name) for name in (VOCABULARY_FILE, ONNX_FILE)}
     model = str(write_bundle(tmp_path / "stars", files, config=config).path)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"model": model})
+    nlp = pipeline(model)
     text = "A good film. The plot is awful."
     doc, result = nlp(text), thinstack.load(model)(text)
     assert result.view.polarity not in (None, View.of(result.view.labels).polarity)

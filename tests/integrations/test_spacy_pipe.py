@@ -5,12 +5,11 @@ import warnings
 
 import pytest
 import spacy
-from last_word_model import best, expected, mean_of, pipeline
+from last_word_model import best, expected, pipeline
 from spacy.tokens import Doc
 
 from thinstack.errors import NoSentencesWarning
 from thinstack.integrations.spacy import pipe
-from thinstack.text.batching import BATCH_NODES
 
 SHORT = ["so good", "very awful", "A film. It was awful", "good"]
 
@@ -51,43 +50,6 @@ def test_it_does_not_warn_where_there_is_no_doubt(bundle, words):
     for nlp in (bare(bundle), pipeline(bundle)):
         doc = nlp(Doc(nlp.vocab, words=words))
         assert (max(doc.cats.values()) > 0) == (words == ["good"])
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("max_words", [50, 400])
-def test_a_long_document_without_a_stop_changes_no_neighbour(bundle, threads, max_words):
-    """Work and memory: its nodes run once each, in batches of bounded size."""
-    nlp = bare(bundle, threads=threads, max_words=max_words)
-    predictor = nlp.get_pipe("tree_sentiment").predictor
-    session, nodes = predictor._session, list[int]()
-
-    class Watched:
-        device = "cpu"
-
-        def run(self, *arguments):
-            found = session.run(*arguments)
-            nodes.append(len(found[0]))
-            return found
-
-    predictor._session = Watched()
-    long = Doc(nlp.vocab, words=["film"] * 20_000)
-    stream = [*SHORT, long, *SHORT]
-    with pytest.warns(NoSentencesWarning):
-        docs = list(nlp.pipe(stream, batch_size=5))
-    for doc, text in zip([*docs[:4], *docs[5:]], SHORT * 2, strict=True):
-        words = text.replace(".", " .").split()
-        assert (doc.text, doc.cats) == (text, pytest.approx(expected(words[-1], len(words))))
-    assert docs[4] is long
-    assert long.cats == pytest.approx(mean_of(("film", 2)), abs=1e-6)
-    parts = long[:]._.sentiment_parts
-    assert [(parts[0][0], parts[-1][1]), max(b - a for a, b in parts) <= max_words] == [
-        (0, 20_000),
-        True,
-    ]
-    short = sum(2 * len(text.replace(".", " .").split()) - 1 for text in SHORT * 2)
-    assert sum(nodes) == 2 * 20_000 - len(parts) + short
-    assert max(nodes) <= BATCH_NODES["cpu"]
-    assert len(nodes) <= 2 * sum(nodes) / BATCH_NODES["cpu"] + 2 * threads + 1
 
 
 def test_many_long_documents_go_to_the_model_in_pieces(bundle, monkeypatch):

@@ -13,7 +13,6 @@ from thinstack.data.words.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy import TreeSentiment, predictions
 from thinstack.integrations.spacy.doc_results import register_extensions
-from thinstack.runtime.result import Result
 
 TEXT = "  A good (film).\n\n It was n't awful !"
 # Tokens: 0 spaces, 1 A, 2 good, 3 (, 4 film, 5 ), 6 ., 7 line breaks, 8 It, 9 was, 10 n't, 11
@@ -88,16 +87,6 @@ def test_the_tree_of_a_span_is_in_labelled_brackets(doc):
     assert [sent._.sentiment_tree.count("(") for sent in doc.sents] == [11, 9]
 
 
-def test_predictions_can_be_drawn(doc):
-    first, second = predictions(doc)
-    assert (first.text, second.text) == ("A good (film).", "It was n't awful !")
-    assert first.words == ("A", "good", "-LRB-", "film", "-RRB-", ".")
-    texts = [first.text[a:b] for a, b in first.offsets.tolist()]
-    assert texts == ["A", "good", "(", "film", ")", "."]
-    assert first.to_dict()["tree"] == next(doc.sents)._.sentiment_tree
-    assert first.label == best(expected(".", 2))
-
-
 def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp):
     doc = nlp.make_doc("New York well - made film")
     with doc.retokenize() as retokenizer:
@@ -165,34 +154,6 @@ def test_an_attribute_of_someone_else_is_not_overwritten():
 
 
 TEXTS = "The acting is superb. It was filmed in a town by the sea. It was not bad at all."
-
-
-def shown(**settings):
-    return pipeline("sentiment", **settings)(TEXTS)
-
-
-@pytest.mark.parametrize("most", [400, 4])
-@pytest.mark.parametrize(("classes", "places"), [(3, (0, 0, 1, 2, 2)), (2, (0, 0, None, 1, 1))])
-def test_a_view_shows_phrases_and_documents_by_sums(classes, places, most):
-    settings = {"max_words": most, "aggregation": "words"}
-    own, doc = shown(**settings), shown(**settings, classes=classes)
-    names = ["negative", "neutral", "positive"] if classes == 3 else ["negative", "positive"]
-
-    def sums(scores):
-        masses = dict.fromkeys(names, 0.0)
-        for place, score in zip(places, scores.values(), strict=True):
-            if place is not None:
-                masses[names[place]] += score
-        return {name: mass / sum(masses.values()) for name, mass in masses.items()}
-
-    assert doc.cats == pytest.approx(sums(own.cats), abs=1e-6)
-    for before, after in zip(own._.sentiment_phrases, doc._.sentiment_phrases, strict=True):
-        assert after["scores"] == pytest.approx(sums(before["scores"]), abs=1e-6)
-    bare = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
-    sentences = predictions(bare)
-    found = Result(bare.text, tuple(sentences), sentences[0].view)
-    assert found.scores == pytest.approx(doc.cats, abs=1e-6)
-    assert any(len(one.parts) > 1 for one in predictions(bare)) == (most == 4)
 
 
 def test_where_it_abstains_there_is_no_label(tmp_path):

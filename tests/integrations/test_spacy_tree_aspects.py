@@ -3,8 +3,8 @@ hand."""
 
 import json
 import pickle
-import shutil
 
+import numpy as np
 import pytest
 import spacy
 from aspect_models import expected, write_aspect_bundle
@@ -12,9 +12,10 @@ from last_word_model import pipeline
 from sentence_models import write_sentence_bundle
 from spacy import displacy
 from spacy.lang.en import English
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy_aspects import TEXT, TOLD, group, told, with_aspects
+from test_retokenized import HANDED_ON
 
 import thinstack
 from thinstack.errors import ConfigError, DataError, InputError, UnknownNameError
@@ -30,11 +31,6 @@ def folder(tmp_path_factory):
 def nlp(folder):
     """Both components."""
     return with_aspects(folder, pipeline("sentiment"))
-
-
-def through_a_doc_bin(doc):
-    kept = DocBin(docs=[doc], store_user_data=True).to_bytes()
-    return next(iter(DocBin().from_bytes(kept).get_docs(spacy.blank("en").vocab)))
 
 
 def test_the_aspects_of_a_doc(nlp, folder):
@@ -80,25 +76,27 @@ def test_it_leaves_what_the_other_component_says_as_it_is(nlp, folder):
     assert named(TEXT)._.sentiment_label == alone._.sentiment_label
 
 
-@pytest.mark.parametrize(
-    "passed_on",
-    [
-        lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
-        through_a_doc_bin,
-        lambda doc: pickle.loads(pickle.dumps(doc)),
-        lambda doc: doc.copy(),
-    ],
-    ids=["bytes", "DocBin", "pickle", "copy"],
-)
-def test_a_doc_keeps_its_aspects(nlp, passed_on):
+@pytest.mark.parametrize("way", [way for way in HANDED_ON if way != "JSON"])
+def test_a_doc_keeps_its_aspects(nlp, way):
     doc = nlp(TEXT)
-    kept = passed_on(doc)
+    kept = HANDED_ON[way](doc)
     assert kept._.aspects == doc._.aspects == aspects(kept) == aspects(kept, "tree_aspects")
     assert group(kept) == group(doc) == TOLD
     assert kept[4:6]._.about == doc[4:6]._.about == about(kept[4:6], "tree_aspects")
     assert [each.text for one in predictions(kept, "tree_aspects") for each in one.aspects] == [
         text for _, _, text, _ in TOLD
     ]
+
+
+def test_a_span_has_the_terms_of_its_phrase(folder):
+    """How probably each phrase is one, which the other component keeps of such a model too."""
+    doc = pipeline(folder)(TEXT)
+    (whole, *_), (phrase,) = predictions(doc), predictions(doc[0:2])
+    result = thinstack.load(folder, threads=1)(TEXT)
+    np.testing.assert_array_equal(whole.terms, result.sentences[0].terms)
+    np.testing.assert_array_equal(phrase.terms, whole.terms[:3])
+    (phrase,) = predictions(doc[2:3])
+    assert [(each.text, each.start, each.end) for each in phrase.aspects] == [("battery", 7, 14)]
 
 
 def test_many_docs_and_processes(nlp):
@@ -125,13 +123,6 @@ def test_a_saved_pipeline(folder, tmp_path):
         assert told(aspects(doc, "named")) == group(doc, "named")
         assert [each["asked"] for each in aspects(doc, "named")] == ["staff|screen"] * 2
     assert thinstack.load(tmp_path / "saved" / "tree_aspects")(TEXT).aspects
-
-
-def test_a_saved_pipeline_needs_no_other_model(tmp_path):
-    model = write_aspect_bundle(tmp_path / "model")
-    with_aspects(str(model.path)).to_disk(tmp_path / "saved")
-    shutil.rmtree(model.path)
-    assert told(spacy.load(tmp_path / "saved")(TEXT)._.aspects) == TOLD
 
 
 def test_a_group_that_displacy_colours(nlp):
@@ -197,23 +188,6 @@ def test_a_name_that_something_else_has_taken(kind, name, folder):
         with_aspects(folder)
 
 
-def test_a_failing_document_harms_no_neighbour(nlp, monkeypatch):
-    predictor, failed = nlp.get_pipe("tree_aspects").predictor, []
-    real = predictor.trees_and_scores
-
-    def trees_and_scores(words, trees):
-        if any("boom" in sentence for sentence in words):
-            raise RuntimeError("boom is too much")
-        return real(words, trees)
-
-    monkeypatch.setattr(predictor, "trees_and_scores", trees_and_scores)
-    component = nlp.get_pipe("tree_aspects")
-    component.set_error_handler(lambda name, _, docs, error: failed.append((name, str(error))))
-    docs = list(nlp.pipe([TEXT, "boom", TEXT]))
-    assert [told(doc._.aspects) for doc in docs] == [TOLD, TOLD]
-    assert failed == [("tree_aspects", "boom is too much")]
-
-
 def test_figures_of_nlp_evaluate(folder):
     nlp = with_aspects(folder, spans_key="terms")
     gold = {"spans": {"terms": [(2, 14, "positive"), (20, 25, "positive")]}}
@@ -234,11 +208,3 @@ def test_results_as_plain_data(folder):
     for wrong in ("staff", [3], ["?"], 3, {"staff": 1}):
         with pytest.raises(DataError, match="no results of tree_sentiment"):
             again._.tree_sentiment = {**data, "about": wrong}
-
-
-def test_in_training_it_says_what_learns(folder):
-    nlp = with_aspects(folder)
-    example = Example.from_dict(nlp.make_doc(TEXT), {})
-    optimizer = nlp.initialize(lambda: [example])
-    with pytest.warns(UserWarning, match="tree_aspects: .* does not learn.*--task aspects"):
-        nlp.update([example], sgd=optimizer)

@@ -81,33 +81,6 @@ def test_rows_are_those_of_score_batches(spark, last_word, output):
     assert found == expected
 
 
-def test_a_bundle_with_a_name_is_opened_by_the_workers(spark):
-    score = scorer("sentiment", output="documents")
-    rows = scored(table(spark, ["A superb film.", "An awful film.", None], 2), score, score.schema)
-    assert [row["label"] for row in rows][2:] == [None]
-    assert "positive" in rows[0]["label"]
-    assert "negative" in rows[1]["label"]
-    assert rows[2]["error"] == "missing"
-
-
-def test_the_model_is_loaded_once_in_a_worker(spark, score):
-    def call(batches):
-        from thinstack.integrations import spark as module
-
-        rows = sum(batch.num_rows for batch in score(batches))
-        misses = module._loaded.cache_info().misses
-        yield pa.record_batch({"worker": [os.getpid()], "loads": [misses], "rows": [rows]})
-
-    frame = table(spark, ["good"] * 400, 12)
-    done = frame.mapInArrow(call, "worker long, loads long, rows long").collect()
-    workers = Counter(row.worker for row in done)
-    assert sum(row.rows for row in done) == 400
-    assert len(done) == 12 > len(workers)
-    first = {row.worker: row.loads for row in done}
-    assert all(row.loads == first[row.worker] for row in done)
-    assert max(first.values()) <= 4  # one of each model that these tests have
-
-
 @pytest.mark.parametrize("how", ["killed", "raised"])
 def test_a_task_that_is_tried_again_gives_each_row_once(spark, score, how, tmp_path):
     def call(batches):
@@ -138,14 +111,6 @@ def test_a_row_that_kills_its_worker_each_time_ends_the_job(spark, score):
     with pytest.raises(Exception, match="failed 4 times"):
         scored(table(spark, ["good", "poison"], 1), call, score.schema)
     assert len(scored(table(spark, ["good"], 1), call, score.schema)) == 1
-
-
-def test_bytes_that_are_no_text_cost_no_other_row(spark, score):
-    table(spark, ["good", "bad"], 1).createOrReplaceTempView("texts")
-    odd = "CAST(CAST(X'FF66' AS BINARY) AS STRING)"
-    frame = spark.sql(f"SELECT id, IF(id = 't0', text, {odd}) AS text FROM texts")
-    rows = scored(frame, score, score.schema)
-    assert [row["error"] for row in rows] == [None, "not_text"]
 
 
 def test_the_program_of_the_guide_runs(spark, tmp_path):

@@ -69,13 +69,6 @@ def test_words_stand_in_order_and_do_not_touch():
         if parts:
             assert place.x == (parts[0].x + parts[1].x) // 2
             assert place.y <= min(part.y for part in parts) - 2 * NODE
-    root = read(svg([given]))
-    right = max(
-        int(rect.get("x", 0)) + int(rect.get("width", 0))
-        for rect in root.iter()
-        if "rect" in rect.tag
-    )
-    assert int(root.get("width", 0)) >= right
 
 
 def test_the_phrase_that_turns_the_sentence_is_marked():
@@ -126,7 +119,3 @@ def test_deep_and_long_trees_are_drawn_in_part():
     assert any(" (+5,798)" in item.findtext("s:text[2]", "", NAMESPACE) for item in deep)
     broad = phrases(read(svg([uniform(["a"] * 3000, transitions.balanced(3000))])))
     assert len(broad) == MAX_PHRASES
-
-
-def test_nothing_to_draw_is_a_picture_too():
-    assert phrases(read(svg([]))) == []

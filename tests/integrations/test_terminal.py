@@ -2,19 +2,12 @@ import io
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from drawn import LABELS, predict, uniform
-from predictions import prediction_of
+from drawn import LABELS, predict
 from rich.cells import cell_len
 from rich.console import Console
 
-from thinstack.core import transitions
-from thinstack.integrations.show.terminal import MAX_PHRASES
 from thinstack.integrations.show.terminal import draw as drawing
-from thinstack.integrations.show.terminal_text import TextAnswer
-from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution
 
@@ -128,68 +121,12 @@ def test_labels_that_are_no_scale_stand_in_full():
     assert lines[6:] == tree.splitlines()
 
 
-def test_of_many_classes_the_most_probable_are_drawn():
-    labels = tuple(f"class{i}" for i in range(30))
-    scores = np.arange(30, dtype=np.float32)[None] / 435
-    shown = draw(prediction_of(["word"], np.zeros(1, np.int8), scores, labels)).splitlines()
-    assert [line.split()[0] for line in shown[2:12]] == [f"class{i}" for i in range(29, 19, -1)]
-    assert shown[12].strip() == "and 20 classes less probable"
-
-
-@pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
-def test_ten_thousand_words_draw_the_top_and_say_what_is_left_out(shape):
-    shown = draw(uniform([f"w{i}" for i in range(10_000)], shape(10_000)))
-    head, _, tree, note = shown.split("\n\n")
-    assert len(head.splitlines()) <= 6
-    drawn = len(tree.splitlines())
-    assert drawn <= MAX_PHRASES
-    assert f"({19_999 - drawn:,} of 19,999)" in " ".join(note.split())
-    assert max(map(cell_len, shown.splitlines())) <= 80
-
-
-def test_sixty_words_are_drawn_whole():
-    shown = draw(uniform([f"w{i}" for i in range(60)], transitions.balanced(60)))
-    assert "not drawn" not in shown
-    assert len(re.findall(r"╴w\d+$", shown, re.M)) == 60
-
-
-def test_the_text_is_shown_as_it_was_written():
-    text = "The acting\n isn't  bad."
-    offsets = np.array([[0, 3], [4, 10], [12, 14], [14, 17], [19, 22], [22, 23]])
-    words = ("The", "acting", "is", "n't", "bad", ".")
-    scores = uniform(words, transitions.left(6)).node_scores
-    shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, View.of(LABELS)))
-    assert "positive +0.25: The acting isn't bad.\n" in shown
-    assert "├╴The acting isn't\n" in shown
-
-
-def test_a_text_is_the_mean_of_its_sentences_by_their_words():
-    sentences = [predict("(4 (2 fine) (2 film))"), predict("(0 awful)")]
-    lines = drawn_text(Result("fine film. awful", sentences, sentences[0].view))
-    # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
-    assert [line.split()[-2 if "━" in line else -1] for line in lines[2:7]] == [
-        *("27%", "10%", "10%", "10%", "43%")
-    ]
-    assert lines[0] == "very positive +0.17: fine film. awful"
-
-
-def drawn_text(result):
-    file = io.StringIO()
-    Console(file=file, width=80).print(TextAnswer(result))
-    return file.getvalue().splitlines()
-
-
 def uncertain(abstain):
     """A sentence of 0.6, and of which one word is less sure."""
     sure = predict("(3 (2 good) (4 film))")
     scores = sure.node_scores.copy()
     scores[0] = 0.2
     return replace(sure, node_scores=scores, view=View.of(LABELS, abstain))
-
-
-def twice(abstain):
-    sentence = uncertain(abstain)
-    return Result("", (sentence, sentence), sentence.view)
 
 
 def test_where_it_abstains_no_label_is_drawn():
@@ -201,11 +138,6 @@ def test_where_it_abstains_no_label_is_drawn():
     assert lines[0] == "uncertain +0.25: good film"
     assert [line.split()[0] for line in lines[8:11]] == ["?", "?", "?"]
     assert "uncertain" not in draw(uncertain(0.0))
-
-
-def test_a_text_that_no_class_fits_is_uncertain():
-    assert drawn_text(twice(0.5))[0].startswith("positive +0.25")
-    assert drawn_text(twice(0.7))[0].startswith("uncertain +0.25")
 
 
 @pytest.mark.parametrize(("encoding", "mark"), [("utf-8", " ◄"), ("ascii", " <-")])

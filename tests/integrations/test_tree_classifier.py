@@ -174,22 +174,11 @@ def test_classes_that_are_none_are_named_unless_they_are_given(start, odd):
     assert component.labels == ("up", "down", odd)
 
 
-@pytest.mark.parametrize("labels", [[0, 1], "up"], ids=repr)
-def test_labels_that_are_no_list_of_strings(start, labels):
-    nlp = pipeline(start)
-    given = [Example.from_dict(nlp.make_doc("It is"), {"cats": {"up": 1.0}})]
-    component = nlp.get_pipe("tree_classifier")
-    with pytest.raises(
-        InputError, match=r"(strings, found (0|True|None)|list of labels, found 'up')"
-    ):
-        component.initialize(lambda: given, labels=labels)
-    for label in (0, None, b"up"):
-        with pytest.raises(InputError, match="are strings, found"):
-            component.add_label(label)
-    assert component.labels == ()
-
-
 def test_a_class_that_came_late_and_settings_that_cannot_be(nlp, start):
+    component = pipeline(start).get_pipe("tree_classifier")
+    for labels in ([0, 1], "up"):
+        with pytest.raises(InputError, match=r"found (0|'up')"):
+            component.initialize(lambda: examples(nlp), labels=labels)
     late = Example.from_dict(nlp.make_doc("It is"), {"cats": {"new": 1.0}})
     problem = r"one of down, up in doc.cats, found 'new'; .*initialize.components.tree_classifier"
     with pytest.raises(InputError, match=problem):

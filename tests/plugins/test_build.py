@@ -2,19 +2,16 @@
 
 import pytest
 import torch
-from core.configured import CHILD_SUM, LABELS, LEXICALIZED, RANKER, SPINN, H, X, build
+from core.configured import CHILD_SUM, LEXICALIZED, RANKER, SPINN, H, X, build
 
 from thinstack.core.cell import Cell
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
-from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.plugins.heads.tree_ranker import TreeRanker
 
 DOWN = 5
 TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
@@ -43,27 +40,6 @@ def test_all_sizes_and_options_arrive(kind, embedding):
     assert layer.down is None
     assert isinstance(model.head, NodeClassifier)
     assert (model.head.hidden_size, model.head.classes, model.head.dropout.p) == (H, 3, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("trees", "cell", "structure", "inner_size"),
-    [
-        ("binary", {}, "transitions", 0),
-        ("binary", CHILD_SUM, "transitions", 0),
-        ("constituency", CHILD_SUM, "parents", 0),
-        ("constituency", ARITY_3, "parents", 0),
-        ("dependency", CHILD_SUM, "parents", X),
-        ("dependency", ARITY_3, "parents", X),
-        ("sequence", ARITY_1, "lengths", X),
-        ("sequence", PEEPHOLE, "lengths", X),
-        ("sequence", CHILD_SUM, "lengths", X),
-    ],
-)
-def test_kinds_of_trees(trees, cell, structure, inner_size):
-    encoder = build(cell, trees=trees).encoder
-    assert encoder.structure == structure
-    assert encoder.words_at_leaves == (inner_size == 0)
-    assert widths(encoder.stack()[0].up.cell) == (X, inner_size, H)
 
 
 def test_relations_are_the_kinds_of_edges():
@@ -102,35 +78,6 @@ def test_both_directions(encoder, ups, downs, width):
     assert model.encoder.hidden_size == model.head.hidden_size == width
     inputs = {"token_ids": torch.tensor([0, 6, 3]), "parents": torch.tensor([1, -1, 1])}
     assert model(inputs)["node_scores"].shape == (3, 3)
-
-
-@pytest.mark.parametrize("separate", [False, True])
-@pytest.mark.parametrize(("trees", "cell"), [("dependency", CHILD_SUM), ("sequence", ARITY_1)])
-def test_one_cell_for_both_directions(trees, cell, separate):
-    encoder = {"layers": 2, "top_down": "shared", "separate": separate}
-    layers = build(cell, trees=trees, encoder=encoder).encoder.stack()
-    assert all(layer.down.cell is layer.up.cell for layer in layers)
-    below = H if separate else 2 * H
-    assert [widths(layer.up.cell) for layer in layers] == [(X, X, H), (below, below, H)]
-
-
-def test_a_pass_down_reads_head_words_and_knows_left_from_right():
-    model = build(LEXICALIZED, RANKER, encoder={"top_down": TOP_DOWN})
-    [layer] = model.encoder.stack()
-    assert isinstance(layer.up.cell, LexicalizedLSTM)
-    assert isinstance(layer.down.cell, TopDownLSTM)
-    assert (*widths(layer.down.cell), layer.down.cell.kinds) == (X, X, DOWN, 2)
-    assert isinstance(model.head, TreeRanker)
-    assert model.head.linear.in_features == 2 * (H + 2 * DOWN) + X
-
-
-@pytest.mark.parametrize(("cell", "kinds"), [(CHILD_SUM, 1), (ARITY_3, 3)])
-def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell, kinds):
-    model = build(cell, trees="dependency", encoder={"top_down": TOP_DOWN})
-    assert model.encoder.stack()[0].down.cell.kinds == kinds
-    every = {"token_ids": [1, 2, 3, 4], "parents": [3, 3, 3, -1], "slots": [2, 0, 1, 0]}
-    scores = model({name: torch.tensor(every[name]) for name in model.input_names})
-    assert scores["node_scores"].shape == (4, len(LABELS))
 
 
 @pytest.mark.parametrize(
@@ -181,6 +128,13 @@ def test_names_that_are_not_registered(fields, message):
         build(**fields)
 
 
+def over(trees, cell, **encoder):
+    return {"trees": trees, "cell": cell, "encoder": encoder}
+
+
+DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -197,6 +151,19 @@ def test_names_that_are_not_registered(fields, message):
         (tracked(ARITY_3, feeds=False), r"^model\.cell: NaryLSTM has arity 3"),
         ({**tracked(SPINN), "head": RANKER}, r"^model\.head: tree_ranker\.v1 .* StackEncoder"),
         ({**RANKED, "trees": "dependency"}, r"^model\.head: tree_ranker\.v1 .*'dependency'$"),
+        (over("binary", ARITY_3), CELL_IS + "NaryLSTM has arity 3, .* binary trees needs arity 2"),
+        (over("dependency", PEEPHOLE), CELL_IS + "has arity 1, .* dependency .* arity 0"),
+        (over("constituency", ARITY_1), CELL_IS + "has arity 1, .* constituency .* arity 0"),
+        (over("dependency", S_LSTM), CELL_IS + "inner_size 0; .* dependency .* of width 3"),
+        (over("binary", S_LSTM, layers=2), CELL_IS + "SLSTM .* layer 2 .* input of width 4"),
+        (over("binary", {}, top_down=TOP_DOWN), DOWN_IS + ".*nary_lstm.v1 passes none up"),
+        (over("constituency", CHILD_SUM, top_down="shared"), DOWN_IS + ".*passes none up"),
+        (over("dependency", {}, top_down="shared"), DOWN_IS + "NaryLSTM .* one predecessor"),
+        (over("binary", LEXICALIZED, top_down="shared"), DOWN_IS + ".* one predecessor"),
+        (
+            over("dependency", CHILD_SUM, top_down=S_LSTM | {"hidden_size": 4}),
+            DOWN_IS + "SLSTM has arity 2, input_size 3 and inner_size 0; .* of width 3$",
+        ),
     ],
 )
 def test_what_does_not_go_together(fields, message):
@@ -204,59 +171,8 @@ def test_what_does_not_go_together(fields, message):
         build(**fields)
 
 
-@pytest.mark.parametrize(
-    ("trees", "cell", "encoder", "message"),
-    [
-        ("binary", ARITY_3, {}, r"NaryLSTM has arity 3, .* binary trees needs arity 2"),
-        ("dependency", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* dependency .* arity 0"),
-        ("constituency", ARITY_1, {}, r"has arity 1, .* constituency trees needs arity 0"),
-        ("dependency", S_LSTM, {}, r"SLSTM has .* inner_size 0; .* dependency .* input of width 3"),
-        ("binary", S_LSTM, {"layers": 2}, r"SLSTM .* layer 2 .* input of width 4"),
-    ],
-)
-def test_a_cell_that_does_not_go_with_the_trees(trees, cell, encoder, message):
-    with pytest.raises(ConfigError, match=rf"^model\.cell: .*{message}"):
-        build(cell, trees=trees, encoder=encoder)
-
-
 def test_a_cell_that_wants_words_where_there_are_none(monkeypatch):
     wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
     monkeypatch.setattr("thinstack.plugins.build._create", lambda *_, **__: wants)
     with pytest.raises(ConfigError, match=r"^model\.cell: .* constituency .* inner_size 0$"):
         build(trees="constituency")
-
-
-@pytest.mark.parametrize(
-    ("trees", "cell", "top_down", "message"),
-    [
-        ("binary", {}, TOP_DOWN, r".*nary_lstm\.v1 passes none up"),
-        ("constituency", CHILD_SUM, "shared", r".*child_sum_lstm\.v1 passes none up"),
-        ("dependency", {}, "shared", r"NaryLSTM has arity 2, .* one predecessor"),
-        ("binary", LEXICALIZED, "shared", r"LexicalizedLSTM has arity 2, .* one predecessor"),
-        (
-            "dependency",
-            CHILD_SUM,
-            S_LSTM | {"hidden_size": 4},
-            r"SLSTM has arity 2, input_size 3 and inner_size 0; .* an input of width 3$",
-        ),
-    ],
-)
-def test_a_pass_down_that_does_not_go_with_the_pass_up(trees, cell, top_down, message):
-    with pytest.raises(ConfigError, match=rf"^model\.encoder\.top_down: {message}"):
-        build(cell, trees=trees, encoder={"top_down": top_down})
-
-
-def test_one_cell_cannot_read_two_widths_below():
-    """The head word is as wide as a state, the node's own input as wide as both directions."""
-
-    class Wordy(Cell):
-        def __init__(self, input_size: int, inner_size: int):
-            sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": H}
-            super().__init__(**sizes, state_sizes=[H, H], arity=0, word_part=1)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "thinstack.plugins.build._create", lambda _, size, inner, **__: Wordy(size, inner)
-        )
-        with pytest.raises(ConfigError, match=rf"Wordy .* input_size {X} .* of width {H}"):
-            build(trees="dependency", encoder={"top_down": "shared"})

@@ -14,7 +14,7 @@ from last_word_model import LABELS, expected, write_last_word_bundle
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.errors import BundleError, PluginError, UnknownNameError
+from thinstack.errors import BundleError, PluginError
 from thinstack.plugins.manager import PluginManager, PluginWarning, manager
 
 ROOT = Path(__file__).parents[2]
@@ -63,11 +63,6 @@ def test_it_is_found_by_name_wherever_a_model_is_named(model, cli, tmp_path):
         assert f"{model}: a bundle without torch weights" in cli(*command).err
 
 
-def test_the_guides_program_runs(model, capsys):
-    exec(compile(FILES["by_name.py"], "by_name.py", "exec"), {})
-    assert capsys.readouterr().out.startswith(f"{LABELS}\n{{'bad': ")
-
-
 def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model, cli):
     (model / "big").write_bytes(bytes(2_340_000))
     record, own = (record for record in cli("plugins", "--json").json if record["kind"] == "bundle")
@@ -93,32 +88,6 @@ def test_a_name_comes_before_a_folder_and_a_path_is_a_folder(model, tmp_path, mo
     assert open_bundle(Path("shop-mail")).path.resolve() == mine.resolve()
     mine.rename(there / "other")
     assert open_bundle("other").path == Path("other").absolute()
-
-
-def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model, site):
-    site.install("bad-dist", "bad_one", "raise OSError('disk on fire')")
-    site.install("lacking", "lacks_torch", "raise ModuleNotFoundError('no', name='torch')")
-    with pytest.warns(PluginWarning, match="bad-dist"), pytest.raises(UnknownNameError) as caught:
-        open_bundle("stt")
-    said = str(caught.value)
-    assert said.startswith(
-        "unknown model 'stt'; known: sentiment, shop-mail; pip install a package"
-    )
-    assert "plugin 'bad_one' of bad-dist 1.2 was left out: on import: OSError: disk on fi" in said
-    assert "plugin 'lacks_torch' of lacking 1.2 was left out: this needs the package" in said
-    assert open_bundle("shop-mail").path == model
-
-
-def test_a_model_beside_thinstack_is_told_with_its_folder():
-    with pytest.raises(UnknownNameError, match=f"install ./{OURS.relative_to(ROOT)} in a clone"):
-        open_bundle("sentiment-context")
-
-
-def test_a_name_that_two_distributions_bring_along_is_refused(model, site):
-    install(site, "rival", "rival_mail")
-    both = r"by rival 1.0.0 \(entry point 'shop-mail'\) and by thinstack-shop-mail 1.0.0"
-    with pytest.warns(PluginWarning), pytest.raises(PluginError, match=both):
-        thinstack.load("shop-mail")
 
 
 def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(model, site, cli):

@@ -50,11 +50,3 @@ def test_dropout_falls_on_the_row_in_training_only(classifier, hidden):
     found = head.train()(rows)[:, 0]
     assert set(found.tolist()) == {times * total for total in (0.0, 2.0, 4.0, 6.0, 8.0)}
     assert set(head.eval()(rows).flatten().tolist()) == {4.0 * times}
-
-
-def test_names_of_the_weights():
-    """A saved model has them."""
-    plain = NodeClassifier(hidden_size=H, classes=CLASSES)
-    assert list(plain.state_dict()) == ["linear.weight", "linear.bias"]
-    hidden = ["hidden.0.weight", "hidden.0.bias", "linear.weight", "linear.bias"]
-    assert list(RootClassifier(hidden_size=H, classes=CLASSES).state_dict()) == hidden

@@ -63,20 +63,10 @@ def head_of(name, options=None, **sizes):
     )
 
 
-READS = {
-    "entailment.v1": "pairs",
-    "node_classifier.v1": "nodes",
-    "root_classifier.v1": "roots",
-    "similarity.v1": "pairs",
-    "tree_ranker.v1": "candidates",
-}
-
-
 def test_the_tables_are_of_the_built_in_heads():
     records = [record for record in manager().records() if record.distribution == "thinstack"]
     builtin = {record.name for record in records if record.kind == "head"}
-    assert builtin == set(OPTIONS) == set(READS)
-    assert {name: head_of(name).reads for name in READS} == READS
+    assert builtin == set(OPTIONS)
 
 
 @pytest.mark.parametrize("name", sorted(DISTRIBUTIONS - {"similarity.v1"}))
@@ -104,11 +94,15 @@ def test_the_loss_of_a_classifier_is_the_cross_entropy_of_labelled_rows(name):
         ("root_classifier.v1", {"hidden": -1}),
         ("similarity.v1", {"hidden": 0}),
         ("tree_ranker.v1", {"kappa": -0.1}),
-        *((name, {option: 1}) for name in READS for option in ("dropout", "classes", "no_option")),
+        *(
+            (name, {option: 1})
+            for name in OPTIONS
+            for option in ("dropout", "classes", "no_option")
+        ),
     ],
 )
 def test_wrong_options(name, options):
-    """A dropout of 1 drops all, or is no option; a size is none."""
+    """A dropout of 1 drops all, or is no option."""
     (option,) = options
     with pytest.raises(ConfigError, match=rf"'{name}': {option}: "):
         head_of(name, options)

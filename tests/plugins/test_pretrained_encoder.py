@@ -2,7 +2,6 @@
 them."""
 
 import shutil
-import sys
 
 import pytest
 import torch
@@ -11,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from tiny_encoder import INSIDE, MPNET, PIECES, WIDTH, contextual_recipe, write_encoder
 
 from thinstack.data.files import pretrained_models
-from thinstack.errors import ConfigError, DataError, MissingExtraError
+from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.embeddings.transformer.weights import encoder_weights
 from thinstack.training.loop.initial import first_leaves
 
@@ -204,19 +203,6 @@ def test_static_columns_are_vectors_of_the_same_pieces(encoder):
         first_leaves(recipe, encoder.parent, [], WIDTH)
 
 
-def test_transformers_says_nothing_meanwhile_and_is_left_as_it_was(saved, capfd):
-    logging = transformers.utils.logging
-    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    for bars in (True, False):
-        (logging.enable_progress_bar if bars else logging.disable_progress_bar)()
-        logging.set_verbosity_info()
-        read(saved)
-        assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == (logging.INFO, bars)
-    logging.set_verbosity(before[0])
-    (logging.enable_progress_bar if before[1] else logging.disable_progress_bar)()
-    assert capfd.readouterr() == ("", "")
-
-
 def test_a_hub_that_does_not_answer_is_not_asked_twice(tmp_path, monkeypatch):
     asked = []
 
@@ -229,9 +215,3 @@ def test_a_hub_that_does_not_answer_is_not_asked_twice(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="no/such"):
         read(tmp_path / "no", contextual_recipe(data={"encoder": "no/such"}))
     assert len(asked) == 1
-
-
-def test_without_transformers_the_extra_is_named(saved, monkeypatch):
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match="'transformers'"):
-        read(saved)

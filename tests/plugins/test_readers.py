@@ -1,8 +1,6 @@
 """Readers of tree files as plugins: the built-in ones, what a reader may do wrong, and a third
 party's one put to use."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ from training import tiny_recipe
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.errors import DataError, PluginError, TreeError, UnknownNameError
+from thinstack.errors import DataError, PluginError, TreeError
 from thinstack.plugins import Reader, manager
 from thinstack.plugins.manager import PluginManager, builtin_modules
 from thinstack.training.examples.datasets import load_datasets
@@ -29,17 +27,12 @@ GOOD = {
         "# label = a b\n1\tA\t_\t_\t_\t_\t2\t_\t_\tX=Y|Label=c\n2\tb\t_\t_\t_\t_\t0\t_\t_\t_\n\n",
         Tree.from_parents([1, -1], ["A", "b"], ["c", "a b"]),
     ),
-    "questions.v1": (
-        '{"sentence": "Why act", "label": "DESC", "parse": "(ROOT (WHADVP Why) (VB act))"}\n',
-        from_brackets("(DESC (a Why) (b act))").with_labels([None, None, "DESC"]),
-    ),
 }
 BAD = {
     "brackets.v1": "(3 (2 The)\n",
     "plain_brackets.v1": "( The\n",
     "conllu.v1": "1\tThe\n\n",
     "labelled_conllu.v1": "# label =\n1\tThe\t_\t_\t_\t_\t0\tdet\t_\t_\n\n",
-    "questions.v1": '{"sentence": "Why act", "label": "DESC"}\n',
 }
 
 # Bracketed trees in square brackets, a line each.
@@ -99,25 +92,6 @@ def test_the_builtin_readers_are_those_tested_here(builtin):
     }
 
 
-def test_reading_imports_nothing_heavy(path):
-    heavy = ("torch", "spacy", "thinc", "onnxruntime", "nltk", "conllu")
-    program = (
-        "import sys\n"
-        "from importlib import metadata\n"
-        # a plugin that is installed for real may import what it likes
-        "metadata.entry_points = lambda **_: ()\n"
-        "from thinstack.plugins.manager import manager\n"
-        f"for name, text in {[(name, text) for name, (text, _) in GOOD.items()]}:\n"
-        f"    open({str(path)!r}, 'w').write(text)\n"
-        f"    assert len(manager().find('reader', name).plugin.trees({str(path)!r})) == 1\n"
-        f"print([name for name in {heavy} if sys.modules.get(name)])\n"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (answer.stdout, answer.stderr) == ("[]\n", "")
-
-
 def test_a_class_is_validated():
     with pytest.raises(PluginError, match=r"reader Fake must define .* `read`"):
         type("Fake", (Reader,), {"name": "fake.v1"})
@@ -128,15 +102,6 @@ def test_a_function_without_skipped_reads_but_cannot_skip(path):
     assert reader.trees(path) == [Tree.left(["trees.txt"]), Tree.left(["b"])]
     with pytest.raises(PluginError, match=r"'fake\.v1' cannot skip .* no `skipped`"):
         reader.trees(path, skipped=[])
-
-
-def test_skipped_is_handed_over_only_if_asked_for(path):
-    given = []
-    reader = reading(lambda path, skipped="nothing": given.append(skipped) or [])
-    skipped = []
-    assert reader.trees(path) == reader.trees(path, skipped=skipped) == []
-    assert given == ["nothing", skipped]
-    assert given[1] is skipped
 
 
 def read_badly(path):
@@ -155,14 +120,6 @@ def read_badly(path):
 )
 def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(path, read, message):
     with pytest.raises(PluginError, match=rf"^reader 'fake\.v1' {message}"):
-        reading(read).trees(path)
-
-
-def test_a_readers_own_typed_error_is_kept(path):
-    def read(path):
-        yield from_brackets("(2 a", source=str(path), line=7)
-
-    with pytest.raises(TreeError, match=r"trees\.txt:7:5: unbalanced"):
         reading(read).trees(path)
 
 
@@ -218,17 +175,3 @@ def golds(examples):
     """The labels and structure of each example's own tree."""
     found = (example.gold for example in examples)
     return [[given.forest.transitions.tolist(), given.targets.tolist()] for given in found]
-
-
-@installed_too
-@pytest.mark.usefixtures("square")
-def test_an_unknown_format_is_refused_with_the_known_ones(cli, tmp_path, path):
-    bundle = write_last_word_bundle(tmp_path / "model").path
-    path.write_text("(2 good)\n", encoding="utf-8")
-    code, out, error = cli("evaluate", bundle, path, "--format", "square.v2")
-    message, _, known = error.partition("; known: ")
-    assert (code, out, message) == (2, "", "error: unknown reader 'square.v2'")
-    assert {*GOOD, "square.v1"} <= set(known.strip().split(", "))
-    data = tiny_recipe.write_data(tmp_path / "data")
-    with pytest.raises(UnknownNameError, match=r"square\.v2"):
-        load_datasets(tiny_recipe.recipe(data={"format": "square.v2"}), data)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from scipy.special import rel_entr, softmax
-from torch import Tensor, nn
 
 from thinstack.errors import PluginError
 from thinstack.plugins.heads.similarity import Similarity
@@ -76,21 +75,6 @@ def test_dropout_falls_on_the_hidden_layer_in_training_only():
     # Each of the 4 sigmoids of 0 is dropped or doubled.
     assert set(head.train()(pairs)[:, 0].tolist()) == {0.0, 1.0, 2.0, 3.0, 4.0}
     assert set(head.eval()(pairs)[:, 0].tolist()) == {2.0}
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_ratings_can_be_scripted(head):
-    class Ratings(nn.Module):
-        def __init__(self, head: Similarity):
-            super().__init__()
-            self.head = head
-
-        def forward(self, pairs: Tensor) -> Tensor:
-            return self.head.ratings(self.head.scores(pairs))
-
-    rated = torch.jit.script(Ratings(head))
-    pairs = torch.randn(PAIRS, 2 * H, dtype=torch.float64)
-    torch.testing.assert_close(rated(pairs), head.ratings(head.scores(pairs)), rtol=0, atol=1e-12)
 
 
 def test_one_rating_is_no_scale():

@@ -30,13 +30,6 @@ def cell(base: type = FakeCell, **changes: object) -> Spec:
     return Spec("cell", type("Changed", (base,), changes))
 
 
-def test_versioned_names_are_taken():
-    for name in ("a.v1", "nary_lstm.v12", "x2_y.v0"):
-        spec = cell(name=name, summary="one line")
-        assert (spec.name, spec.summary, spec.kind) == (name, "one line", "cell")
-    assert cell().summary == ""
-
-
 @pytest.mark.parametrize(
     "name",
     ["", "lstm", "lstm.1", "lstm.v", "Lstm.v1", "2lstm.v1", "tree-lstm.v1", "a.b.v1", "a.v1\n", 3],

@@ -7,6 +7,7 @@ from core.configured import ENTRIES, H, X, build, far_from_zero
 from oracle import by_reference
 
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 LENGTHS = [3, 1, 4, 2]
 TRANSITIONS = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1]
@@ -65,6 +66,15 @@ def test_the_forget_biases_of_a_configuration():
     encoder = build(cell, encoder={"tracker": {"size": 5, "forget_bias": 1}}).encoder
     assert encoder.cell.b_comp.tolist() == [0] * H + [0.5] * 2 * H + [0] * 2 * H
     assert encoder.tracker.b.tolist() == [0] * 5 + [1] * 5 + [0] * 10
+
+
+def test_weights_of_a_tracker_start_within_one_over_the_root_of_what_a_gate_reads():
+    torch.manual_seed(3)
+    tracker = TrackingLSTM(input_size=50, size=40, lookahead=2, parses=True)
+    bounds = {"w_stack": 200**-0.5, "w_buffer": 200**-0.5, "u": 40**-0.5, "w_transition": 40**-0.5}
+    for name, bound in bounds.items():
+        assert 0.9 * bound < getattr(tracker, name).abs().max() <= bound
+    assert tracker.b.abs().sum() == tracker.b_transition.abs().sum() == 0
 
 
 @pytest.mark.parametrize(

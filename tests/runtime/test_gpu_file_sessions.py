@@ -1,7 +1,5 @@
 """Which of a bundle's two files runs, where an onnxruntime of the tests' own finds GPUs."""
 
-import warnings
-
 import numpy as np
 import pytest
 from fake_gpu import LOST, FakeGpu
@@ -76,13 +74,6 @@ def test_webgpu_gets_the_joined_file_and_the_names_of_the_hosts_nodes(bundle, fa
     like_the_cpu(predictor, bundle)
 
 
-def test_a_provider_of_onnxruntime_itself_gets_the_names_too(bundle, fake):
-    fake.built_in = ["webgpu"]
-    Predictor(bundle, device="webgpu", isolated=False)
-    (_, options), _ = fake.asked[-1]
-    assert options == {"forceCpuNodeNames": host_nodes(both(bundle))}
-
-
 def test_cuda_gets_the_joined_file_and_no_names(bundle, fake):
     fake.built_in = ["cuda"]
     predictor = Predictor(bundle, device="cuda", isolated=False)
@@ -97,13 +88,6 @@ def test_the_cpu_reads_no_file_for_gpus(bundle, fake, read):
     assert ONNX_FILE in read
     assert GPU_FILE not in read
     assert set(fake.files) == {bundle.read(ONNX_FILE)}
-
-
-def test_nor_do_reference_cases_on_it(with_cases, read):
-    with pytest.raises(BundleError, match="no reference case could be compared"):
-        check_cases(with_cases, isolated=False)
-    assert ONNX_FILE in read
-    assert GPU_FILE not in read
 
 
 def test_reference_cases_on_a_gpu_are_those_of_its_file(bundle, with_cases, fake):
@@ -122,15 +106,6 @@ def test_without_one_a_gpu_runs_the_file_for_cpus(plain, fake, device):
     (_, options), _ = fake.asked[-1]
     assert "forceCpuNodeNames" not in options
     like_the_cpu(predictor, plain)
-
-
-def test_auto_without_a_gpu_runs_the_file_for_cpus(bundle, fake):
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        predictor = Predictor(bundle, device="auto", isolated=False)
-    assert len(warned) == 1
-    assert predictor.device == "cpu"
-    assert fake.files == [bundle.read(ONNX_FILE)]
 
 
 def test_auto_that_loses_its_gpu_goes_on_with_the_file_for_cpus(bundle, fake):

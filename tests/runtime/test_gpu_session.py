@@ -4,19 +4,16 @@ said where one does not work or fails."""
 import os
 import sys
 import warnings
-from typing import get_args
 
 import numpy as np
 import onnxruntime
 import pytest
 from fake_gpu import CPU, LOST, PROVIDERS, TOO_LARGE, FakeGpu
 
-from thinstack.core.config import Device
 from thinstack.errors import BundleError, DeviceError
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime import devices
-from thinstack.runtime.devices import GPUS, RunningDevice
 from thinstack.runtime.gpu_session import printed_warnings
 from thinstack.runtime.model_process import ModelProcess
 from thinstack.runtime.predictor import Predictor
@@ -40,13 +37,6 @@ def refused(bundle, device="webgpu"):
     assert said.startswith(f"device '{device}' does not work here: ")
     assert said.endswith('device="cpu" runs anywhere')
     return said
-
-
-def test_the_table_has_the_devices_that_one_may_ask_for():
-    names = [gpu.name for gpu in GPUS]
-    assert get_args(Device) == ("cpu", *names, "auto")
-    assert get_args(RunningDevice) == ("cpu", *names)
-    assert dict(zip(names, (gpu.provider for gpu in GPUS), strict=True)) == PROVIDERS
 
 
 def test_a_plugin_is_registered_once_and_only_when_asked_for(last_word, fake):
@@ -144,13 +134,6 @@ def test_a_driver_that_lacks_a_feature_is_said_with_the_feature(last_word, fake,
     assert capfd.readouterr().err == "else\n"
 
 
-def test_a_file_larger_than_the_buffers_is_said(last_word, fake):
-    fake.plugged = ["GPU"]
-    fake.starts = "tensor has 9 bytes, exceeding maxStorageBufferBindingSize of 8"
-    said = refused(last_word)
-    assert "the batch or the model is larger than the device's buffers: tensor has 9 bytes" in said
-
-
 def on_gpu(problem):
     return lambda provider, feeds: problem if provider != CPU else None
 
@@ -195,15 +178,6 @@ def test_auto_does_a_batch_whose_device_is_lost_on_the_cpu_and_all_that_follow(l
     words = np.zeros(256 * CORES, np.int32)
     predictor._session.run(["node_scores"], {"token_ids": words, "transitions": words})
     assert fake.counts[WEBGPU] == 1
-
-
-def test_auto_shares_few_words_between_the_cores_of_the_cpu(last_word, fake):
-    fake.plugged = ["GPU"]
-    predictor = Predictor(last_word, device="auto", threads=3)
-    for sentences, runs in ((MANY[1:], {CPU: 3}), (MANY, {WEBGPU: 1})):
-        predictor.predict(sentences)
-        assert fake.counts == runs
-        fake.counts.clear()
 
 
 def test_auto_runs_small_batches_on_the_cpu(last_word, fake):

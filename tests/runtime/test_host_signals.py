@@ -9,12 +9,11 @@ from typing import Any
 
 import onnxruntime
 import pytest
-import spacy
-from last_word_model import TABLE, last_word_model, write_last_word_bundle
+from last_word_model import TABLE, last_word_model, pipeline, write_last_word_bundle
 
 import thinstack
 from thinstack.errors import BundleError, raised_by_signal_handler
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.isolated_worker import read_message
 from thinstack.runtime.onnx_session import OnnxSession, start_session
@@ -70,9 +69,7 @@ def in_a_corpus(predictor):
 
 
 def in_a_pipeline(predictor):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"model": str(predictor.bundle.path), "threads": 1})
+    nlp = pipeline(predictor.bundle.path)
     texts = ["A good film. " * 20] * 100
     next(nlp.pipe(texts))
     return lambda: list(nlp.pipe(texts))

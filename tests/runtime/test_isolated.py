@@ -5,10 +5,10 @@ import multiprocessing.spawn
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -171,67 +171,45 @@ def state_of(pid):
         return ""
 
 
+BUSY = """
+threading.Thread(target=found.run, args=(["y"], X), daemon=True).start()
+while found._idle:
+    time.sleep(0.01)
+"""
+FORKED = """
+if os.fork() == 0:
+    time.sleep(3600)
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize("busy", [False, True])
-def test_the_processes_end_with_the_one_that_asks(busy):
-    """However it ends, and even while they run."""
-    program = """
-import os, signal, sys, threading, time
+@pytest.mark.parametrize("before", ["", BUSY, FORKED], ids=["idle", "busy", "forked"])
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_the_processes_end_with_the_one_that_asks(before, end):
+    """However it ends, even while they run, and though a forked child that lives has the pipes."""
+    program = f"""
+import os, signal, threading, time
 from test_isolated import ENDLESS, X, isolated, onnx_of, pid_of, session
 isolated.SECONDS = 10000
 found = session(onnx_of(ENDLESS))
 print(pid_of(found), flush=True)
-if sys.argv[1] == "True":
-    threading.Thread(target=found.run, args=(["y"], X), daemon=True).start()
-    while found._idle:
-        time.sleep(0.01)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path]
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(busy)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))},
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    pid = int(done.stdout)
-    for _ in range(600):
-        if state_of(pid) in ("", "Z"):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"process {pid} is {state_of(pid)}")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
-def test_the_processes_end_though_a_forked_child_lives(end):
-    """It has the pipes too."""
-    program = f"""
-import os, signal, time
-from test_isolated import ADDING, onnx_of, pid_of, session
-found = session(onnx_of(ADDING))
-if (child := os.fork()) == 0:
-    time.sleep(3600)
-print(pid_of(found), child, flush=True)
-{end}
+{before}{end}
 """
     folders = [str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path]
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
-    with started(command, env=paths) as process:
-        pid, child = map(int, process.stdout.readline().split())
+    with started(command, env=paths, start_new_session=True) as process:
+        pid = int(process.stdout.readline())
         process.wait(PATIENCE)
     try:
         for _ in range(20 * PATIENCE):
             if state_of(pid) in ("", "Z"):
                 return
-            assert state_of(child) not in ("", "Z")
             time.sleep(0.05)
         raise AssertionError(f"process {pid} is {state_of(pid)}")
     finally:
-        os.kill(child, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")

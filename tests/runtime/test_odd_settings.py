@@ -5,27 +5,24 @@ from bundle_folders import CONFIG
 from predictions import sentences_of
 
 from thinstack.core.config import ModelConfig
-from thinstack.errors import ConfigError, InputError, TreeError
+from thinstack.errors import ConfigError, DeviceError, InputError, TreeError
 from thinstack.runtime.predictor import Predictor
+
+ODD = {
+    "threads": [1.5, True, "2", [], 0, -1, 257, 100_000],
+    "abstain": ["0.5", float("nan"), [], 0.0, 1.0],
+    "max_words": [1, 0, -5, True, 2.5, None, "400"],
+    "classes": [1, 4, 6],
+    "device": ["tpu"],
+}
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"threads": 1.5},
-        {"threads": True},
-        {"threads": "2"},
-        {"threads": []},
-        {"abstain": "0.5"},
-        {"abstain": float("nan")},
-        {"abstain": []},
-    ],
-    ids=str,
+    ("name", "value"), [(name, value) for name, values in ODD.items() for value in values]
 )
-def test_of_a_predictor(last_word, settings):
-    ((name, value),) = settings.items()
-    with pytest.raises(InputError, match=name) as caught:
-        Predictor(last_word, **settings)
+def test_of_a_predictor(last_word, name, value):
+    with pytest.raises((InputError, DeviceError), match=name) as caught:
+        Predictor(last_word, **{name: value})
     assert repr(value) in str(caught.value)
 
 

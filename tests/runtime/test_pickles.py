@@ -12,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from last_word_model import pipeline, write_last_word_bundle
+from last_word_model import write_last_word_bundle
 from predictions import sentences_of
 
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
-from thinstack.integrations.spacy.component import TreeSentiment
 
 
 @pytest.fixture
@@ -74,18 +73,6 @@ def test_a_process_that_starts_elsewhere_reads_it(elsewhere, method):
     assert found.brackets == predictor.predict([["so", "good"]])[0].brackets
 
 
-@pytest.mark.parametrize("library", ["cloudpickle", "joblib"])
-def test_other_picklers_read_it_too(elsewhere, library):
-    module = pytest.importorskip(library)
-    predictor = thinstack.load("runs/model", threads=1)
-    with open(elsewhere / "kept", "wb") as file:
-        module.dump(predictor, file)
-    os.chdir(elsewhere)
-    with open("kept", "rb") as file:
-        again = module.load(file)
-    assert label(again) == label(predictor)
-
-
 def test_what_is_gone_or_another_is_said_to_come_from_a_pickle(elsewhere):
     predictor = thinstack.load("runs/model", threads=1)
     content, path = pickle.dumps(predictor), elsewhere.parent / "runs" / "model"
@@ -105,19 +92,6 @@ def test_an_installed_bundle_is_known_by_its_name(tmp_path):
     assert pickle.loads(content).bundle == predictor.bundle
     copied = shutil.copytree(predictor.bundle.path, tmp_path / "sentiment")
     assert str(copied).encode() in pickle.dumps(thinstack.load(copied, threads=1))
-
-
-def test_a_component_keeps_its_model_wherever_it_goes(elsewhere):
-    component = pipeline("runs/model").get_pipe("tree_sentiment")
-    nlp = pipeline("./runs/model")
-    nlp.to_disk(elsewhere / "saved")
-    content, whole = pickle.dumps(component), pickle.dumps(nlp)
-    os.chdir(elsewhere)
-    shutil.rmtree("../runs")
-    assert isinstance(component, TreeSentiment)
-    labels = [doc._.sentiment_label for doc in nlp.pipe(["so good", "awful"], n_process=2)]
-    assert labels == [pickle.loads(whole)(text)._.sentiment_label for text in ("so good", "awful")]
-    assert label(pickle.loads(content).predictor) == labels[0]
 
 
 def test_copies_of_a_predictor_are_itself(elsewhere):

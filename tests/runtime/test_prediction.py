@@ -50,13 +50,6 @@ def test_to_dict(prediction):
     assert all(len(node) == len(names) + 1 for node in found["nodes"])
 
 
-def test_label_spans_and_tree(prediction):
-    assert prediction.label == "good"
-    assert prediction.label_ids.tolist() == [1, 0, 2, 1, 2]
-    assert prediction.spans.tolist() == [[0, 1], [1, 2], [0, 2], [2, 3], [0, 3]]
-    assert prediction.tree == from_brackets("(2 (2 (1 Not) (0 bad)) (1 !))")
-
-
 def test_parts_are_told_where_a_sentence_was_cut(prediction):
     assert prediction.parts == ((0, 3),)
     words, steps, scores = ("Not", "bad", "!"), left(3), np.array(SCORES, np.float32)

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from last_word_model import (
     KNOWN,
-    LABELS,
     TABLE,
     WORDS,
     expected,
@@ -24,7 +23,6 @@ from last_word_model import (
 )
 from onnx import TensorProto, load_model_from_string
 
-import thinstack
 from thinstack import Tree
 from thinstack.bundle import write_bundle
 from thinstack.core import transitions
@@ -98,27 +96,6 @@ def test_no_sentences_give_no_scores(predictor):
 def test_unknown_words_take_row_0(predictor):
     (scores,) = predictor.node_scores([["🦷"]], [LEAF])
     np.testing.assert_allclose(scores[0], list(expected("🦷").values()), atol=1e-6)
-
-
-# Four words: ((a b) (c d)), (((a b) c) d), (a (b (c d))), written down from the pictures of the
-# trees.
-SHAPES = {"balanced": [0, 0, 1, 0, 0, 1, 1], "left": [0, 0, 1, 0, 1, 0, 1]}
-SHAPES["right"] = [0, 0, 0, 0, 1, 1, 1]
-
-
-@pytest.mark.parametrize("source", SHAPES)
-def test_predict_makes_the_tree_that_is_asked_for(predictor, tmp_path, source):
-    words = ["film", "awful", ".", "good"]
-    asked = predictor.predict([words], source=source)
-    default = predictor_of(tmp_path, tree_source=source).predict([words])
-    for prediction in (*asked, *default):
-        assert prediction.transitions.tolist() == SHAPES[source]
-        assert prediction.words == tuple(words)
-        assert prediction.text == "film awful . good"
-        assert prediction.labels == LABELS
-        np.testing.assert_allclose(
-            prediction.node_scores, expected_rows("words", words, SHAPES[source]), atol=1e-6
-        )
 
 
 def test_predict_trees_keeps_the_trees(predictor):
@@ -313,9 +290,3 @@ def test_scores_of_another_type_are_an_error(tmp_path):
     proto.graph.output[0].type.tensor_type.elem_type = TensorProto.INT32
     with pytest.raises(BundleError, match=r"node_scores .*float32, .*int32"):
         predictor_of(tmp_path, onnx=proto.SerializeToString()).predict([["good"]])
-
-
-def test_load_takes_paths_and_options(last_word):
-    predictor = thinstack.load(last_word.path, device="cpu", threads=1)
-    found = (predictor.bundle, predictor.config, predictor.labels, predictor.vocabulary)
-    assert found == (last_word, last_word.config, LABELS, last_word.vocabulary())

@@ -1,13 +1,12 @@
 """The predictor on models that make trees of their own, whose parses plain Python knows."""
 
 import pickle
-from collections.abc import Sequence
 from itertools import chain, product
-from typing import Any
 
 import numpy as np
 import pytest
 from last_word_model import last_word_model, own_parse, random_sentences, write_last_word_bundle
+from predictions import Watched
 
 from thinstack.core import transitions
 from thinstack.core.transitions import balanced, over
@@ -24,25 +23,13 @@ def predictor(parsing):
     return Predictor(parsing, threads=1)
 
 
-class Watched:
-    """A session that notes how many sentences each of its runs was given, and which outputs."""
-
-    device = "cpu"
-
-    def __init__(self, session: Any):
-        self.session, self.runs = session, []
-
-    def run(self, outputs: Sequence[str], feeds: dict[str, Any]) -> Any:
-        self.runs.append((len(feeds["lengths"]), sorted(outputs)))
-        return self.session.run(outputs, feeds)
-
-
 def test_one_run_gives_the_trees_and_the_scores_of_a_batch(predictor):
     watched = predictor._session = Watched(predictor._session)
     words, trees = random_sentences("words", 40)
     predictor.predict(words)
     predictor.node_scores(words, trees)
-    assert watched.runs == [(40, ["node_scores", "parse"]), (40, ["node_scores"])]
+    runs = [(len(feeds["lengths"]), sorted(outputs)) for outputs, feeds, _ in watched.runs]
+    assert runs == [(40, ["node_scores", "parse"]), (40, ["node_scores"])]
 
 
 def test_predictions_hold_the_own_parse(predictor):

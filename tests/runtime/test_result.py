@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import weakref
 
 import numpy as np
 import pytest
@@ -89,15 +88,6 @@ def _words(phrase):
     )
 
 
-def test_views_hold_no_copies(result):
-    sentence = result.sentences[0]
-    phrase = sentence.phrases[0]
-    assert phrase.sentence is sentence
-    assert not hasattr(phrase, "__dict__")
-    with pytest.raises(TypeError):
-        weakref.ref(phrase)
-
-
 def test_a_text_without_words_has_a_result(sst):
     empty = sst(" \n")
     assert (empty.label, empty.polarity, empty.scores, empty.phrases) == (None, None, {}, ())
@@ -125,19 +115,6 @@ def test_data_drawings_and_pickles(result):
     for each in result.why():
         assert TEXT[each.start : each.end] == each.text
     assert repr(result).startswith("<Result ")
-
-
-def test_a_long_text_is_shown_as_coloured_text(sst):
-    long = sst("It was filmed in March, by the sea. " * 9)
-    assert long._repr_html_() == long.html()
-
-
-def test_views_of_fewer_classes_and_abstaining(sst):
-    two = thinstack.load(threads=1, classes=2)("It was filmed in March. A superb film.")
-    assert [*two.scores] == ["negative", "positive"]
-    assert two.polarity == pytest.approx(two.scores["positive"] - two.scores["negative"])
-    unsure = thinstack.load(threads=1, abstain=0.99)("It is a film.")
-    assert (unsure.label, unsure.polarity is None) == (None, False)
 
 
 def test_classes_that_are_no_scale_have_no_polarity(last_word):

@@ -41,12 +41,6 @@ def test_the_scores_are_those_of_roots(roots, predictor):
             np.testing.assert_allclose(found.node_scores, [roots.scores(words, steps)], atol=1e-5)
 
 
-def test_a_node_classifier_scores_phrases(last_word):
-    predictor = Predictor(last_word, threads=1)
-    assert predictor.phrases
-    assert predictor.predict([SENTENCES[0]])[0].phrases
-
-
 def shown(prediction):
     console = Console(width=80, record=True)
     console.print(draw(prediction))
@@ -123,9 +117,11 @@ def test_a_long_sentence_has_the_mean_of_its_parts(roots):
 # -- plain sentences
 
 
-@pytest.fixture(scope="module", params=["node_classifier.v1", "root_classifier.v1"])
-def plain(request, tmp_path_factory):
-    return write_sentence_bundle(tmp_path_factory.mktemp("plain") / "model", request.param, **PLAIN)
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """Of a head that would score phrases, if there were any."""
+    folder = tmp_path_factory.mktemp("plain") / "model"
+    return write_sentence_bundle(folder, "node_classifier.v1", **PLAIN)
 
 
 def test_plain_sentences_are_scored_and_have_no_tree(plain):
@@ -169,17 +165,3 @@ def test_figures_of_plain_sentences_over_any_trees(plain):
         figures = evaluate_predictor(Predictor(plain.bundle, threads=1), treebank, **settings)
         assert (figures["roots"], figures["root_accuracy"]) == (3, pytest.approx(100 / 3))
         assert (figures["phrases"], "span_f1" in figures) == (0, False)
-
-
-def test_spacy_has_results_of_plain_sentences(plain):
-    nlp = pipeline(plain.bundle.path)
-    for doc in (nlp("good film . awful"), *nlp.pipe(["good film . awful"])):
-        first, _ = doc.sents
-        scores = dict(zip(LABELS, plain.scores(SENTENCES[0]).tolist(), strict=True))
-        assert first._.sentiment_scores == pytest.approx(scores, abs=1e-5)
-        assert first._.sentiment_tree is None
-        assert [item["end"] for item in first._.sentiment_phrases] == [3]
-        assert [len(item["text"]) for item in doc._.sentiment_phrases] == [11, 5]
-        inside = doc[0:1]  # it has what its sentence has
-        assert inside._.sentiment_scores == first._.sentiment_scores
-        assert (inside._.sentiment_exact, first._.sentiment_exact) == (False, True)

@@ -1,6 +1,5 @@
 """Predictions from raw text."""
 
-import numpy as np
 import pytest
 from last_word_model import best, expected
 from predictions import sentences_of
@@ -8,7 +7,6 @@ from predictions import sentences_of
 from thinstack.errors import InputError
 from thinstack.runtime import stream as module
 from thinstack.runtime.predictor import Predictor
-from thinstack.text.sentences import Sentence
 
 TEXTS = ["So good. Very awful", "", "A film"]
 LABELS = [[best(expected(".", 3)), best(expected("awful", 2))], [], [best(expected("film", 2))]]
@@ -62,17 +60,3 @@ def test_the_source_reaches_the_model(predictor):
     for texts in (TEXTS, [""], []):
         with pytest.raises(InputError, match="'self'"):
             list(sentences_of(predictor, texts, source="self"))
-
-
-def test_any_splitter_will_do(predictor, monkeypatch):
-    """Sentences end at a bar, words at a space."""
-
-    def bars(texts):
-        for text in texts:
-            parts = [part.split() for part in text.split("|") if part.split()]
-            yield [Sentence(" ".join(part), part, np.zeros((len(part), 2))) for part in parts]
-
-    monkeypatch.setattr(module, "splitter", lambda **_: bars)
-    found = list(sentences_of(predictor, ["so good|very awful", " | "]))
-    words = [[one.words for one in read] for read in found]
-    assert words == [[("so", "good"), ("very", "awful")], []]

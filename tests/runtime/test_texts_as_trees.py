@@ -1,7 +1,6 @@
 """Texts of several sentences as one tree over the trees of these: against torch, which is given the
 joined tree."""
 
-import pickle
 import random
 from itertools import pairwise
 from pathlib import Path
@@ -11,12 +10,10 @@ import pytest
 import torch
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.reading import pack
 from thinstack.bundle.weights import load_model
-from thinstack.bundle.writing import seal
 from thinstack.core.transitions import REDUCE, balanced, over
 from thinstack.errors import BundleError, InputError
-from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime import units
 from thinstack.runtime.interface import Batch, check_parse
@@ -24,7 +21,6 @@ from thinstack.runtime.predictor import Predictor
 
 TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
 PARSER_WITHOUT_BREAKS = TEXTS.parent / "wordpiece-parser"
-KEPT = ("onnx/model.onnx", "vocabulary.txt")
 WORDS = ("the", "film", "films", "good", "cafe", "odd")
 
 
@@ -187,31 +183,6 @@ def test_given_trees_are_checked_by_sentence(tree, wrong):
     words = [["good", "film"], ["odd", "cafe"]]
     with pytest.raises(InputError, match="sentence 1"):
         tree.score_texts([words], [np.array([0, 0, 1]), np.array(wrong)])
-
-
-def test_a_view_shows_the_text_as_it_shows_sentences(bundle, tree):
-    sets = {"class_sets": {"gut": ("schön",), "schlecht": ("bad",)}}
-    files = {name: bytes(content) for name, content in pack(bundle).items() if name in KEPT}
-    shown = seal(files, config=bundle.config.model_copy(update=sets))
-    own, text = tree(text_of(4)).scores, text_of(4)
-    result = Predictor(shown, threads=1, isolated=False, abstain=0.99)(text)
-    expected = own["bad"] / (own["bad"] + own["schön"])
-    assert result.scores["schlecht"] == pytest.approx(expected, abs=1e-6)
-    assert result.label is None
-    mean = Predictor(shown, threads=1, isolated=False, aggregation="mean")(text)
-    assert mean.scores["schlecht"] != pytest.approx(expected, abs=1e-3)
-
-
-def test_a_result_is_kept_by_a_pickle_and_as_data(tree, mean):
-    result = tree(text_of(3))
-    again = pickle.loads(pickle.dumps(result))
-    assert again.scores == result.scores
-    assert again.joint.transitions.tolist() == result.joint.transitions.tolist()
-    data = result.to_dict()
-    assert data["scores"] == pytest.approx(result.scores, abs=1e-6)
-    assert [each["label"] for each in data["sentences"]] == [s.label for s in result.sentences]
-    model = pickle.loads(pickle.dumps(mean))
-    assert model.aggregation == "mean"
 
 
 def test_documents_of_a_corpus_say_what_texts_say(tree):

@@ -191,15 +191,6 @@ def test_what_the_model_says_of_the_rest_counts(last_word):
     ]
 
 
-def test_all_is_asked_in_one_call_of_a_model_of_roots_too(tmp_path):
-    made = write_sentence_bundle(tmp_path / "roots")
-    (found,) = Predictor(made.bundle, threads=1).predict([["good", "film", "."]])
-    whole = made.scores(["good", "film", "."], transitions.left(3))
-    rest = made.scores(["film", "."], transitions.left(2))
-    label = int(whole.argmax())
-    assert found.why()[0].contribution == pytest.approx(whole[label] - rest[label], abs=1e-5)
-
-
 @pytest.mark.parametrize(
     ("own", "whole", "expected"),
     [(0, 3, "turned by"), (4, 1, "turned by"), (2, 3, "because of"), (3, 4, "because of")],

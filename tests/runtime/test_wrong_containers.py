@@ -69,25 +69,6 @@ def test_is_refused_with_what_to_give(predictor, way, value):
     assert not Path("never").exists()
 
 
-def test_messages_name_the_way_that_reads_texts(predictor):
-    for sentences in ("so good", ["so good"], [["so"], "good"], np.array(["so good"])):
-        with pytest.raises(InputError, match=r"model\(text\)"):
-            predictor.predict(sentences)
-    with pytest.raises(InputError, match=r"model\(text\)"):
-        predictor.stream("so good")
-    with pytest.raises(InputError, match=r"text 0: .*model\.predict"):
-        predictor([["so", "good"]])
-
-
-@pytest.mark.parametrize(
-    ("text", "advice"),
-    [(DOC, "doc.text"), ({"text": "so good"}, r"d\['text'\]"), (b"x", "decode"), (None, "None")],
-)
-def test_so_is_what_stands_in_place_of_one_text(predictor, text, advice):
-    with pytest.raises(InputError, match=rf"^text 1: .*{advice}"):
-        predictor(["so good", text])
-
-
 def test_words_need_an_order(predictor):
     with pytest.raises(InputError, match=r"^sentence 1: .*\{"):
         predictor.predict([["good"], {"so", "good"}])
@@ -133,9 +114,3 @@ def test_a_text_in_other_clothes(predictor, given, mend):
     for call in (predictor.predict, thinstack.render, splitter(), splitter(sentences=False)):
         with pytest.raises(InputError, match=mend):
             list(call(given))
-
-
-@pytest.mark.parametrize("given", [None, b"so", 3.5, ["so"], UserString("so")])
-def test_a_splitter_says_which_text_is_none(given):
-    with pytest.raises(InputError, match="text 1: "):
-        list(splitter()(["so", given]))

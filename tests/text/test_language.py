@@ -1,6 +1,5 @@
 """Texts that a model does not know: which are told apart, and how one hears of it."""
 
-import pickle
 import warnings
 from pathlib import Path
 
@@ -115,11 +114,6 @@ def test_it_can_be_refused(model):
         results = model(TEXTS, on_error=lambda place, error: told.append((place, type(error))))
     assert told == [(1, LanguageWarning), (3, LanguageWarning)]
     assert [bool(result.sentences) for result in results] == [True, False, False, False]
-
-
-def test_a_pickle_knows_it(model):
-    result = model(GERMAN)
-    assert pickle.loads(pickle.dumps(result)).known == result.known < 0.5
 
 
 def test_a_spacy_component_warns_once():

@@ -22,28 +22,6 @@ def words_of(tokenizer, text):
     )[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("I don’t think it’s “The Ring” — no…", "I do n't think it 's `` The Ring '' -- no ..."),
-        (
-            'He said "no" ("never") and "left".',
-            "He said `` no '' -LRB- `` never '' -RRB- and `` left '' .",
-        ),
-        ("The '60s, the ’70s and 'til now", "The '60s , the '70s and 'til now"),
-        ("'Alabama' manages the characters' lives", "` Alabama ' manages the characters ' lives"),
-        ("‘Alabama’ and “‘b’ c”", "` Alabama ' and `` ` b ' c ''"),
-        ("word—word word--word a – b ---- c", "word -- word word -- word a -- b -- c"),
-        ("[x] {y} (z) :-)", "-LSB- x -RSB- -LCB- y -RCB- -LRB- z -RRB- :--RRB-"),
-        ("less - or more - of 1990–1995", "less - or more - of 1990-1995"),
-        ("", ""),
-        (" \n ", ""),
-    ],
-)
-def test_words_of_raw_text(tokenizer, text, words):
-    assert words_of(tokenizer, text) == words.split()
-
-
 def test_what_follows_decides_about_full_stops_and_quotes():
     assert treebank_words(["b.s", ".", "it"], [False, True, False])[0] == ["b.s.", "it"]
     assert treebank_words(["b.s", "."], [False, False])[0] == ["b.s", "."]

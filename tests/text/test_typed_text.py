@@ -10,11 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from js.package import asked, described, needs_package
-from js.texts import typed
-from predictions import sentences_of
 
-import thinstack
 from thinstack.text.english import LONGEST, RULES, EnglishSplitter, rules
 
 DATA = json.loads(RULES.read_text(encoding="utf-8"))["typed"]
@@ -365,15 +361,6 @@ def test_long_words_are_cut_and_nothing_is_lost(unit):
     assert places[-1][1] == len(text)
 
 
-def test_long_words_are_read_in_parts():
-    (prediction,) = next(
-        sentences_of(thinstack.load("sentiment", threads=1), ["http://a.b/" * 5000])
-    )
-    assert len(prediction.parts) > 1
-    (short,) = next(sentences_of(thinstack.load("sentiment", threads=1), ["http://a.b/" * 20]))
-    assert len(short.parts) == 1
-
-
 MEMORY = """
 import resource, thinstack
 predictor = thinstack.load("sentiment", threads=1)
@@ -428,14 +415,6 @@ def test_the_quick_search_finds_what_the_rule_does(text):
             if tuple(place) == typed
         )
         assert made.lower() == "n't"
-
-
-@needs_package
-def test_the_npm_package_finds_the_same_words():
-    texts = typed(300, seed=8)
-    assert asked("split", texts=texts, split=True) == [
-        described(each, split=True) for each in texts
-    ]
 
 
 def test_the_words_of_clitics_are_those_that_their_pattern_accepts():

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from last_word_model import random_tree
 
 from thinstack.core import Tree
-from thinstack.core.transitions import left, spans_of, validate
+from thinstack.core.transitions import spans_of, validate
 from thinstack.core.tree import depths
-from thinstack.errors import InputError
-from thinstack.text.given_trees import tree_maker
 from thinstack.text.with_phrases import transitions_of, with_phrases
 
 
@@ -79,14 +77,3 @@ def test_a_hundred_thousand_words_make_one_tree():
     assert validate(falling, 100_000).tolist() == [0] * 100_000 + [1] * 99_999
     rising = transitions_of(np.arange(99_999.0).tolist())
     assert validate(rising, 100_000)[:5].tolist() == [0, 0, 1, 0, 1]
-
-
-def test_tree_makers():
-    words = ["a", "b", "c", "d", "e"]
-    assert tree_maker("balanced")(words).tolist() == [0, 0, 1, 0, 1, 0, 0, 1, 1]
-    assert tree_maker("left")(words).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
-    assert tree_maker("right")(words).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
-    assert tree_maker("self", lambda words: left(len(words)))(words).tolist() == left(5).tolist()
-    for source, parser in (("self", None), ("gold", None), ("gold", lambda words: left(1))):
-        with pytest.raises(InputError, match=f"'{source}'"):
-            tree_maker(source, parser)

@@ -3,7 +3,6 @@ that they leave."""
 
 import hashlib
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -16,8 +15,7 @@ from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import LOCK
 
 TIMES = {"seconds", "created", "versions", "sha256"}
-"""What differs from run to run, in any JSON; `sha256` is that of a checkpoint, over its seconds. In
-the report of a table, the last column but one has seconds too."""
+"""What differs from run to run, in any JSON; `sha256` is that of a checkpoint, over its seconds."""
 
 
 class Work:
@@ -141,25 +139,6 @@ class Publishing(Training):
         return ""
 
 
-class Tables(Work):
-    """`python -m reproduce table`, whose runs are done in the process of the command."""
-
-    def prepare(self) -> None:
-        from table_command import InThisProcess
-        from tiny_table import tiny, write_all
-
-        import reproduce.workers
-
-        self.table, self.data = write_all(self.folder, tiny())
-        reproduce.workers.ProcessPoolExecutor = InThisProcess
-
-    def run(self, out: Path) -> int:
-        from reproduce.__main__ import app
-
-        options = ("--data", self.data, "--out", out / "report", "--work", out / "work")
-        return command(lambda: thinstack.cli.main(app), "table", self.table, *options)
-
-
 class Corpus(Work):
     """`thinstack predict --input`, which scores in the process of the command: lab/benchmarks/
     corpus_kills.py kills those beside it."""
@@ -167,25 +146,20 @@ class Corpus(Work):
     def prepare(self) -> None:
         from last_word_model import write_last_word_bundle
 
-        from thinstack.integrations.corpora import shards
+        from thinstack.integrations.corpora import run_manifest
 
         write_last_word_bundle(self.folder / "model")
         texts = [f"{'very ' * (i % 4)}good film {i}. It is awful" for i in range(600)]
         lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
         (self.folder / "texts.jsonl").write_text(lines, "utf-8")
-        shards.SHARD_ROWS = 40
+        run_manifest.SHARD_ROWS = 40
 
     def run(self, out: Path) -> int:
         given = ("--input", self.folder / "texts.jsonl", "--model", self.folder / "model")
         return command(thinstack.cli.main, "predict", *given, "--out", out, "--jobs", 0)
 
 
-KINDS: dict[str, type[Work]] = {
-    "own-trees": OwnTrees,
-    "tables": Tables,
-    "publish": Publishing,
-    "corpus": Corpus,
-}
+KINDS: dict[str, type[Work]] = {"own-trees": OwnTrees, "publish": Publishing, "corpus": Corpus}
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
@@ -201,8 +175,6 @@ def content(path: Path) -> bytes:
         return plain(json.loads(path.read_bytes()))
     if path.suffix == ".jsonl":
         return b"\n".join(plain(json.loads(line)) for line in path.read_bytes().splitlines())
-    if path.parent.name == "report" and path.suffix == ".md":
-        return re.sub(rb"\| \d+ (?=\| \d+ \|$)", b"", path.read_bytes(), flags=re.MULTILINE)
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as arrays:
             return b"".join(name.encode() + arrays[name].tobytes() for name in arrays.files)

@@ -1,14 +1,12 @@
 """The task of aspects: its settings, the examples that a guide makes, their loss, what is
 measured."""
 
-import copy
 import json
 
 import numpy as np
 import pytest
 import runs
 import tiny_texts
-import torch
 from aspect_models import write_aspect_bundle
 from last_word_model import write_last_word_bundle
 
@@ -27,7 +25,6 @@ from thinstack.training.examples.inputs import data_digests
 from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import take_own_trees
-from thinstack.training.loop.seeds import train_seed
 from thinstack.training.publish.calibrate import target_cases
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.aspects import Aspects, measuring
@@ -200,31 +197,6 @@ def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
     assert (float(parsing), counts) == (0, (nodes, 0))
 
 
-@pytest.mark.parametrize("part", ["no term", "sentiment"])
-def test_each_part_of_the_loss_is_blind_to_the_other(learning, part):
-    model, examples, training = learning
-    batch = minibatch(examples, ["gold"] * len(examples))
-    soft, head = batch.soft.copy(), copy.deepcopy(model)
-    linear = head.head.linear
-    with torch.no_grad():
-        if part == "no term":
-            soft[:, 1:] *= 1e-9
-            for each in (linear.weight, linear.bias):
-                each[1:] = each[[3, 1, 2]].clone()
-        else:
-            soft[:, 0] = 1
-            linear.weight[0].normal_()
-            linear.bias[0] += 2
-    batch = batch._replace(soft=soft)
-    losses = []
-    for each in (model, head):
-        loss = float(aspect_losses(each, batch, training)[0][0].detach())
-        none = each(each.inputs(batch.forest))["node_scores"].detach().numpy()[:, 0]
-        losses.append(loss + (part == "sentiment") * np.log(none).sum())
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
-    assert losses[0] > 1
-
-
 def test_a_run_goes_on_and_tells_another_guide(folder, tmp_path):
     more = {"guide": str(folder / "five")}
     settings = recipe(folder, task=more, training={"epochs": 3, "stop_on": "dev"})
@@ -328,14 +300,3 @@ def test_held_out_texts_of_further_tables_are_never_shown(folder):
     assert {one.text for one in items} == {*texts} - held
     assert 3 < len(held) < 20
     assert "more.jsonl" in data_digests(recipe(folder, task={"tables": ["more.jsonl"]}), folder)
-
-
-def test_the_parser_learns_the_trees_with_terms(folder, tmp_path):
-    settings = recipe(folder)
-    unfrozen = settings.model_copy(update={"init": settings.init.model_copy(update={"frozen": ()})})
-    datasets = load_datasets(unfrozen, folder)
-    model, history = train_seed(unfrozen, datasets, 1, tmp_path)
-    before = dict(load_model(folder / "three").encoder.parser.named_parameters())
-    after = dict(model.encoder.parser.named_parameters())
-    assert any(not torch.equal(after[name], before[name]) for name in before)
-    assert history[0]["parsing_loss"] > 0

@@ -13,6 +13,7 @@ from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.data.words.wordpiece import tokenizer_json
 from thinstack.errors import ExportError
+from thinstack.export.onnx import levels
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 from thinstack.training.publish import bundle_files as module
@@ -23,6 +24,12 @@ pytestmark = pytest.mark.usefixtures("short_samples")
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 ALWAYS = {"vocabulary.txt", "onnx/model.onnx", "model.safetensors", "cases.json"}
 ALWAYS |= {"verification.json"}
+
+
+@pytest.fixture
+def few_steps(monkeypatch):
+    """Of which a file for GPUs is made in less time."""
+    monkeypatch.setattr(levels, "MOST_UNROLLED", 4)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +53,11 @@ def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
     assert found.node_scores[-1] == pytest.approx(wanted.node_scores[-1], abs=1e-6)
 
 
-@pytest.mark.parametrize("quantize", ["none", "int8-tables"])
-def test_a_file_for_gpus_is_added_on_request(quantize):
+def test_a_file_for_gpus_is_added_on_request(few_steps):
     """It answers as the file beside it, of whose weights it makes its own."""
     golden = open_bundle(GOLDEN / "words")
     parts = load_model(golden), golden.config, golden.vocabulary()
-    files = bundle_files(*parts, quantize=quantize, gpu=True).files
+    files = bundle_files(*parts, quantize="int8-tables", gpu=True).files
     assert files.keys() == ALWAYS | {GPU_FILE}
     whole = joined(files[GPU_FILE], files[ONNX_FILE], source="a bundle")
     found, wanted = (
@@ -64,7 +70,7 @@ def test_a_file_for_gpus_is_added_on_request(quantize):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
 
 
-def test_a_file_for_gpus_that_answers_otherwise_is_an_error(monkeypatch):
+def test_a_file_for_gpus_that_answers_otherwise_is_an_error(few_steps, monkeypatch):
     golden = open_bundle(GOLDEN / "words")
     export = module.export_onnx
 

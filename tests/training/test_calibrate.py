@@ -147,20 +147,6 @@ def wrong(even, odd):
     return found
 
 
-def test_card_manifest_and_results_say_it(tiny):
-    found = tiny.results["seeds"]["1"]["calibration"]
-    assert tiny.bundle.manifest.metrics["calibration"] == found
-    assert f"temperature, {found['temperature']:.3f}, that was fitted\non 61 cases" in tiny.card
-    for name, key in (("sentences", "root"), ("phrases", "phrase")):
-        errors = found["errors"][f"{key}_calibration_error"]
-        row = f"| {name} | {errors['before']:.2f} | {errors['after']:.2f} |"
-        assert row in tiny.card
-        # Before, over the trees that raw words get.
-        own = tiny.results["seeds"]["1"]["dev"][found["trees"]]
-        assert own[f"{key}_calibration_error"] == pytest.approx(errors["before"])
-    assert found["trees"] == "balanced"
-
-
 @pytest.mark.parametrize(
     ("dev", "export", "reason"),
     [

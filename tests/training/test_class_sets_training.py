@@ -6,13 +6,11 @@ import json
 import numpy as np
 import pytest
 import tiny_texts
-import torch
 from rich.console import Console
 
 import thinstack
 from thinstack.core.scale import FIVE
 from thinstack.errors import ConfigError
-from thinstack.training import text_recipe
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.recipe import Recipe
@@ -63,23 +61,6 @@ def trained(tmp_path_factory):
     return "\n".join([file.getvalue(), *advice]), out
 
 
-def test_what_comes_before_the_first_epoch_runs_on_the_threads_of_training(tmp_path, monkeypatch):
-    tiny_texts.start(tmp_path / "start", labels=FIVE)
-    table = tiny_texts.table(tmp_path / "t.csv", 60)
-    text = table.read_text("utf-8").replace(",up", ",good").replace(",down", ",bad")
-    table.write_text(text, "utf-8")
-    monkeypatch.setattr(text_recipe, "with_weights", lambda *_: 1 / 0)
-    found, options = [], TableOptions(init=str(tmp_path / "start"))
-    before = torch.get_num_threads()
-    for threads in (2, 1):
-        console = Console(file=io.StringIO())
-        with pytest.raises(ZeroDivisionError):
-            train_table(table, tmp_path / "out", options, threads=threads, console=console)
-        found.append(torch.get_num_threads())
-    torch.set_num_threads(before)
-    assert found == [2, 1]
-
-
 def test_a_table_of_bad_and_good_keeps_phrases_and_classes(trained):
     printed, out = trained
     assert "bad is very negative or negative; good is positive or very positive" in printed
@@ -124,29 +105,6 @@ def test_sets_of_other_classes_are_refused(tmp_path):
     raw["model"]["class_sets"] = {"a": ["good"], "b": ["positive"]}
     with pytest.raises(ConfigError, match=r"class_sets.*'good'"):
         Recipe.parse(raw, source="test")
-
-
-def test_weights_of_classes_of_their_own_are_learnt_as_before(tmp_path):
-    recipe = recipe_of(tmp_path)
-    datasets = load_datasets(recipe, tmp_path)
-    model = tiny_texts.drawn(recipe).eval()
-    batch = minibatch(datasets.train[:4], ["gold"] * 4)
-    model.class_sets = torch.eye(5)
-    same = text_losses(model, batch, recipe.training)[0][0]
-    model.class_sets = None
-    assert torch.equal(same, text_losses(model, batch, recipe.training)[0][0])
-
-
-def test_spacy_shows_the_labels_and_keeps_phrases(trained):
-    spacy = pytest.importorskip("spacy")
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"model": str(trained[1] / "model-best")})
-    doc = nlp("The film is good. The plot is dull.")
-    model = thinstack.load(trained[1] / "model-best")
-    assert doc.cats == pytest.approx(model(doc.text).scores, abs=1e-6)
-    assert doc[3:4]._.sentiment_label in ("bad", "good")
-    assert doc[3:4]._.sentiment_exact
 
 
 def test_a_table_of_these_labels_is_evaluated_as_it_stands(trained, cli, tmp_path):

@@ -104,20 +104,6 @@ def test_training_examples_from_all_over_are_reported_on(data, size, places):
     assert words_of(found, found.train) == rest
 
 
-def test_what_is_held_out_is_held_out_of_the_rest(data):
-    whole = load_datasets(tiny_recipe.recipe(), data)
-    recipe = tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held")
-    found = load_datasets(recipe, data)
-    labels = list(map(targets_of, (found.train, found.watched, found.dev)))
-    sentences = [words_of(found, part) for part in (found.train, found.watched, found.dev)]
-    assert [len(part) for part in sentences] == [18, 2, 10]
-    expected = targets_of(whole.train)
-    assert labels[2] == expected[::3]
-    rest = [label for place, label in enumerate(expected) if place % 3]
-    assert labels[1] == [rest[0], rest[10]]
-    assert labels[0] == [*rest[1:10], *rest[11:]]
-
-
 def test_what_is_watched_is_what_the_recipe_says(data):
     assert load_datasets(tiny_recipe.recipe(), data).watched == []
     on_dev = load_datasets(tiny_recipe.recipe(stop_on="dev"), data)
@@ -213,16 +199,6 @@ def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar)
     assert targets_of(found.train) == [[-1, 1, -1, 1, 1], [0, -1, 0]]
     assert targets_of(found.dev) == [[1, 0, -1, 0, 1]]
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
-
-
-def test_relabelled_phrases_without_a_class_are_no_chains(polar):
-    settings = {**BINARY, "model": {**BINARY["model"], "head": {"name": "root_classifier.v1"}}}
-    found = load_datasets(tiny_pairs.phrases_recipe("sequence", **settings), polar)
-    first, second = words_of(found, found.train)
-    assert first == ["good", "good", "film", "the", "good", "film"]
-    assert second == ["bad", "bad", "film"]
-    assert [example.gold.forest.lengths.tolist() for example in found.train] == [[1, 2, 3], [1, 2]]
-    assert targets_of(found.train) == [[1, 1, 1], [0, 0]]
 
 
 def test_without_other_names_a_class_outside_is_still_refused(polar):

@@ -59,15 +59,6 @@ def test_each_phrase_is_read_as_a_text(folder, monkeypatch, size):
     np.testing.assert_allclose(scores[1][-1], alone(folder, "bad film"), atol=1e-6)
 
 
-def test_equal_phrases_are_read_once(folder, monkeypatch):
-    teacher, read = EncoderTeacher(str(folder), FIVE), list[str]()
-    scores = teacher.scores
-    monkeypatch.setattr(teacher, "scores", lambda texts: read.extend(texts) or scores(texts))
-    for _ in range(2):
-        teacher.node_scores([["bad", "bad"], ["bad"]], [left(2), left(1)])
-    assert read == ["bad", "bad bad"]
-
-
 def test_classes_are_found_by_their_names(tmp_path):
     folder, turned = (classifier(tmp_path / name, FIVE) for name in ("a", "b"))
     file = turned / "config.json"

@@ -69,19 +69,6 @@ def test_figures_over_dependency_trees(data):
     assert cases.confidence.tolist() == pytest.approx([max(row) for row in rows])
 
 
-@pytest.mark.parametrize("source", ["gold", "left"])
-def test_a_model_of_sentences_has_no_figures_of_phrases(data, source):
-    recipe = tiny_recipe.recipe(model={"head": {"name": "root_classifier.v1"}}, sources=("left",))
-    found = load_datasets(recipe, data)
-    model = drawn(recipe, found)
-    figures, cases = recipe.task.measure(model, found.train, source, recipe.model.labels)
-    phrases = {"phrase_accuracy": None, "phrase_binary_accuracy": None}
-    phrases |= {"phrases": 0, "binary_phrases": 0}
-    assert figures | phrases == figures
-    assert figures["roots"] == len(found.train) == cases.whole.sum() == len(cases.gold)
-    assert figures["root_accuracy"] == pytest.approx(100 * np.mean(cases.predicted == cases.gold))
-
-
 @pytest.mark.parametrize(
     ("head", "top_down"),
     [("node_classifier.v1", False), ("root_classifier.v1", False), ("root_classifier.v1", True)],

@@ -10,14 +10,14 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-KINDS = ["corpus", "own-trees", "publish", "tables"]
+KINDS = ["corpus", "own-trees", "publish"]
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
 def killed(kind, folder, kills):
     """Run `killed_runs`, which imports what it kills, and look at what it found."""
-    paths = (ROOT / "lab", ROOT / "tests", HERE, ROOT / "lab" / "reproduce" / "tests")
+    paths = (ROOT / "tests", HERE)
     done = subprocess.run(
         [sys.executable, HERE / "killed_runs.py", kind, folder, str(kills)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},

@@ -121,17 +121,6 @@ def test_a_pair_is_two_trees_and_one_target():
     assert given.targets.dtype == np.float32
 
 
-def test_pairs_of_binary_trees_and_of_sentences():
-    pair = (PHRASES, from_brackets("(2 (1 the) (2 (2 (1 good) (2 good)) (1 film)))"))
-    given = labelled_pair(pair, 2, WORDS, config("binary"))
-    steps = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]
-    assert filled(given) == {"transitions": steps, "lengths": [3, 4]}
-    assert lists(given) == [[2], 0, [3.5], [2.5]]
-    assert given.targets.dtype == np.int64
-    plain = labelled_pair(pair, 1, WORDS, config("sequence"))
-    assert (filled(plain), plain.targets.tolist()) == ({"lengths": [3, 4]}, [1])
-
-
 def test_over_another_tree_shared_phrases_keep_label_and_depth():
     tree = from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
     gold = over(tree, [1, 2, 0, 1, 2, 1, 2], "binary")

@@ -57,13 +57,13 @@ def test_the_middle_class_is_left_out_by_a_share(classes, share):
     assert len(alone(given, 2000.0)) / 2000 == pytest.approx(share, abs=0.05)
 
 
+# -- labels that follow phrases
+
+
 def test_unlabelled_phrases_are_not_drawn():
     given = treebank(chain(8, 2))
     given.trees[0].labels[:-1] = -1
     assert alone(given, 50.0) == []
-
-
-# -- labels that follow phrases
 
 
 def test_a_phrase_has_the_labels_of_its_brackets():

@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from core.configured import LEXICALIZED, SPINN, build
+from core.configured import build
 from core.test_transfers import plans
 from pretended_device import PretendedDevice, held
-from registered_models import cell_models
+from registered_models import registered_models
 from steps_there import batch_of, both, step
-from tiny_encoder import MPNET, OPTIONS, WIDTH
 from torch import nn
 
-from thinstack.integrations.spacy_training.text_learner import TextLearner
-from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.epochs import train_seed
 from thinstack.training.loop.losses import joint_losses
@@ -30,40 +27,33 @@ PIECES, DISTANCES = {"kind": "wordpieces", "size": 3}, {"name": "distances.v1"}
 ROOTS = {"name": "root_classifier.v1"}
 
 
-def contextual(options, size):
-    return {"kind": "wordpieces", "name": "transformer.v1", "size": size, "options": options}
-
-
 def made(*settings, **fields):
     torch.manual_seed(0)
     return build(*settings, entries=60, **fields)
 
 
 def test_every_registered_model():
-    """What it reads, its trees and the targets go there; nothing comes back, and nothing waits."""
-    for name, model, _ in cell_models():
+    """What it reads, its trees and the targets go there; nothing comes back, and nothing waits. A
+    transformer's tokens are found on the host, which knows how many there are."""
+    for name, model, config in registered_models():
         sent = len(model.embedding.index_names) + plans(model) + 1
-        if model.parses:  # a tracker beside the trees has plans of its own
+        sent -= model.embedding.lookup == "context"
+        if config.parser is not None:  # its gaps and their right answers
+            sent += 2
+        elif model.parses:  # a tracker beside the trees has plans of its own
             sent += 1 if model.encoder.feeds else 4
         assert both(model, batch_of(model)) == {"forward": {"sent": sent}}, name
 
 
-EMBEDDINGS = {
-    "words": ({}, 3),
-    "wordpieces": ({"embedding": PIECES}, 4),
-    "BERT": ({"embedding": contextual(OPTIONS | {"rows": True}, 2 * WIDTH)}, 4),
-    "MPNet": ({"embedding": contextual(MPNET | {"static": 3}, WIDTH + 3)}, 4),
-    "words, distances": ({"parser": DISTANCES}, 5),
-    "BERT, distances": ({"embedding": contextual(OPTIONS, WIDTH), "parser": DISTANCES}, 6),
-}
-
-
-@pytest.mark.parametrize("name", EMBEDDINGS)
-def test_embeddings_and_parsers(name):
-    """A transformer's tokens are found on the host, which knows how many there are."""
-    fields, sent = EMBEDDINGS[name]
-    model = made(**fields)
-    assert both(model, batch_of(model)) == {"forward": {"sent": sent}}
+def test_bfloat16():
+    """The device's autocast stands in for CUDA's. Nothing more is sent, the gradients are rounded
+    and of float32, and the loss is that of the CPU's autocast but for rounding."""
+    model = made()
+    batch, configs = batch_of(model), [TrainingConfig(), TrainingConfig(precision="bf16")]
+    assert both(model, batch, configs[1], atol=0.05) == both(model, batch)
+    exact, rounded = (step(model, batch, each, device=PretendedDevice()).grads for each in configs)
+    assert {grad.dtype for grad in rounded.values()} == {torch.float32}
+    assert any(not torch.equal(exact[key], rounded[key]) for key in exact)
 
 
 ROWS = {"sgd": 0, "adagrad": 1, "adam": 1}
@@ -132,42 +122,6 @@ def test_losses_of_tasks(name):
     assert both(model, batch(model), loss=loss) == {"forward": {"sent": sent}}
 
 
-DOWN = {"name": "top_down_lstm.v1", "hidden_size": 4}
-LOWER = {
-    "words": ({}, {}),
-    "top-down": (LEXICALIZED, {"encoder": {"top_down": DOWN}}),
-    "SPINN": (SPINN, {"encoder": {"tracker": {"size": 5}}}),
-    "distances": ({}, {"parser": DISTANCES}),
-    "BERT": ({}, {"embedding": contextual(OPTIONS, WIDTH)}),
-}
-
-
-@pytest.mark.parametrize("name", LOWER)
-def test_bfloat16(name, monkeypatch):
-    """The device's autocast stands in for CUDA's: products are in bfloat16 and the loss is not.
-    Nothing more is sent, and the loss is that of the CPU's autocast but for rounding."""
-    seen, forward = [], NodeClassifier.forward
-
-    def watch(head, rows):
-        seen.append(rows.dtype)
-        return forward(head, rows)
-
-    monkeypatch.setattr(NodeClassifier, "forward", watch)
-    cell, fields = LOWER[name]
-    model = made(cell, **fields)
-    batch, config = batch_of(model), TrainingConfig(precision="bf16")
-    sent = both(model, batch)
-    seen.clear()
-    assert both(model, batch, config, atol=0.05) == sent
-    assert seen == [torch.float32 if name == "top-down" else torch.bfloat16] * 2
-    grads = [
-        step(model, batch, each, device=PretendedDevice()).grads
-        for each in (TrainingConfig(), config)
-    ]
-    assert {grad.dtype for grad in grads[1].values()} == {torch.float32}
-    assert any(not torch.equal(grads[0][key], grads[1][key]) for key in grads[0])
-
-
 def watched(monkeypatch):
     """A pretended device on which every module is that is moved anywhere."""
     device = PretendedDevice(may_wait=True)
@@ -218,17 +172,3 @@ def test_a_run(name, tmp_path, monkeypatch):
     if name == "trees":
         found = [found for epoch, found in counts if not epoch]
         assert found == [{"fetched": 2 + 3 * 6 + 5}] * 2
-
-
-def test_a_learner_of_texts(tmp_path, monkeypatch):
-    """Each batch has a loss to give, and so one wait."""
-    device = watched(monkeypatch)
-    with device:
-        learner = TextLearner.start(["down", "up"], "none", rates={}, average=0.5)
-        device.counted()
-        learner.learn([[["good"], ["bad", "film"]], [["dull"]]], ["up", "down"])
-        assert device.counted() == {"sent": 6, "waits: _local_scalar_dense": 1}
-        learner.step()
-        assert device.counted() == {}
-        assert learner.scores([[["good"]], [["a", "film"]]]).shape == (2, 2)
-        assert device.counted() == {"sent": 3, "fetched": 1}

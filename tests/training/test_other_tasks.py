@@ -4,7 +4,6 @@ bundle."""
 import json
 from itertools import cycle
 
-import numpy as np
 import pytest
 import tiny_pairs
 from runs import gone_on, run, same
@@ -12,8 +11,6 @@ from trained import check_scores, train
 
 import thinstack
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
 RULES = (
@@ -49,18 +46,7 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind, rule, data, tmp_p
     assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
 
 
-@pytest.mark.parametrize("kind", RECIPES)
-def test_a_few_examples_are_learnt_by_heart(kind, data, tmp_path):
-    settings = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
-    settings |= {"rule": "adam", "learning_rate": 0.03, "vector_learning_rate": 0.5}
-    recipe = recipe_of(kind, cell={"hidden_size": 10}, **settings)
-    history = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path).history
-    assert history[-1]["loss"] < history[0]["loss"] / 3
-
-
 # -- bundles
-
-PHRASES = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
 
 
 @pytest.fixture(scope="module", params=["pairs", "dependency"])
@@ -76,25 +62,6 @@ def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained):
     report = json.loads(trained.bundle.read("verification.json"))
     trees = {"relatedness.v1": 12, "phrases.v1": 10}[trained.recipe.task.name]
     assert [found["trees"] for found in report["onnx"]["development"]] == [trees, trees]
-
-
-def test_the_card_has_the_figures_of_all_seeds(trained):
-    card = trained.card
-    keys, headings, digits = PHRASES, "sentences | binary | phrases", 2
-    if trained.recipe.task.name == "relatedness.v1":
-        keys, headings = ("pearson", "spearman", "mse"), "Pearson's r | Spearman's rho | MSE"
-        digits = 4
-    assert f"| trees | figures of | {headings} |" in card
-    seeds = [trained.results["seeds"][seed]["dev"]["gold"] for seed in ("1", "2")]
-    cells = []
-    for key in keys:
-        values = [figures[key] for figures in seeds]
-        cells.append(f"{np.mean(values):.{digits}f} ± {np.std(values, ddof=1):.{digits}f}")
-        assert cells[-1] in trained.printed
-    assert f"| gold | all seeds, before quantisation | {' | '.join(cells)} |" in card
-    assert "this file" not in card
-    assert trained.bundle.manifest.metrics["development"] == {}
-    assert trained.bundle.manifest.metrics["over_seeds"] == trained.results["dev"]
 
 
 def test_a_bundle_of_plain_sentences_is_measured_as_it_runs(data, tmp_path):

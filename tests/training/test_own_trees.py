@@ -1,7 +1,6 @@
 """A model that parses, in training: the joint objective, its own trees, buckets."""
 
 from itertools import chain
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,11 +8,9 @@ import tiny_recipe
 import torch
 from runs import drawn, fresh, gone_on, of_one, run, same
 
-from thinstack.core.forest import Forest
-from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch, minibatch_places, right_transitions
 from thinstack.training.loop import epochs as loop
-from thinstack.training.loop import measuring
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import agreement, own_trees, take_own_trees
 from thinstack.training.loop.seeds import run_seed
@@ -88,18 +85,6 @@ def test_own_trees_are_those_of_each_sentence_alone(data):
     assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees})
 
 
-def test_own_trees_are_made_beside_texts_with_as_long_a_sentence(monkeypatch):
-    """A parser that pads reads each sentence up to the longest of its batch."""
-    texts = [
-        SimpleNamespace(gold=SimpleNamespace(forest=Forest(lengths=np.array(lengths))))
-        for lengths in ([9], [3, 3, 3, 3], [5, 5], [4])
-    ]
-    read = []
-    monkeypatch.setattr(measuring, "forests_of", lambda part, _: read.extend(part) or [])
-    own_trees(torch.nn.Identity(), texts)
-    assert read == [texts[place] for place in (1, 3, 2, 0)]
-
-
 def test_in_the_first_epoch_own_trees_are_the_treebanks(data):
     datasets = load_datasets(recipe_of(FEEDS), data)
     take_own_trees(fresh(recipe_of(FEEDS), datasets), datasets.train, 1)
@@ -158,23 +143,6 @@ def test_buckets_make_minibatches_of_like_lengths():
     assert spread(alike) < spread(mixed) / 4
     longest = [max(lengths[i] for i in batch) for batch in alike[:20]]
     assert longest != sorted(longest), "long sentences must not always come last"
-
-
-def test_a_small_treebank_is_parsed_by_heart(data, tmp_path):
-    tracker = {**FEEDS["model"]["encoder"]["tracker"], "size": 20}
-    cell = {**FEEDS["cell"], "hidden_size": 20}
-    sizes = {"cell": cell, "embedding": {"size": 20, "dropout": 0.0}}
-    rates = {"vector_learning_rate": 1.0, "weight_decay": 0.0, "learning_rate": 0.1}
-    model = {"encoder": {"tracker": tracker}}
-    recipe = recipe_of({"model": model, **sizes}, epochs=40, **rates)
-    datasets = load_datasets(recipe, data)
-    memorable = [example for example in datasets.train if example.words > 2][:8]
-    few = Datasets(datasets.vocabulary, datasets.table, memorable, [], memorable)
-    result = run_seed(recipe, few, 1, tmp_path)
-    assert result.dev["self"]["choices_right"] == 100
-    assert result.dev["self"]["transitions_right"] == 100
-    assert result.dev["self"]["span_f1"] == result.dev["self"]["exact_trees"] == 100
-    assert result.dev["self"]["phrase_accuracy"] > 90
 
 
 def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data):

@@ -37,16 +37,6 @@ def test_the_bundle_parses_and_its_figures_are_those_of_evaluate(trained):
     assert (own == evaluate_file(predictor, file, source="auto")) == (source == "self")
 
 
-def test_the_card_names_the_trees_of_each_row_and_how_good_they_are(trained):
-    lines = trained.card.splitlines()
-    rows = [line.split("|")[1].strip() for line in lines if "| all seeds" in line]
-    own = trained.recipe.model.tree_source == "self"
-    assert rows == (["gold", "auto"] if own else ["gold", "auto", "self"])
-    figures = trained.bundle.manifest.metrics["development"]["auto"]
-    assert f"{figures['span_f1']:.2f}%" in trained.card
-    assert f"{figures['exact_trees']:.2f}%" in trained.card
-
-
 def test_every_epoch_is_watched_over_both_trees(trained):
     lines = (trained.out / "seeds" / "1" / "metrics.jsonl").read_text().splitlines()
     records = list(map(json.loads, lines))

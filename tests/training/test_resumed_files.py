@@ -5,8 +5,6 @@ from bundle_folders import replaced
 from tiny_texts import start
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.manifest import WEIGHTS_FILE
-from thinstack.bundle.weights import load_model
 from thinstack.errors import BundleError
 from thinstack.integrations.spacy_training.text_learner import TextLearner
 
@@ -21,13 +19,3 @@ def test_how_it_learns(content, tmp_path):
     replaced("training.json", content)(folder)
     with pytest.raises(BundleError, match=r"training\.json: "):
         TextLearner.resume(open_bundle(folder), rates={}, average=0.5)
-
-
-@pytest.mark.parametrize(
-    "header", ['{"__metadata__":null}', '{"a":' + "[" * 5000, "{}"], ids=["null", "deep", "none"]
-)
-def test_weights_with_an_odd_header(header, tmp_path):
-    folder = start(tmp_path / "model")
-    replaced(WEIGHTS_FILE, len(header).to_bytes(8, "little") + header.encode())(folder)
-    with pytest.raises(BundleError, match=r"model\.safetensors: "):
-        load_model(open_bundle(folder))

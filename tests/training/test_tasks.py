@@ -1,39 +1,10 @@
 """Tasks: each is known by its own code alone, and recipes choose it by its name."""
 
-import re
-from pathlib import Path
-
 import pytest
 from training import tiny_recipe
 
 from thinstack.errors import ConfigError
-from thinstack.plugins.manager import manager
 from thinstack.training.recipe import Recipe
-
-ROOT = Path(__file__).parents[2]
-ASKS = re.compile(
-    r"from_table|PAIR_TASKS|data\.task|task(\.name)? (==|!=|in|not in) |isinstance\(.*task"
-)
-OWN = ROOT / "thinstack" / "training" / "tasks"
-TASKS = ("aspects", "entailment", "phrases", "relatedness", "sentences", "spans", "texts")
-
-
-def test_nobody_asks_which_task_it_is():
-    folders = ("thinstack", "lab/reproduce")
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    asking = [
-        f"{path.relative_to(ROOT)}: {line.strip()}"
-        for path in files
-        if not path.is_relative_to(OWN) and "tests" not in path.parts
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if ASKS.search(line)
-    ]
-    assert asking == []
-
-
-def test_the_built_in_tasks():
-    names = [spec.name for spec in manager().specs("task")][: len(TASKS)]
-    assert sorted(names) == [f"{name}.v1" for name in TASKS]
 
 
 @pytest.mark.parametrize(

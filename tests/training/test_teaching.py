@@ -1,9 +1,7 @@
 """Teachers: what they are asked and say, what is kept of it, and what the loss makes of it."""
 
-import io
 import re
 from collections import Counter, defaultdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,6 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from rich.console import Console
 from runs import fresh, gone_on, run, same
 from test_parser_training import PARSER
 
@@ -21,7 +18,6 @@ from thinstack.core.transitions import left
 from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.runtime.predictor import Predictor
-from thinstack.training import run_recipe as run_recipe_module
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
@@ -29,7 +25,6 @@ from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
-from thinstack.training.publish.card import _taught
 from thinstack.training.recipe import Recipe
 
 pytestmark = pytest.mark.usefixtures("with_own_lessons")
@@ -205,16 +200,6 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     )
 
 
-def test_a_run_keeps_them_in_its_folder(texts, tmp_path):
-    console, cache = Console(file=io.StringIO(), width=200), tmp_path / "teacher"
-    load = partial(run_recipe_module._load, recipe_of(EXCHANGED, ENDED), texts, cache, 1, console)
-    assert len(load().train) == 36
-    times = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
-    assert len(times) == 3
-    assert len(load().train) == 36
-    assert times == {path: path.stat().st_mtime_ns for path in cache.iterdir()}
-
-
 def test_digests_name_the_teachers_files(texts):
     plain = data_digests(tiny_recipe.recipe(), texts)
     found = data_digests(recipe_of(ENDED, TEXTS, teacher={"parser": "sentiment"}), texts)
@@ -319,13 +304,6 @@ def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts, tmp_path):
 
 
 # -- what is said of it
-
-
-def test_the_card():
-    lessons = "lessons `exchanged.v1`, `ended.v1`, `texts.v1`"
-    assert _taught(recipe_of(*ALL)) == f", taught by `sentiment`, {lessons}"
-    assert _taught(recipe_of()) == ", taught by `sentiment`"
-    assert _taught(tiny_recipe.recipe()) == ""
 
 
 def test_own_words_are_those_of_the_training_file(texts):

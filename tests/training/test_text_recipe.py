@@ -4,7 +4,7 @@ import pytest
 import tiny_texts
 from tiny_encoder import OPTIONS, WIDTH
 
-from thinstack.bundle import open_bundle, opening
+from thinstack.bundle import open_bundle
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.table_task import TableOptions
@@ -90,19 +90,6 @@ def test_an_embedding_says_how_it_learns_on(tmp_path):
     assert (found.training.rule, found.training.epochs) == ("adamw", 12)
     assert (found.training.encoder_learning_rate, found.export.quantize) == (1e-4, "int8")
     assert own.training.encoder_learning_rate == 3e-5
-
-
-def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
-    monkeypatch.setattr(opening, "fetch", lambda address: opening.open_bundle("sentiment"))
-    names = {
-        "sentiment": "sentiment",
-        str(opening.BUNDLED / "sentiment"): "sentiment",
-        "hf://a/b@v1": "hf://a/b@v1",
-    }
-    for init, name in names.items():
-        recipe = made(init=init)
-        assert f"started from the bundle {name}, whose data" in recipe.data.statement
-        assert recipe.init.bundle == init
 
 
 def test_a_name_is_made_fit(tmp_path):

@@ -7,7 +7,6 @@ import tiny_texts
 from rich.console import Console
 
 from thinstack.training.loop.measuring import Answers
-from thinstack.training.run_recipe import best_so_far
 from thinstack.training.tasks.texts.rival import show_texts
 
 NO_ANSWERS = Answers(*[[]] * 8)
@@ -43,12 +42,3 @@ def test_where_the_rival_is_ahead_it_says_what_to_try(init, tries):
 def test_figures_that_chose_the_epoch_are_called_too_good(stop_on, flattering):
     recipe = tiny_texts.recipe(None, stop_on=stop_on)
     assert ("too good" in said(recipe, 70.0, 60.0)) == flattering
-
-
-def test_the_bar_names_the_best_epoch_so_far():
-    records, task = [], tiny_texts.recipe(None).task
-    assert best_so_far(task, records) == ""
-    for epoch, accuracy in ((1, 60.0), (2, 71.0), (3, 71.0), (4, 70.0)):
-        part = {"self": figures(accuracy)}
-        records.append({"epoch": epoch, "watched": {}, "traced": part})
-    assert best_so_far(task, records) == ", best accuracy 71.00 (2)"

@@ -168,21 +168,3 @@ def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder):
     trees = [example.trees["self"].forest.transitions.tolist() for example in datasets.train]
     assert trees == expected
     assert trees != [example.gold.forest.transitions.tolist() for example in datasets.train]
-
-
-def test_a_penalty_keeps_phrases_near_the_start(folder):
-    moved = []
-    for penalty in (0.0, 50.0):
-        parts = ("embedding", "encoder", "parser", "head")
-        model = {"labels": ["down", "mid", "up"], "head": {"name": "node_classifier.v1"}}
-        recipe = recipe_of(folder, model=model, phrase_penalty=penalty, epochs=4)
-        recipe = recipe.model_copy(update={"init": recipe.init.model_copy(update={"parts": parts})})
-        datasets = load_datasets(recipe, folder)
-        start = load_model(folder / "start")
-        found = run_seed(recipe, datasets, 1, folder / f"out{penalty}").model
-        forest = minibatch(datasets.dev, ["gold"] * len(datasets.dev)).forest
-        first, last = (
-            each.eval()(each.inputs(forest))["node_scores"].detach() for each in (start, found)
-        )
-        moved.append(float((first - last).abs().mean()))
-    assert moved[1] < moved[0] / 3

@@ -5,8 +5,6 @@ import re
 from collections import Counter
 
 import pytest
-from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from thinstack.errors import DataError
 from thinstack.training.examples.labels import MAX_CLASSES, find_labels
@@ -14,7 +12,7 @@ from thinstack.training.examples.set_aside import repeated, set_aside_share
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import learn_plain, plain_rival
+from thinstack.training.tasks.texts.rival import plain_rival
 
 LABELS = ("no", "yes")
 BY_TEXT = Texts().class_of, Texts().group_of
@@ -34,12 +32,6 @@ def test_a_text_is_its_sentences_in_treebank_words(tmp_path):
         ["Dr.", "No", "is", "!"],
     ]
     assert (found.label, found.line) == ("yes", 1)
-
-
-def test_columns_have_the_names_that_are_asked_for(tmp_path):
-    columns = {"text_column": "review", "label_column": "stars"}
-    (found,) = read(tmp_path, {"review": "Fine .", "stars": "no", "text": "x"}, **columns)
-    assert (found.sentences, found.label) == ([["Fine", "."]], "no")
 
 
 @pytest.mark.parametrize(
@@ -121,31 +113,11 @@ def test_rows_with_other_classes_are_counted():
     assert repeated(texts, *BY_TEXT) == (2, 1)
 
 
-def test_a_label_that_differs_to_the_machine_alone_is_shown(tmp_path):
-    with pytest.raises(DataError) as raised:
-        read(tmp_path, {"text": "Fine.", "label": "yes\u200b"})
-    assert r"found 'yes\u200b', which is not 'yes'" in raised.value.args[0]
-
-
 def test_the_rival_names_classes_as_the_labels_are_in_order():
     texts = [Text(word, [[word, "film"]], label, 1) for word, label in
              [("good", "yes"), ("dull", "no"), ("fine", "maybe")] * 4]  # fmt: skip
     figures = plain_rival(texts, texts[:3], ("no", "yes", "maybe"))
     assert (figures["accuracy"], figures["texts"]) == (100, 3)
-
-
-def test_the_rival_learns_on_one_thread(monkeypatch):
-    """On a busy machine, two take twenty times as long."""
-    found, fit = set(), LogisticRegression.fit
-
-    def noted(*given):
-        found.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
-        return fit(*given)
-
-    monkeypatch.setattr(LogisticRegression, "fit", noted)
-    with threadpool_limits(2):
-        learn_plain(["a", "b"], ["no", "yes"], LABELS)
-    assert found == {1}
 
 
 # -- classes that a table has

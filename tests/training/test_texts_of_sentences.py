@@ -14,7 +14,6 @@ from thinstack.core.transitions import balanced, over
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
-from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.measuring import own_trees, take_own_trees
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import Taught, taught_examples
@@ -84,25 +83,6 @@ def test_own_trees_of_a_text_are_those_of_its_sentences(data):
     model(model.inputs(batch.forest))
 
 
-def test_scores_within_sentences_are_those_of_the_sentences(data):
-    recipe, datasets, model = loaded(data)
-    text, *alone = examples_of(recipe, datasets, TEXT, *SENTENCES)
-    scores = [
-        model(model.inputs(each.gold.forest))["node_scores"].detach() for each in (text, *alone)
-    ]
-    # ((first second) third): the nodes that join stand behind those below.
-    rows = np.delete(np.arange(len(scores[0])), [len(scores[1]) + len(scores[2]), -1])
-    torch.testing.assert_close(scores[0][rows], torch.cat(scores[1:]), rtol=0, atol=1e-12)
-
-
-def test_a_model_that_does_not_join_reads_a_text_as_one_sentence(data):
-    recipe, datasets, model = loaded(data, parser=False)
-    (text,) = examples_of(recipe, datasets, TEXT)
-    assert (text.gold.forest.lengths.tolist(), text.gold.forest.breaks.tolist()) == ([11], [])
-    assert "breaks" not in model.input_names
-    own_trees(model, [text])
-
-
 def test_texts_of_a_lesson_keep_their_sentences(data):
     recipe = recipe_of(ASKED, epochs=1, sources=("self",), parser_epochs=1)
     datasets = load_datasets(recipe, data)
@@ -111,15 +91,6 @@ def test_texts_of_a_lesson_keep_their_sentences(data):
     assert example.gold.forest.breaks.tolist() == [1, 2, 0]  # ((first second) third)
     _, history = run(recipe, data, data.parent / "run")
     assert np.isfinite(history[0]["parsing_loss"])
-
-
-def test_the_last_epochs_of_a_parser_read_texts_of_lessons_too(data, monkeypatch):
-    recipe, read = recipe_of(ASKED, epochs=1, sources=("self",), parser_epochs=1), []
-    monkeypatch.setattr(loop, "fit_parser", lambda model, examples, *_: read.extend(examples))
-    run(recipe, data, data.parent / "run")
-    # One for each of the 12 training sentences.
-    assert (len(read), sum(example.parsed for example in read)) == (24, 24)
-    assert all(len(example.gold.forest.breaks) == 3 for example in read[12:])
 
 
 def test_a_teacher_reads_each_sentence_by_itself():

@@ -35,17 +35,11 @@ def compared(model, config, opened):
     return most
 
 
-def check(half, on_webgpu):
-    """One half of the models, so that two processes share them."""
+def test_every_registered_part(on_webgpu):
     differences, parts = {}, set()
-    for number, (name, model, config) in enumerate(registered_models()):
+    for name, model, config in registered_models():
         parts |= parts_of(config)
-        if number % 2 == half:
-            differences[name] = compared(model, config, on_webgpu)
+        differences[name] = compared(model, config, on_webgpu)
     assert {name: found for name, found in differences.items() if not found <= 1e-5} == {}
     assert max(differences.values()) > 0, "no number was rounded otherwise: is it another device?"
     assert registered("cell", "head", "embedding", "encoder", "parser") <= parts
-
-
-def test_every_other_registered_part(on_webgpu):
-    check(0, on_webgpu)

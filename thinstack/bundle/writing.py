@@ -29,14 +29,14 @@ def write_bundle(
     metrics: Mapping[str, JsonValue] | None = None,
     data: str = "",
     created: str | None = None,
-    own: bool = True,
+    is_own: bool = True,
 ) -> Bundle:
     """Write a bundle with these files, `config.json` and `manifest.json`, and open it.
 
     It is written beside `path`, checked, and then renamed. So `open_bundle(path)` finds either the
     whole old bundle or the whole new one. `Manifest` describes `metrics`, `data` and `created`.
-    `own`: whether the model is yours. Then the bundle is noted, and is not isolated on this machine
-    (`thinstack.bundle.origin`). Say False for a file that you got from somebody else.
+    `is_own`: whether the model is yours. Then the bundle is noted, and is not isolated on this
+    machine (`thinstack.bundle.origin`). Say False for a file that you got from somebody else.
 
     Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is not a
     plain relative path, or if the files cannot be written. An old bundle is then left as it was.
@@ -54,7 +54,7 @@ def write_bundle(
     except OSError as error:
         raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
     bundle = Bundle(target, config, sealed.manifest)
-    if own and ONNX_FILE in files:
+    if is_own and ONNX_FILE in files:
         note_own(bundle)
     return bundle
 

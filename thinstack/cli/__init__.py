@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | report | serve | evaluate | train | finish |
-export | push | plugins | doctor`, one file each. An error prints a message; the exit code is 2."""
+"""The command line, `thinstack predict | report | serve | evaluate | train | finish | export |
+push | plugins | doctor`. An error prints a message; the exit code is 2."""
 
 import os
 import sys
@@ -13,13 +13,10 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from thinstack._version import __version__
-from thinstack.cli.doctor import doctor
+from thinstack.cli.doctor import doctor, plugins
 from thinstack.cli.evaluate import evaluate
-from thinstack.cli.export import export
-from thinstack.cli.finish import finish
-from thinstack.cli.plugins import plugins
+from thinstack.cli.export import export, finish, push
 from thinstack.cli.predict import predict
-from thinstack.cli.push import push
 from thinstack.cli.report import report
 from thinstack.cli.serve import serve
 from thinstack.cli.train import train

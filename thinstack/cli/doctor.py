@@ -1,4 +1,5 @@
-"""`thinstack doctor`: what works here, what is missing, and the command that fixes it."""
+"""`thinstack doctor` and `thinstack plugins`: what works here, what is missing, and the command
+that fixes it."""
 
 import platform
 import sys
@@ -51,3 +52,27 @@ def doctor(
         listed = {"checks": [asdict(one) for one in results], "exit_code": code}
         print_json({"thinstack": __version__, **where, **listed})
     raise typer.Exit(code)
+
+
+def plugins(as_json: JsonOption = False) -> None:
+    """List the plugins: cells, task heads, readers, named models.
+
+    A plugin that failed to load is listed with its error.
+    """
+    from dataclasses import asdict
+
+    from rich.table import Column, Table
+
+    from thinstack.plugins.manager import manager
+
+    records = manager().records()
+    if as_json:
+        print_json([asdict(record) for record in records])
+        return
+    columns = ("name", "kind", "distribution", "version", "status")
+    table = Table(*(Column(name, overflow="fold") for name in (*columns, "about")))
+    for record in records:
+        about = record.error or "; ".join(filter(None, (record.licence, record.summary)))
+        cells = (*(getattr(record, column) for column in columns), about)
+        table.add_row(*(Text(escaped(cell)) for cell in cells))
+    Console().print(table)

@@ -34,7 +34,7 @@ _FIGURES = (
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnSettings:
     """How a table of texts and labels is written."""
 
     text_column: Annotated[
@@ -84,7 +84,7 @@ def evaluate(
     tree_format: Annotated[
         str, typer.Option("--format", help="The reader for the file's trees, by its plugin name.")
     ] = "brackets.v1",
-    columns: Columns,
+    columns: ColumnSettings,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
@@ -193,7 +193,12 @@ def _renamed(relabel: Iterable[str]) -> dict[str, str]:
 
 
 def _evaluate_texts(
-    predictor: "Predictor", file: str, columns: Columns, settings: dict[str, Any], *, as_json: bool
+    predictor: "Predictor",
+    file: str,
+    columns: ColumnSettings,
+    settings: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     from thinstack.evaluate.accuracy import NAMES
     from thinstack.evaluate.figures import figure_names, percent

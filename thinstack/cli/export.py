@@ -1,4 +1,5 @@
-"""`thinstack export`: writes a bundle's model as one file for other runtimes."""
+"""`thinstack export`, `finish` and `push`: a model as one file for other runtimes, a spaCy pipeline
+without torch, a bundle on the hub."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -6,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import ModelArgument, QuantizeOption
+from thinstack.cli.options import IsolatedOption, ModelArgument, QuantizeOption
 from thinstack.errors import InputError, needs_extra
 
 
@@ -60,3 +61,51 @@ def export(
     options = Options(quantize=quantize, index_type=index_type, outputs=outputs, device=device)
     more: dict[str, Any] = {"trees": data, "report": report, "console": Console()}
     export_file(model, file, format=formats[suffix], options=options, **more)
+
+
+def finish(
+    pipeline: Annotated[
+        Path, typer.Argument(help="A pipeline that spaCy has saved, such as training/model-best.")
+    ],
+    out: Annotated[Path, typer.Argument(help="Folder for the finished pipeline.")],
+    quantize: QuantizeOption = "none",
+) -> None:
+    """Write a copy of a spaCy pipeline that runs without torch.
+
+    The pipeline's tree_classifier is exported, and compared with the model on trees of 1 to 512
+    words. If any answer differs, nothing is written.
+    """
+    with needs_extra("export"), needs_extra("spacy", "spacy"):
+        from thinstack.integrations.spacy_training.finish import finish_pipeline
+    finish_pipeline(pipeline, out, quantize=quantize, console=Console())
+
+
+def push(
+    model: Annotated[str, typer.Argument(help="The model: a bundle's folder or name.")],
+    repository: Annotated[str, typer.Argument(help="The repository on the hub: user/name.")],
+    private: Annotated[
+        bool,
+        typer.Option("--private", help="If the repository is new, make it visible only to you."),
+    ] = False,
+    revision: Annotated[
+        str | None, typer.Option(help="The branch to upload to. It is made if it does not exist.")
+    ] = None,
+    isolated: IsolatedOption = None,
+) -> None:
+    """Upload a bundle to the Hugging Face hub.
+
+    Afterwards hf://user/name loads it. First the bundle is checked against its manifest and its
+    reference cases. If an older bundle lacks something that the hub expects, the upload adds it,
+    and the bundle on disk stays as it is.
+    Log in with `hf auth login`, or set HF_TOKEN.
+    """
+    from thinstack.integrations.push import push as push_bundle
+    from thinstack.integrations.show.outline import as_text
+
+    address, url, changed = push_bundle(
+        model, repository, private=private, revision=revision, isolated=isolated
+    )
+    console = Console(soft_wrap=True, highlight=False)
+    if changed:
+        console.print(f"added or changed for the hub: {as_text(', '.join(changed))}")
+    console.print(f"{as_text(url)}\nload it: thinstack.load({address!r})")

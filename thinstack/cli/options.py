@@ -79,7 +79,7 @@ HeaderOption = Annotated[
     typer.Option(
         "--header/--no-header",
         help="For a table: whether its first row names the columns. Without a header they are "
-        "named 1, 2, 3 ...  [default: it does, unless it looks like a row]",
+        "named 1, 2, 3 ...  [default: it does]",
     ),
 ]
 SkipBadOption = Annotated[
@@ -98,7 +98,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class View:
+class ViewSettings:
     """How a model reads texts and shows its classes."""
 
     classes: ClassesOption = None

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from thinstack.cli import options
-from thinstack.cli.predict_corpus import Corpus, predict_corpus
-from thinstack.cli.print_aspects import Aspects
-from thinstack.cli.print_results import Kind, Numbered, Sentences, print_texts
+from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus
+from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import check_output
 from thinstack.data.tables.text_streams import lines_of, paragraphs_of
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Output:
+class DisplaySettings:
     """What is shown of texts, and how."""
 
     as_json: options.JsonOption = False
@@ -97,8 +96,8 @@ def predict(
             "model's own parser."
         ),
     ] = "auto",
-    shown: Output,
-    view: options.View,
+    shown: DisplaySettings,
+    view: options.ViewSettings,
     encoding: Annotated[
         str,
         typer.Option(
@@ -111,7 +110,7 @@ def predict(
             "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
         ),
     ] = False,
-    corpus: Corpus,
+    corpus: CorpusSettings,
     running: options.Running,
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.

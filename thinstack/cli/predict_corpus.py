@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NoReturn
@@ -24,7 +25,7 @@ _GO_ON = "run the same command again to continue"
 
 
 @dataclass(frozen=True)
-class Corpus:
+class CorpusSettings:
     """The files to score, and where the scores go."""
 
     input: Annotated[
@@ -108,8 +109,49 @@ class Corpus:
             )
 
 
+class CorpusBar:
+    """Shows the rows done, rows per second and the time left. Shows nothing without a terminal.
+
+    `clock`: gives the time in seconds, from any start.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic):
+        from rich import progress
+
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[speed]}"),
+            progress.TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+            speed_estimate_period=3600.0,  # seconds that the speed is measured over
+            get_time=clock,
+        )
+
+    def __enter__(self) -> "CorpusBar":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def tell(self, now: "Done") -> None:
+        """Show the progress: first how many rows have been counted, then how many are done."""
+        name = "counting rows" if now.rows is None else "rows"
+        if [shown.description for shown in self._bar.tasks] != [name]:
+            for shown in self._bar.tasks:
+                self._bar.remove_task(shown.id)
+            self._bar.add_task(name, total=now.rows, completed=now.done, speed="")
+        (shown,) = self._bar.tasks
+        speed = f"{shown.speed:,.0f} rows/s" if shown.speed else ""
+        self._bar.update(shown.id, completed=now.done, speed=speed)
+
+
 def predict_corpus(
-    corpus: Corpus,
+    corpus: CorpusSettings,
     input: Path,
     model: str,
     running: Running,
@@ -120,7 +162,6 @@ def predict_corpus(
     `reading`: how texts are read; `misplaced`: options that were named and do not fit. The exit
     code is 0 if all rows have scores, and 1 if some have failed. Raises StoppedError for Ctrl-C,
     SIGTERM or a full disk."""
-    from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.corpora.run import score_corpus
 
     if misplaced:
@@ -147,13 +188,18 @@ def predict_corpus(
 
 
 def _request(
-    corpus: Corpus, input: Path, out: Path, model: str, running: Running, reading: Mapping[str, Any]
+    corpus: CorpusSettings,
+    input: Path,
+    out: Path,
+    model: str,
+    running: Running,
+    reading: Mapping[str, Any],
 ) -> "Request":
     """The run that the options ask for."""
-    from thinstack.integrations.corpora.one_file import file_format, parts_folder
+    from thinstack.integrations.corpora.output_files import file_format, parts_folder
     from thinstack.integrations.corpora.run import Request
     from thinstack.integrations.corpora.run_manifest import Settings
-    from thinstack.integrations.corpora.work import ModelSource
+    from thinstack.integrations.corpora.workers import ModelSource
 
     of_tables = chosen(corpus, "text", "id", "separator", "header")
     if reading["paragraphs"] and of_tables:
@@ -199,7 +245,7 @@ def standard_input(input: Path) -> BinaryIO | None:
 
 
 def _summary(last: "Done", request: "Request") -> str:
-    from thinstack.integrations.corpora.one_file import failed_file
+    from thinstack.integrations.corpora.output_files import failed_file
 
     out = request.file or request.out
     errors = failed_file(out) if request.file else out / "errors"

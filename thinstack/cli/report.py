@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from thinstack.cli import options
-from thinstack.cli.predict_corpus import standard_input
+from thinstack.cli.predict_corpus import CorpusBar, standard_input
 from thinstack.data.files.outputs import check_output
 from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, escaped
@@ -99,7 +99,6 @@ def report(
     The report is one page that needs no network. It has the aspects that texts speak of, with what
     is typically said and quotes, and what could not be read. JSON and CSV have the same figures.
     """
-    from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.report.scored import is_scored
 
     read = 0 if str(table) == "-" else table
@@ -140,8 +139,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
 @contextmanager
 def _corpus(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
     """The table; standard input is kept in a file while it is read."""
-    from thinstack.integrations.corpora.inputs import open_corpus, spooled_corpus
-    from thinstack.integrations.corpora.rows import Columns
+    from thinstack.integrations.corpora.inputs import Columns, open_corpus, spooled_corpus
 
     reading = {name: asked[name] for name in ("encoding", "separator", "header")}
     reading["encoding"] = reading["encoding"] or "utf-8"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from thinstack.cli.options import IsolatedOption, ThreadsOption, View, grouped
+from thinstack.cli.options import IsolatedOption, ThreadsOption, ViewSettings, grouped
 from thinstack.errors import escaped
 
 
@@ -21,7 +21,7 @@ def serve(
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
     ] = True,
-    view: View,
+    view: ViewSettings,
     isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:

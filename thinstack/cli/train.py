@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -10,7 +11,14 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._lazy import imports_that_stay
-from thinstack.cli.options import HeaderOption, SeparatorOption, SkipBadOption, listed
+from thinstack.cli.options import (
+    HeaderOption,
+    SeparatorOption,
+    SkipBadOption,
+    chosen,
+    grouped,
+    listed,
+)
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import stoppable
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
@@ -29,7 +37,94 @@ _STOPPED: Final = "stopped; run the same command again, and training resumes"
 TextTask = Literal["texts", "spans", "aspects"]
 
 
+@dataclass(frozen=True)
+class TableSettings:
+    """What a user says of a table; by name, it is what `TableOptions` takes."""
+
+    text_column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--text",
+            help="For a table: the column of the texts. For pairs of sentences, name two columns.  "
+            "[default: text, or text_a and text_b]",
+        ),
+    ] = None
+    label_column: Annotated[
+        str | None,
+        typer.Option("--label", help="For a table: the column of the labels.  [default: label]"),
+    ] = None
+    score_column: Annotated[
+        str | None,
+        typer.Option(
+            "--score", help="For a table of pairs: the column of the ratings.  [default: score]"
+        ),
+    ] = None
+    dev: Annotated[
+        Path | None,
+        typer.Option(
+            help="For a table: a second table to measure the model on.  [default: a tenth of the "
+            "rows, set aside]"
+        ),
+    ] = None
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            help="For a table: a table that chooses nothing, to measure the model on at the end."
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="For a table: passes over it, at most.  [default: by its number of rows]"
+        ),
+    ] = None
+    init: Annotated[
+        str | None,
+        typer.Option(
+            help="For a table: the model to start from, by name or folder. none starts from word "
+            "vectors only.  [default: sentiment; of aspects, aspects]"
+        ),
+    ] = None
+    labels: Annotated[
+        str | None, typer.Option(help="For a table: all classes in order, separated by commas.")
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="For a table: its text encoding.  [default: utf-8]")
+    ] = None
+    separator: SeparatorOption = None
+    header: HeaderOption = None
+    scale: Annotated[
+        bool | None,
+        typer.Option(
+            "--scale/--no-scale",
+            help="For a table of texts: whether the classes, in their order, are a scale, such as "
+            "stars.  [default: their names and the column's tell]",
+        ),
+    ] = None
+    task: Annotated[
+        TextTask | None,
+        typer.Option(
+            help="For a table of texts: what its rows label. texts: whole texts. spans: phrases, "
+            "from start to end. aspects: terms, from start to end, by what is said of them.  "
+            "[default: texts]"
+        ),
+    ] = None
+    span_group: Annotated[
+        str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
+    ] = None
+    skip_bad: SkipBadOption = False
+
+    def options(self) -> dict[str, Any]:
+        """The options that are named, by their fields."""
+        options = {name: getattr(self, name) for name in chosen(self)}
+        if labels := options.pop("labels", None):
+            options["labels"] = tuple(name.strip() for name in labels.split(","))
+        return options
+
+
+@grouped
 def train(
+    *,
     file: Annotated[
         Path,
         typer.Argument(
@@ -40,78 +135,7 @@ def train(
     out: Annotated[
         Path, typer.Option(help="Folder for checkpoints, results and the bundle model-best.")
     ],
-    text_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--text",
-            help="For a table: the column of the texts. For pairs of sentences, name two columns.  "
-            "[default: text, or text_a and text_b]",
-        ),
-    ] = None,
-    label_column: Annotated[
-        str | None,
-        typer.Option("--label", help="For a table: the column of the labels.  [default: label]"),
-    ] = None,
-    score_column: Annotated[
-        str | None,
-        typer.Option(
-            "--score", help="For a table of pairs: the column of the ratings.  [default: score]"
-        ),
-    ] = None,
-    dev: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: a second table to measure the model on.  [default: a tenth of the "
-            "rows, set aside]"
-        ),
-    ] = None,
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: a table that chooses nothing, to measure the model on at the end."
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="For a table: passes over it, at most.  [default: by its number of rows]"
-        ),
-    ] = None,
-    init: Annotated[
-        str | None,
-        typer.Option(
-            help="For a table: the model to start from, by name or folder. none starts from word "
-            "vectors only.  [default: sentiment; of aspects, aspects]"
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None, typer.Option(help="For a table: all classes in order, separated by commas.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="For a table: its text encoding.  [default: utf-8]")
-    ] = None,
-    separator: SeparatorOption = None,
-    header: HeaderOption = None,
-    scale: Annotated[
-        bool | None,
-        typer.Option(
-            "--scale/--no-scale",
-            help="For a table of texts: whether the classes, in their order, are a scale, such as "
-            "stars.  [default: their names and the column's tell]",
-        ),
-    ] = None,
-    task: Annotated[
-        TextTask | None,
-        typer.Option(
-            help="For a table of texts: what its rows label. texts: whole texts. spans: phrases, "
-            "from start to end. aspects: terms, from start to end, by what is said of them.  "
-            "[default: texts]"
-        ),
-    ] = None,
-    span_group: Annotated[
-        str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
-    ] = None,
-    skip_bad: SkipBadOption = False,
+    table: TableSettings,
     data: Annotated[
         Path | None,
         typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder of its data files."),
@@ -133,27 +157,10 @@ def train(
     With several seeds, the best one is exported if the recipe watches a figure, else the first one.
     If training stops, run the same command again: it continues where it was.
     """
-    of_table: dict[str, Any] = {
-        "text_column": text_column or None,
-        "label_column": label_column,
-        "score_column": score_column,
-        "dev": dev,
-        "test": test,
-        "encoding": encoding,
-        "separator": separator,
-        "header": header,
-        "task": task,
-        "span_group": span_group,
-        "skip_bad": skip_bad or None,
-        "init": init,
-        "labels": tuple(name.strip() for name in labels.split(",")) if labels else None,
-        "scale": scale,
-        "epochs": epochs,
-    }
-    of_table = {name: value for name, value in of_table.items() if value is not None}
+    of_table = table.options()
     with stoppable(_STOPPED), _told_how_to_go_on():
         console = Console()
-        if _is_table(file, as_table=separator is not None or header is not None):
+        if _is_table(file, as_table=bool(chosen(table, "separator", "header"))):
             of_table["seeds"] = tuple(seed or (1,))
             _train_table(file, out, of_table, threads=threads or 1, console=console)
             return
@@ -213,6 +220,5 @@ def _run_recipe(file: Path, out: Path, seeds: list[int] | None, settings: dict[s
         from thinstack.training.recipe import Recipe
         from thinstack.training.run_recipe import run_recipe
     recipe = Recipe.read(file)
-    chosen = tuple(seeds or recipe.training.seeds)
     with locked(out):
-        run_recipe(recipe, out=out, seeds=chosen, **settings)
+        run_recipe(recipe, out=out, seeds=tuple(seeds or recipe.training.seeds), **settings)

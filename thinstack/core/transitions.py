@@ -185,6 +185,16 @@ def first_fault(
     return tree, f"transition {step} {fault}"
 
 
+def is_tree(steps: Sequence[int]) -> bool:
+    """Whether transitions are one whole tree. Of few, this tells it sooner than `first_fault`."""
+    height = 0
+    for step in steps:
+        height += 1 if step == SHIFT else -1
+        if height < 1 or step not in (SHIFT, REDUCE):
+            return False
+    return height == 1
+
+
 def _stack_depth(transitions: NDArray[np.integer]) -> IntArray:
     """Nodes on the stack after each transition, (N,)."""
     return np.cumsum(1 - 2 * transitions.astype(np.int64))

@@ -11,7 +11,7 @@ from thinstack.bundle.reading import pack, unpacked
 from thinstack.core.config import Aggregation, TreeSource
 from thinstack.errors import BundleError, InputError, needs_extra
 from thinstack.integrations.corpora.batches import DEFAULT_ID, score_batches, scored_schema
-from thinstack.integrations.corpora.rows import DEFAULT_TEXT
+from thinstack.integrations.corpora.inputs import DEFAULT_TEXT
 from thinstack.integrations.corpora.scoring import Output, TextScorer
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
@@ -119,8 +119,8 @@ def scorer(
     """
     bundle = open_bundle(model)
     settings = bundle.manifest.digest, classes, abstain, max_words
-    own = SparkModel(str(bundle.path), *settings, isolated=isolated, aggregation=aggregation)
-    loaded = own._start(bundle)
+    here = SparkModel(str(bundle.path), *settings, isolated=isolated, aggregation=aggregation)
+    loaded = here._start(bundle)
     TextScorer(loaded, output, source)
     files = None if is_installed(model) else _broadcast(bundle, spark)
     how = SparkModel(str(model), *settings, files, loaded.isolated, aggregation)

@@ -5,7 +5,6 @@ from functools import partial
 
 from thinstack.core import Tree
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
-from thinstack.data.trees.json_lines import read_questions
 from thinstack.data.trees.treebank import read_trees
 from thinstack.plugins.kinds import hookimpl
 from thinstack.plugins.reader import Reader
@@ -22,7 +21,6 @@ def thinstack_readers() -> list[type[Reader]]:
     """All of them."""
     unlabelled = partial(read_trees, labelled=False)
     classes = "CoNLL-U dependency trees with classes, in comments and MISC"
-    questions = "JSON lines of questions with their class and parse, as TREC's"
     return [
         _reader("brackets.v1", "Penn Treebank brackets with labels", read_trees),
         _reader("conllu.v1", "CoNLL-U dependency trees", read_conllu),
@@ -30,5 +28,4 @@ def thinstack_readers() -> list[type[Reader]]:
         _reader(
             "plain_brackets.v1", "brackets without labels, as SNLI's binary parses", unlabelled
         ),
-        _reader("questions.v1", questions, read_questions),
     ]

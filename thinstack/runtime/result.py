@@ -35,10 +35,10 @@ class Result(Judgement):
         text: str,
         sentences: tuple[Prediction, ...],
         view: View,
-        known: float | None = None,
+        share_known: float | None = None,
         joint: Scored | None = None,
     ):
-        self.text, self.sentences, self.view, self._known = text, sentences, view, known
+        self.text, self.sentences, self.view, self._known = text, sentences, view, share_known
         self.joint = joint
         self._scores: list[float] | None = None
 

@@ -90,8 +90,8 @@ def train_rows(
     task = kind.parse({"text_column": text, "label_column": label}, source="the columns")
     checks: RowChecks = {"advice": ADVICE, "classes": task.classes(options.labels)}
     checks["optional"] = task.optional_columns
-    parts = {"train": rows, "dev": dev, "test": test}
-    tables = {name: table for name, table in parts.items() if table is not None}
+    parts = {"dev": dev, "test": test}
+    tables = {"train": rows} | {name: part for name, part in parts.items() if part is not None}
     for table in tables.values():
         check_rows(table)
     with locked(out):

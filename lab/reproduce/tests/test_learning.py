@@ -71,7 +71,7 @@ def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_the_table_and_what_
 def test_a_table_takes_its_settings_from_the_recipe_and_trains_with_them(tmp_path):
     """The data of a recipe without them are a recipe's; the digest of the figures has both."""
     table = tiny()
-    table["recipe"]["model"]["cell"]["options"] = {}
+    table["recipe"]["model"]["cell"] = {"name": "nary_lstm.v1", "hidden_size": 5}
     own = {"init": "glorot", "rule": "adam", "decoupled_decay": True, "labels": "roots"}
     table["rows"][0]["recipe"] = {"training": {**own, "weight_decay": 0.3}}
     path, data = write_all(tmp_path, table)

@@ -412,7 +412,7 @@ def test_the_commit_is_that_of_the_tables_repository(tmp_path, monkeypatch):
         pytest.skip("needs git")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    table = tmp_path / "repository" / "recipes" / "tiny.toml"
+    table = tmp_path / "repository" / "lab" / "recipes" / "tiny.toml"
     table.parent.mkdir(parents=True)
     table.write_text("", encoding="utf-8")
     assert commit_of(table) is None

@@ -55,7 +55,8 @@ def test_options_stay_with_the_cell_that_they_were_given_to(tmp_path):
     table = read(tmp_path, data)
     rvnn, wide = (table.recipe_of(table.row(name)).model.cell for name in ("rvnn", "wide"))
     assert (rvnn.name, rvnn.hidden_size, rvnn.options) == ("rvnn.v1", 3, {})
-    assert (wide.name, wide.hidden_size, wide.options) == ("nary_lstm.v1", 9, {"bias": "double"})
+    assert (wide.name, wide.hidden_size) == ("nary_lstm_of_table_1.v1", 9)
+    assert wide.options == {"bias": "double"}
 
 
 def test_a_development_file_and_a_number_of_examples_replace_each_other(tmp_path):

@@ -25,7 +25,11 @@ TABLE: dict[str, Any] = {
         "model": {
             "labels": ["negative", "so-so", "positive"],
             "embedding": {"kind": "words", "size": 4},
-            "cell": {"name": "nary_lstm.v1", "hidden_size": 5, "options": {"bias": "double"}},
+            "cell": {
+                "name": "nary_lstm_of_table_1.v1",
+                "hidden_size": 5,
+                "options": {"bias": "double"},
+            },
             "head": {"name": "node_classifier.v1"},
         },
         "training": {"epochs": 2, "batch_size": 8, "stop_on": "nothing", "seeds": [1, 2]},

@@ -38,16 +38,17 @@ def _has_axes(value: Any) -> bool:
 
 
 _NO_TEXTS: Final[tuple[_Advice, ...]] = (
-    (_is(str), "put a single text in a list"),
+    (_is(str), "put a single text in a list, or call model(text)"),
     (_is(UserString), "give str(value)"),
     (_is(bytes, bytearray, memoryview), "decode it, such as bytes(data).decode('utf-8')"),
     (_is(os.PathLike), "read the file, such as list(open(path, encoding='utf-8'))"),
     (_is_binary, "open it as text, with encoding='utf-8'"),
     (
         _has("columns", "column_names"),
-        "give a column, such as frame['text'] (of Arrow .to_pylist()), or call score_frame",
+        "give frame['text'] (of Arrow .to_pylist()), or call thinstack.score_frame",
     ),
-    (_is(Mapping), "give what is in it, such as d['text'] or list(d.values())"),
+    (_is(Mapping), "give what is in it, such as d['text']; thinstack.score_frame takes frames"),
+    (lambda value: getattr(value, "ndim", 1) == 0, "give [array.item()]"),
     (_has_axes, "give a list or one column, such as array[:, 0]"),
     (_has("to_pylist"), "give array.to_pylist()"),
     (

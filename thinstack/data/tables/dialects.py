@@ -13,14 +13,11 @@ from pydantic import BeforeValidator
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.table_kinds import named_separator
-from thinstack.data.tables.table_rows import listed
 from thinstack.errors import DataError
 
 SAMPLE: Final = 1 << 16
 """Characters at the start of a table by which its dialect is found."""
 
-_LONG: Final = 60  # characters of the name of a column; a longer one is likely a text
-_NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 _EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
 _CHOICES: Final = ("\t", ";", "|", ",")
 
@@ -161,20 +158,6 @@ def header_names(cells: Sequence[str], sample: Sequence[str], dialect: Dialect) 
     longer = {row[0] for row in rows if len(row) == len(names) + 1}
     numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
     return ["", *names] if numbered else names
-
-
-def check_header(path: FilePath, line: int, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise DataError where the header has no column that is `wanted` and is likely a row, which
-    would be lost: one of its names is a number or a long text."""
-    missing = [name for name in wanted if name not in names]
-    texts = (name for name in names if len(name) > _LONG and " " in name)
-    if missing and (any(texts) or any(map(_NUMBER.fullmatch, names))):
-        raise DataError(
-            f"{path}:{line}: expected the column {missing[0]!r}, found {listed(names)}, which "
-            "looks like a row: if the table has no header, add --no-header (in Python "
-            "header=False) and name the columns by their numbers, from 1; if it has one, add "
-            "--header"
-        )
 
 
 def first_width(sample: Sequence[str], dialect: Dialect) -> int:

@@ -14,7 +14,6 @@ from thinstack.data.tables.dialects import (
     SAMPLE,
     Dialect,
     bare,
-    check_header,
     find_dialect,
     first_width,
     header_names,
@@ -31,12 +30,7 @@ LONGEST_CELL: Final = 1 << 24
 
 
 def separated_records(
-    path: FilePath,
-    wanted: Sequence[str],
-    encoding: str,
-    *,
-    separator: str | None = None,
-    header: bool | None = None,
+    path: FilePath, encoding: str, *, separator: str | None = None, header: bool | None = None
 ) -> Iterator[Found]:
     """The columns and the rows of a table of separated cells, as `Table.records` gives them."""
     # This limit holds for the whole process; other code may have set it higher.
@@ -52,8 +46,6 @@ def separated_records(
             if row.problem:
                 raise row.problem
             names = header_names(row.cells, sample, dialect)
-            if header is None:
-                check_header(path, row.line, names, wanted)
         else:
             names = []
         if not names:

@@ -1,15 +1,15 @@
 """A table of texts: CSV, tab-separated, JSON or parquet; and rows in memory, which are read as its
 rows are."""
 
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, starmap
 from typing import Any, Unpack
 
-from thinstack.data.files.paths import FilePath
+from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
 from thinstack.data.tables.dialects import SAMPLE, Dialect, find_dialect
-from thinstack.data.tables.parquet import parquet_records
 from thinstack.data.tables.separated import separated_records
 from thinstack.data.tables.table_kinds import table_kind
 from thinstack.data.tables.table_rows import (
@@ -21,7 +21,12 @@ from thinstack.data.tables.table_rows import (
     with_columns,
 )
 from thinstack.data.tables.text_streams import opened_text, undecoded
-from thinstack.errors import DataError, shown
+from thinstack.errors import DataError, needs_extra, shown
+
+_BATCH = 1024
+"""Rows of parquet that are read at a time."""
+_BUFFER = 1 << 20
+"""Bytes read at a time; by default pyarrow reads the columns of a whole row group at once."""
 
 
 class Table:
@@ -32,7 +37,7 @@ class Table:
 
     `encoding`: of text; parquet is always UTF-8. `separator`: the character between cells; by
     default it is found (`find_dialect`). `header`: False for a table whose columns are named "1",
-    "2" and so on; by default there is a header, and one that looks like a row is an error.
+    "2" and so on; by default there is a header.
 
     Whatever reads the file raises DataError if it is missing, damaged or no table, and for a
     `separator` or `header` of a table that has none; MissingExtraError for parquet without pyarrow.
@@ -78,11 +83,11 @@ class Table:
         """The columns and the rows, whose cells are not checked. From parquet only the `wanted`
         columns are read."""
         if (kind := self.kind) == ".parquet":
-            return parquet_records(self.path, wanted)
+            return _parquet_records(self.path, wanted)
         if kind in (".json", ".jsonl"):
             return with_columns(_json_rows(self.path, self.encoding), wanted)
         return separated_records(
-            self.path, wanted, self.encoding, separator=self.separator, header=self.header
+            self.path, self.encoding, separator=self.separator, header=self.header
         )
 
     def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
@@ -157,3 +162,58 @@ def _row(path: FilePath, line: int, value: object, shown_value: str) -> Record:
     what = f": {value}" if isinstance(value, Exception) else f", found {shown_value}"
     expected = "expected a JSON object (one a line, or all in one array)"
     return Record(line, {}, DataError(f"{path}:{line}: {expected}{what}"))
+
+
+def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
+    """The names of a file's columns, then its rows, which hold only the `wanted` columns."""
+    with needs_extra("data", "pyarrow"):
+        import pyarrow as pa
+        from pyarrow import parquet
+    try:
+        content = path.content() if isinstance(path, FileContent) else None
+        source = file_path(path) if content is None else io.BytesIO(content)
+        with parquet.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False) as file:
+            yield list(file.schema_arrow.names)
+            line = 1
+            for batch in file.iter_batches(_BATCH, columns=list(wanted)):
+                yield from batch_records(batch, wanted, line)
+                line += batch.num_rows
+            if line - 1 != (rows := file.metadata.num_rows):
+                raise DataError(
+                    f"{path}: expected {rows:,} rows, found {line - 1:,}: it is damaged"
+                )
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # also in names of columns
+        problem = getattr(error, "strerror", None) or error
+        if isinstance(error, FileNotFoundError):
+            problem = why_unreadable(path, error)
+        raise DataError(f"{path}: cannot be read as parquet: {problem}") from None
+
+
+def batch_records(batch: Any, wanted: Sequence[str], line: int) -> Iterator[Record]:
+    """The rows of an Arrow record batch, with the `wanted` columns. `line` is the number of its
+    first row. Needs pyarrow."""
+    import pyarrow as pa
+
+    columns = [_column_values(pa, batch.column(name)) for name in wanted]
+    for number, cells in enumerate(zip(*columns, strict=True), line):
+        yield Record(number, dict(zip(wanted, cells, strict=True)))
+
+
+def _column_values(pa: Any, column: Any) -> list[Any]:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_float32(kind):  # by its shortest digits: 2.3, not 2.299999952316284
+        column = column.cast(pa.string()).cast(pa.float64())
+    elif pa.types.is_binary(kind):
+        column = column.cast(pa.string(), safe=False)
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError, pa.ArrowException):  # a date, say, that Python has not
+        return list(map(_cell_value, column))
+
+
+def _cell_value(cell: Any) -> Any:
+    """A cell in Python's types; as it is where they have no such value or it is not UTF-8."""
+    try:
+        return cell.as_py()
+    except Exception:
+        return cell

@@ -13,7 +13,10 @@ import numpy as np
 
 from thinstack.errors import DataError, shown
 
-COLUMN_ADVICE = "name the columns with --text and --label (in Python text= and label=)"
+HEADER_ADVICE = "if the table has no header, add --no-header (in Python header=False)"
+COLUMN_ADVICE = (
+    f"name the columns with --text and --label (in Python text= and label=), or {HEADER_ADVICE}"
+)
 
 _ROW_ADVICE = "fix the row, or leave such rows out (--skip-bad)"
 

@@ -45,8 +45,8 @@ def from_brackets(
         for match in (_LABELLED if labelled else _UNLABELLED).finditer(text):
             at, piece = match.start(), match.group()
             if reader.done:
-                found = "(" if piece[0] == "(" else piece
-                raise TreeError(f"expected one tree, found {found!r} after its end")
+                excess = "(" if piece[0] == "(" else piece
+                raise TreeError(f"expected one tree, found {excess!r} after its end")
             if piece[0] == "(":
                 reader.open(at, match[1] if labelled else None)
             elif piece == ")":

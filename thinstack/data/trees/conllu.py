@@ -11,7 +11,7 @@ from pathlib import Path
 
 from thinstack.core import Tree
 from thinstack.data.trees.parent_arrays import parse_parents
-from thinstack.data.trees.text_files import Row, made, read_lines, write_lines
+from thinstack.data.trees.text_files import Row, collect, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
 ID, FORM, HEAD, DEPREL, MISC, COLUMNS = 0, 1, 6, 7, 9, 10
@@ -27,13 +27,13 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
     """The dependency tree of each sentence of a file.
 
     A multiword token (`3-4`) and an empty node (`3.1`) are left out; the words of a multiword token
-    are read. The errors of malformed sentences go to the list `skipped` (see `made`). They give
+    are read. The errors of malformed sentences go to the list `skipped` (see `collect`). They give
     file, line and column.
 
     Raises TreeError for the first malformed sentence if there is no `skipped`. Raises DataError for
     a file that is missing, is not UTF-8 or holds no sentence.
     """
-    return made(_tree, [rows for _, rows in blocks_of(path) if rows], skipped)
+    return collect(_tree, [rows for _, rows in blocks_of(path) if rows], skipped)
 
 
 def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
@@ -53,8 +53,8 @@ def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = 
     has no name, or if a node has two labels. So is a label at a multiword token, at an empty node,
     or in a comment without a sentence. Raises DataError where no sentence has any label.
     """
-    found = made(_labelled, blocks_of(path), skipped)
-    trees = [tree for tree in found if tree is not None]
+    read = collect(_labelled, blocks_of(path), skipped)
+    trees = [tree for tree in read if tree is not None]
     if trees and not any(label for tree in trees for label in tree.labels):
         expected = "'# label = NAME' above a sentence or 'Label=NAME' in the column MISC of a word"
         raise DataError(
@@ -140,8 +140,8 @@ def _words(sentence: list[Row]) -> list[Row]:
     covered, cover = 0, sentence[0]
     for row in sentence:
         _check_columns(row)
-        found = _ID.fullmatch(row.entries[ID])
-        first, mark, end = found.groups("") if found else ("", "", "")
+        match = _ID.fullmatch(row.entries[ID])
+        first, mark, end = match.groups("") if match else ("", "", "")
         due = len(words) + 1
         if first != str(due - (mark == ".")) or (mark == "-" and int(end) < due):
             expected = f"word {due} ({due}-n for a multiword token, {due - 1}.n for an empty node)"
@@ -159,9 +159,9 @@ def _words(sentence: list[Row]) -> list[Row]:
 
 
 def _check_columns(row: Row) -> None:
-    if (found := len(row.entries)) != COLUMNS:
-        message = f"expected {COLUMNS} columns between tabs, found {found}"
-        raise row.error(min(COLUMNS, found), message)
+    if (count := len(row.entries)) != COLUMNS:
+        message = f"expected {COLUMNS} columns between tabs, found {count}"
+        raise row.error(min(COLUMNS, count), message)
     for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ if it has none")):
         if not row.entries[column]:
             raise row.error(column, f"expected {expected}, found an empty column")
@@ -189,8 +189,8 @@ def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
             raise row.error(place, f"expected labels of words only, {row.entries[0]} is no word")
         node = nodes[row.line]
         if labels[node] not in (None, name):
-            found = f"{name!r} beside {labels[node]!r}"
-            raise row.error(place, f"expected one label for each node, found {found}")
+            both = f"{name!r} beside {labels[node]!r}"
+            raise row.error(place, f"expected one label for each node, found {both}")
         labels[node] = name
     return tree.with_labels(labels)
 

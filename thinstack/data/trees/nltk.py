@@ -21,8 +21,8 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
     """
     kind = _tree_type()
     if not isinstance(tree, kind):
-        found = f"{type(tree).__name__} {tree!r:.200}"
-        raise TreeError(f"expected an nltk Tree, found {found}; nltk.Tree.fromstring reads text")
+        other = f"{type(tree).__name__} {tree!r:.200}"
+        raise TreeError(f"expected an nltk Tree, found {other}; nltk.Tree.fromstring reads text")
     parents: list[int] = []
     words: list[str | None] = []
     labels: list[str | None] = []
@@ -48,7 +48,7 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     check_constituency(tree)
     arities = tree.arities.tolist()
     below: list[list[Any]] = [[] for _ in arities]
-    made: Any = None
+    built: Any = None
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
         if label == "":
@@ -56,10 +56,10 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
                 f"node {node} has the label '', which in nltk means no label; make it None"
             )
         bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
-        made = word if bare else kind(label or "", below[node] or [word])
+        built = word if bare else kind(label or "", below[node] or [word])
         if parent >= 0:
-            below[parent].append(made)
-    return made
+            below[parent].append(built)
+    return built
 
 
 def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
@@ -76,8 +76,8 @@ def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
 
 def _string(value: object, what: str) -> str:
     if not isinstance(value, str):
-        found = f"{type(value).__name__} {value!r}"
-        raise TreeError(f"expected {what} that are strings, found {found}; convert the tree first")
+        other = f"{type(value).__name__} {value!r}"
+        raise TreeError(f"expected {what} that are strings, found {other}; convert the tree first")
     return value
 
 

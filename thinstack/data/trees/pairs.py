@@ -8,9 +8,10 @@ from typing import Final, Literal, get_args
 
 from thinstack.core import Tree
 from thinstack.data.tables.table import Table
-from thinstack.data.trees.json_lines import binary_tree, read_records
+from thinstack.data.trees.binarize import binarize
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
-from thinstack.data.trees.text_files import read_lines
+from thinstack.data.trees.text_files import read_lines, read_records
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
@@ -64,8 +65,7 @@ def read_pairs(
     `snli.v1` a file of JSON lines (`read_snli`).
 
     Raises UnknownNameError for another format, and ConfigError for trees or a target that the
-    format does not have. Raises what the readers raise, and DataError where entailment is asked for
-    and a SICK folder has no source table.
+    format does not have. Raises what the readers raise.
     """
     if format not in HELD:
         raise UnknownNameError("format of sentence pairs", format, (*HELD, TABLE))
@@ -73,65 +73,41 @@ def read_pairs(
         if asked not in held:
             choices = f"choose from {', '.join(held)}, or another format"
             raise ConfigError(f"pairs in {format} have no {what} {asked!r}; {choices}")
-    if format == "snli.v1":
-        return read_snli(path)
-    return [
-        Pair(
-            pair.id,
-            pair.dependency if trees == "dependency" else pair.constituency,
-            pair.relatedness if target == "relatedness" else _entailment(pair, Path(path)),
-        )
-        for pair in read_sick(path)
-    ]
+    return read_snli(path) if format == "snli.v1" else read_sick(path, trees, target)
 
 
-@dataclass(frozen=True, slots=True)
-class SickPair:
-    """Two sentences.
-
-    Attributes:
-        id: the pair's number, as the files write it.
-        dependency: dependency trees of the first and the second sentence. Node i is word i, and its
-            label is its relation to its head.
-        constituency: binary trees of the first and the second sentence, without labels.
-        relatedness: the annotators' mean score, from 1 to 5.
-        entailment: NEUTRAL, ENTAILMENT or CONTRADICTION, as the source table has it; None without
-            that table.
-    """
-
-    id: str
-    dependency: tuple[Tree, Tree]
-    constituency: tuple[Tree, Tree]
-    relatedness: float
-    entailment: str | None
-
-
-def read_sick(folder: str | Path) -> list[SickPair]:
-    """The pairs in the folder of one split.
+def read_sick(folder: str | Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
+    """The pairs in the folder of one split, with dependency trees, whose node i is word i and whose
+    labels are relations, or with binary trees without labels.
 
     The folder holds `a.toks`, `a.parents`, `a.rels` and `a.cparents` (see `parent_arrays`), the
     same files for `b`, `id.txt` and `sim.txt`. If the folder has a name of `SICK_TABLES`, and that
     table stands beside the folder, entailment comes from the table, by id.
 
     Raises DataError, with the path, for a file that is missing or does not fit the others. Also for
-    a score or a row that cannot be read. Raises TreeError for a malformed tree.
+    a score or a row that cannot be read, and for entailment without the table. Raises TreeError for
+    a malformed tree.
     """
     folder = Path(os.path.abspath(folder))  # so that "." has a name too
-    dependency, constituency = [], []
-    for side in "ab":
-        toks, *others = (folder / f"{side}.{name}" for name in ("toks", "parents", "rels"))
-        dependency.append(read_dependency_trees(toks, *others))
-        constituency.append(read_constituency_trees(toks, folder / f"{side}.cparents"))
+    first, second = (_sick_trees(folder, side, trees) for side in "ab")
     ids = [line.strip() for line in read_lines(folder / "id.txt")]
     scores = _scores(folder / "sim.txt")
-    for name, found in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
-        if len(found) != len(dependency[0]):
-            expected = f"{len(dependency[0])} lines, as many as a.toks has"
+    for name, items in (("b.toks", second), ("id.txt", ids), ("sim.txt", scores)):
+        if len(items) != len(first):
+            expected = f"{len(first)} lines, as many as a.toks has"
             mend = "take all files of one split from the same download"
-            raise DataError(f"{folder / name}: expected {expected}, found {len(found)}; {mend}")
-    trees = zip(*dependency, strict=True), zip(*constituency, strict=True)
-    parts = zip(ids, *trees, scores, _labels(folder, ids), strict=True)
-    return [SickPair(*part) for part in parts]
+            raise DataError(f"{folder / name}: expected {expected}, found {len(items)}; {mend}")
+    targets: list[float | str]
+    targets = [*scores] if target == "relatedness" else [*_classes(folder, ids)]
+    parts = zip(ids, zip(first, second, strict=True), targets, strict=True)
+    return [Pair(*part) for part in parts]
+
+
+def _sick_trees(folder: Path, side: str, trees: PairTrees) -> list[Tree]:
+    toks, *others = (folder / f"{side}.{name}" for name in ("toks", "parents", "rels", "cparents"))
+    if trees == "dependency":
+        return read_dependency_trees(toks, *others[:2])
+    return read_constituency_trees(toks, others[2])
 
 
 def _scores(path: Path) -> list[float]:
@@ -147,17 +123,21 @@ def _scores(path: Path) -> list[float]:
     return scores
 
 
-def _labels(folder: Path, ids: list[str]) -> list[str] | list[None]:
+def _classes(folder: Path, ids: list[str]) -> list[str]:
     path = folder.parent / SICK_TABLES.get(folder.name, "")
     if not path.is_file():
-        return [None] * len(ids)
+        names, tables = ", ".join(SICK_TABLES), ", ".join(SICK_TABLES.values())
+        raise DataError(
+            f"{folder}: its pairs have no entailment label; expected a folder named {names} with "
+            f"the source table ({tables}) beside it"
+        )
     advice = "take the table of the same download"
     rows = Table(path, separator="\t").rows([_ID, _ENTAILMENT], advice=advice)
-    labels = {row.values[_ID]: row.values[_ENTAILMENT] for row in rows}
-    if absent := [pair for pair in ids if pair not in labels]:
+    classes = {row.values[_ID]: row.values[_ENTAILMENT].lower() for row in rows}
+    if absent := [pair for pair in ids if pair not in classes]:
         expected = f"a row for every pair of {folder / 'id.txt'}"
         raise DataError(f"{path}: expected {expected}, found none for {absent[0]!r}")
-    return [labels[pair] for pair in ids]
+    return [classes[pair] for pair in ids]
 
 
 def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Pair]:
@@ -175,17 +155,13 @@ def _snli_pair(record: dict[str, str]) -> Pair:
     if label not in (*LABELS, UNDECIDED):
         expected = f"{', '.join(LABELS)} or {UNDECIDED!r} (undecided)"
         raise TreeError(f"expected gold_label to be one of {expected}, found {label!r:.60}")
-    first, second = (
-        binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2)
-    )
+    first, second = (_binary_tree(record, f"sentence{side}_binary_parse") for side in (1, 2))
     return Pair(record["pairID"], (first, second), label)
 
 
-def _entailment(pair: SickPair, folder: Path) -> str:
-    if pair.entailment is None:
-        names, tables = ", ".join(SICK_TABLES), ", ".join(SICK_TABLES.values())
-        raise DataError(
-            f"{folder}: its pairs have no entailment label; expected a folder named {names} with "
-            f"the source table ({tables}) beside it"
-        )
-    return pair.entailment.lower()
+def _binary_tree(record: dict[str, str], field: str) -> Tree:
+    """The tree in a field's brackets. Raises TreeError, which names the field and the character."""
+    try:
+        return binarize(from_brackets(record[field], labelled=False))
+    except TreeError as error:
+        raise TreeError(f"{field}, character {error.column}: {error.message}") from None

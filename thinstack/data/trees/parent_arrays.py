@@ -15,7 +15,7 @@ from thinstack.core import Tree
 from thinstack.core.transitions import SHIFT
 from thinstack.core.tree import depths
 from thinstack.data.trees.brackets import SPACE
-from thinstack.data.trees.text_files import Row, made, read_lines, write_lines
+from thinstack.data.trees.text_files import Row, collect, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
 _ENTRY = re.compile(f"[^{SPACE}]+")
@@ -34,7 +34,7 @@ def read_dependency_trees(
         toks: file of one sentence a line, its n words separated by spaces.
         parents: file of n heads a line, from 1 to n, 0 for the root.
         rels: file of n names a line: each word's relation to its head. They become the labels.
-        skipped: takes the errors of malformed trees (see `made`).
+        skipped: takes the errors of malformed trees (see `collect`).
 
     Raises TreeError with file, line and column for the first malformed tree if there is no
     `skipped`. Raises DataError for a file that is missing, is not UTF-8, is empty, or has another
@@ -48,7 +48,7 @@ def read_dependency_trees(
         return Tree.from_parents(heads, words, *names)
 
     files = [toks, parents] if rels is None else [toks, parents, rels]
-    return made(tree, _aligned(*files), skipped)
+    return collect(tree, _aligned(*files), skipped)
 
 
 def read_constituency_trees(
@@ -81,7 +81,7 @@ def read_constituency_trees(
             message = "expected words that stand side by side, found others between them"
             raise rows[1].error(node, f"phrase {node + 1}: {message}") from None
 
-    return made(tree, _aligned(toks, cparents), skipped)
+    return collect(tree, _aligned(toks, cparents), skipped)
 
 
 def write_dependency_trees(
@@ -94,11 +94,11 @@ def write_dependency_trees(
     space. The error names the file and the line that the tree would be on. Raises DataError for a
     file that cannot be written.
     """
-    kept = list(trees)
-    words = _lines([tree.tokens for tree in kept], "word", toks)
-    labels = [] if rels is None else _lines([tree.labels for tree in kept], "label", rels)
+    trees = list(trees)
+    words = _lines([tree.tokens for tree in trees], "word", toks)
+    labels = [] if rels is None else _lines([tree.labels for tree in trees], "label", rels)
     write_lines(toks, words)
-    write_lines(parents, [_numbers(tree.parents) for tree in kept])
+    write_lines(parents, [_numbers(tree.parents) for tree in trees])
     if rels is not None:
         write_lines(rels, labels)
 
@@ -143,8 +143,8 @@ def parse_parents(
     if len(roots) != 1:
         raise error((*roots, 0, 0)[1], f"expected exactly one root (0), found {len(roots)}")
     for node in np.flatnonzero(depths(parents) < 0).tolist():
-        found = f"found node {node + 1} to lead to a cycle"
-        raise error(node, f"expected every node to lead to the root, {found}")
+        problem = f"found node {node + 1} to lead to a cycle"
+        raise error(node, f"expected every node to lead to the root, {problem}")
     return parents
 
 
@@ -167,8 +167,8 @@ def _words(row: Row) -> list[str]:
 
 
 def _counted(row: Row, count: int, what: str) -> list[str]:
-    if (found := len(row.entries)) != count:
-        raise row.error(min(count, found), f"expected {count} {what}, found {found}")
+    if (entries := len(row.entries)) != count:
+        raise row.error(min(count, entries), f"expected {count} {what}, found {entries}")
     return row.entries
 
 

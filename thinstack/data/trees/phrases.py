@@ -37,15 +37,15 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
     for place, both in enumerate(zip_longest(phrases.words, tree.words), start=1):
         if both[0] != both[1]:
             ours, theirs = ("the end" if word is None else repr(word) for word in both)
-            found = f"{ours} in the phrases and {theirs} in the tree at word {place}"
+            words = f"{ours} in the phrases and {theirs} in the tree at word {place}"
             raise TreeError(
-                f"expected trees over the same words, found {found}; spell the words alike in both"
+                f"expected trees over the same words, found {words}; spell the words alike in both"
             )
     check_constituency(phrases)
     # Parents come after their children, so the topmost phrase is the one that stays.
-    known = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
+    label_of = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
     spans = zip(map(tuple, tree.spans.tolist()), tree.gaps.tolist(), strict=True)
-    return tree.with_labels(None if gap else known.get(span) for span, gap in spans)
+    return tree.with_labels(None if gap else label_of.get(span) for span, gap in spans)
 
 
 def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
@@ -62,10 +62,10 @@ def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
     # Where nodes share their words, parents come after their children (transition order): the
     # topmost one stays.
     nodes = zip(spans, classes.tolist(), contiguous, strict=True)
-    found = {tuple(span): label for span, label, whole in nodes if whole}
+    label_of = {tuple(span): label for span, label, whole in nodes if whole}
     sentence = (0, len(tree.words))
-    last = found.pop(sentence)
-    phrases = [(*span, label) for span, label in found.items() if label >= 0]
+    last = label_of.pop(sentence)
+    phrases = [(*span, label) for span, label in label_of.items() if label >= 0]
     table = np.array([*phrases, (*sentence, last)], np.int64)
     return table[:, :2], table[:, 2]
 
@@ -104,9 +104,9 @@ def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
     lengths = ends + starts
     behind = np.cumsum(lengths)
     words = np.arange(lengths.sum()) + np.repeat(ends - behind, lengths)
-    found = np.full(len(words), -1, np.int64)
-    found[(behind - ends)[sequence] + table[:, 1] - 1] = classes
-    return Chains(words, lengths, found)
+    by_word = np.full(len(words), -1, np.int64)
+    by_word[(behind - ends)[sequence] + table[:, 1] - 1] = classes
+    return Chains(words, lengths, by_word)
 
 
 def depths_below(tree: Tree) -> NDArray[np.int64]:

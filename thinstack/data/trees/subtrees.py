@@ -43,8 +43,8 @@ class LabelledTree(NamedTuple):
         """The tree of one sentence whose root has these two trees as children, and this class."""
         soft = None
         if left.soft is not None and right.soft is not None:
-            own = np.eye(left.soft.shape[1], dtype=np.float16)[[label]] * (label >= 0)
-            soft = np.concatenate([left.soft, right.soft, own.astype(np.float16)])
+            root = np.eye(left.soft.shape[1], dtype=np.float16)[[label]] * (label >= 0)
+            soft = np.concatenate([left.soft, right.soft, root.astype(np.float16)])
         labels = np.concatenate([left.labels, right.labels, [label]])
         return cls(joined(left.tree, right.tree), labels, soft)
 
@@ -86,8 +86,8 @@ class LabelledTree(NamedTuple):
             sentence_trees(self.tree.transitions, lengths), np.cumsum(2 * lengths - 1)[:-1]
         )
         return [
-            Tree.from_transitions(own, words[end - length : end])
-            for own, end, length in zip(steps, ends, lengths, strict=True)
+            Tree.from_transitions(part, words[end - length : end])
+            for part, end, length in zip(steps, ends, lengths, strict=True)
         ]
 
     def phrase(self, node: int) -> "LabelledTree":

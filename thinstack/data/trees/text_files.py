@@ -1,6 +1,8 @@
-"""Reads and writes the text files of treebanks."""
+"""Reads and writes the text files of treebanks: lines, and JSON objects, one a line."""
 
-from collections.abc import Callable, Iterable
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -8,12 +10,13 @@ from thinstack.data.files.compressed import opened_bytes
 from thinstack.data.files.paths import any_path
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.text_streams import check_encoding
-from thinstack.errors import DataError, TreeError
+from thinstack.errors import DataError, TreeError, shown
 
 Part = TypeVar("Part")
 Item = TypeVar("Item")
 
 _MARK = "\ufeff"
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can write it, but no text has it
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
@@ -67,20 +70,66 @@ class Row(NamedTuple):
         return TreeError(message, source=self.source, line=self.line, column=start + 1)
 
 
-def made(
+def collect(
     make: Callable[[Part], Item], parts: Iterable[Part], skipped: list[TreeError] | None
 ) -> list[Item]:
     """What `make` makes of each part of a file. A list `skipped` takes the TreeErrors of malformed
     parts, which are then left out. Without it the first TreeError is raised."""
-    found = []
+    items = []
     for part in parts:
         try:
-            found.append(make(part))
+            items.append(make(part))
         except TreeError as error:
             if skipped is None:
                 raise
             skipped.append(error)
-    return found
+    return items
+
+
+def read_records(
+    path: str | Path,
+    fields: Sequence[str],
+    make: Callable[[dict[str, str]], Item],
+    *,
+    skipped: list[TreeError] | None = None,
+) -> list[Item]:
+    """What `make` makes of the `fields` of each line. Other fields and blank lines are ignored.
+
+    A line is bad if it is no object with these fields, or if `make` raises TreeError for it. The
+    errors of bad lines, with file and line, go to the list `skipped` (see `collect`).
+
+    Raises TreeError for the first bad line if there is no `skipped`. Raises DataError for a file
+    that is missing, is not UTF-8 or holds no object.
+    """
+    lines = [(n, line) for n, line in enumerate(read_lines(path), start=1) if line.strip()]
+    expected = f"expected a JSON object with the fields {', '.join(fields)}"
+    if not lines:
+        raise DataError(f"{path}: {expected}, found blank lines only")
+
+    def item(numbered: tuple[int, str]) -> Item:
+        number, line = numbered
+        try:
+            return make(_record(line, fields, expected))
+        except TreeError as error:
+            source, column = str(path), error.column
+            raise TreeError(error.message, source=source, line=number, column=column) from None
+
+    return collect(item, lines, skipped)
+
+
+def _record(line: str, fields: Sequence[str], expected: str) -> dict[str, str]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        problem, column = getattr(error, "msg", str(error)), getattr(error, "colno", None)
+        raise TreeError(f"{expected}: {problem}", column=column) from None
+    if not isinstance(value, dict):
+        raise TreeError(f"{expected}, found {line:.60}")
+    for field in fields:
+        text = value.get(field, "no such field")
+        if not isinstance(value.get(field), str) or _HALF.search(text):
+            raise TreeError(f"expected a text in the field {field!r}, found {shown(text, 60)}")
+    return {field: value[field] for field in fields}
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import SPACE, from_brackets
-from thinstack.data.trees.text_files import made, read_text
+from thinstack.data.trees.text_files import collect, read_text
 from thinstack.errors import DataError, TreeError
 
 Labelled = tuple[Tree, NDArray[np.int64]]
@@ -32,7 +32,7 @@ def read_trees(
     """The trees of a file in brackets. Blank lines and a byte order mark are ignored.
 
     `labelled`: True for brackets with labels, as in `(3 (2 The) (4 acting))`, False for `( The
-    acting )`. The list `skipped` takes the errors of malformed trees (see `made`).
+    acting )`. The list `skipped` takes the errors of malformed trees (see `collect`).
 
     Raises TreeError with file, line and column for the first malformed tree if there is no
     `skipped`. Raises DataError for a file that is missing, is not in `encoding` or holds no tree.
@@ -72,8 +72,8 @@ def read_labelled(
             raise TreeError(f"tree {place}: {error.message}", source=str(path)) from None
 
     trees = _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path))
-    found = made(one, trees, skipped)
-    return [(tree, ids) for tree, ids in found if not relabel or ids[tree.root] >= 0]
+    labelled = collect(one, trees, skipped)
+    return [(tree, ids) for tree, ids in labelled if not relabel or ids[tree.root] >= 0]
 
 
 def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
@@ -82,13 +82,13 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
     A node's label is the name of one of the C classes `labels`, or its number from "0" to "C-1". If
     a name is also a number, the name counts. Raises TreeError for any other label.
     """
-    known: dict[str | None, int] = {str(number): number for number in range(len(labels))}
-    known.update((name, number) for number, name in enumerate(labels))
-    known[None] = -1
+    numbers: dict[str | None, int] = {str(number): number for number in range(len(labels))}
+    numbers.update((name, number) for number, name in enumerate(labels))
+    numbers[None] = -1
     try:
-        return np.array([known[label] for label in tree.labels], np.int64)
+        return np.array([numbers[label] for label in tree.labels], np.int64)
     except KeyError:
-        node = next(node for node, label in enumerate(tree.labels) if label not in known)
+        node = next(node for node, label in enumerate(tree.labels) if label not in numbers)
         start, end = tree.spans[node].tolist()
         phrase = " ".join(tree.words[start:end])[:60]
         raise TreeError(
@@ -110,10 +110,10 @@ def _numbered(
     blocks = list(_blocks(read_text(path, encoding)))
     if not blocks:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
-        found = f"expected bracketed trees, such as {example}, found no tree"
-        raise DataError(f"{path}: {found}; if the file has another format, name it")
+        problem = f"expected bracketed trees, such as {example}, found no tree"
+        raise DataError(f"{path}: {problem}; if the file has another format, name it")
     for block in blocks:  # one by one: errors of labels come in between
-        yield from chain.from_iterable(made(trees, [block], skipped))
+        yield from chain.from_iterable(collect(trees, [block], skipped))
 
 
 def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice, takewhile
 from pathlib import Path
@@ -71,9 +71,7 @@ def recipe_vectors(name: str, folder: Path) -> WordVectors:
     return read_vectors(vectors_file(name, folder), words)
 
 
-def read_vectors(
-    path: str | Path, words: Sequence[str] | None = None, *, only: Collection[str] | None = None
-) -> WordVectors:
+def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVectors:
     """The words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2 ...`),
     which may be compressed.
 
@@ -82,8 +80,7 @@ def read_vectors(
     words, `words` gives them. In text, the last X fields of a line are the vector, between spaces
     or tabs, so a word may hold spaces. A first line `V X` may stand before them.
 
-    `only`: the words to keep. Of a word that occurs again the first vector is kept, and a warning
-    says how many there were.
+    Of a word that occurs again the first vector is kept, and a warning says how many there were.
 
     Raises DataError, with the file and the word or line, for a file that is missing, damaged or
     without vectors. Also for lines of unequal length, values that are not finite, and a column of
@@ -91,20 +88,12 @@ def read_vectors(
     """
     path = file_path(path)
     try:
-        if path.suffix == ".npz":
-            table = _read_npz(path, words)
-            if only is not None:
-                places = [place for place, word in enumerate(table.words) if word in only]
-                wanted = tuple(table.words[place] for place in places)
-                table = WordVectors(wanted, table.vectors[places])
-        else:
-            entries, vectors = _read_text(path, only)
-            table = WordVectors(tuple(entries), vectors)
+        table = _read_npz(path, words) if path.suffix == ".npz" else _read_text(path)
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
     except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
         raise DataError(f"{path}: cannot be read as word vectors: {error!s:.200}") from None
     table = _distinct(table, path)
-    _check(table, path, only)
+    _check(table, path)
     return table
 
 
@@ -173,11 +162,10 @@ def _distinct(table: WordVectors, path: Path) -> WordVectors:
     return WordVectors(tuple(places), table.vectors[list(places.values())])
 
 
-def _check(table: WordVectors, path: Path, only: Collection[str] | None) -> None:
+def _check(table: WordVectors, path: Path) -> None:
     words, vectors = table.words, table.vectors
     if not vectors.size:
-        what = "one word with its vector" if only is None else f"one of {len(only):,} words"
-        raise DataError(f"{path}: expected at least {what}, found none")
+        raise DataError(f"{path}: expected at least one word with its vector, found none")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
         problem = f"the vector of {words[broken[0]]!r} is not finite"
@@ -188,11 +176,8 @@ def _check(table: WordVectors, path: Path, only: Collection[str] | None) -> None
         raise DataError(f"{path}: {place} is the same for all words; remove it")
 
 
-def _read_text(
-    path: Path, only: Collection[str] | None = None
-) -> tuple[list[str], NDArray[np.float32]]:
-    """The words of a text file, as often as they occur, and their vectors (N, X). Lines of words
-    that are not in `only` are not looked at.
+def _read_text(path: Path) -> WordVectors:
+    """The words of a text file, as often as they occur, and their vectors (N, X).
 
     X is what a first line `V X` says, or how many numbers most of the first lines end in. A word
     may end in whole numbers (`1 800`).
@@ -208,19 +193,16 @@ def _read_text(
         expected = f"expected a word and its numbers, found {line[:60]!r}"
         mend = "put spaces or tabs between them; vectors of one number need a first line 'V 1'"
         raise DataError(f"{path}:{number}: {expected}; {mend}")
-    beginnings = None if only is None else {word.partition(" ")[0] for word in only}
     words, values = list[str](), array("f")
     for number, line in chain(head, lines):
-        if beginnings is not None and _BETWEEN.split(line, 1)[0] not in beginnings:
-            continue
         parts = _parts(line, size)
         if parts is None:
             expected = f"expected a word and {size} numbers"
             raise DataError(f"{path}:{number}: {expected}, found {line[:60]!r}")
-        if only is None or parts[0] in only:
-            words.append(parts[0])
-            values.fromlist(parts[1])
-    return words, np.frombuffer(values, np.float32).reshape(len(words), size)
+        words.append(parts[0])
+        values.fromlist(parts[1])
+    vectors = np.frombuffer(values, np.float32).reshape(len(words), size)
+    return WordVectors(tuple(words), vectors)
 
 
 def _parts(line: str, size: int) -> tuple[str, list[float]] | None:

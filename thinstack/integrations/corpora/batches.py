@@ -10,12 +10,17 @@ import numpy as np
 
 from thinstack.bundle import open_bundle
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.parquet import batch_records
+from thinstack.data.tables.table import batch_records
 from thinstack.errors import InputError, needs_extra, shown
+from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
-from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
-from thinstack.integrations.corpora.scoring import Output, ScoredRows, TextScorer
-from thinstack.integrations.corpora.work import BATCH_ROWS, batches_of
+from thinstack.integrations.corpora.scoring import (
+    BATCH_ROWS,
+    Output,
+    ScoredRows,
+    TextScorer,
+    batches_of,
+)
 from thinstack.runtime.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -100,7 +105,7 @@ def _scored(
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
             scored, problems = scorer(some)
-            failed = scorer.blank(np.array(sorted(problems), np.int64))
+            failed = scorer.make_rows(np.array(sorted(problems), np.int64))
             scored = ScoredRows.merged([scored, failed])
             for start in range(0, len(scored.text), MOST_ROWS):
                 part = scored.at(slice(start, start + MOST_ROWS))

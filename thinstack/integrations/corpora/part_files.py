@@ -12,7 +12,7 @@ import numpy as np
 
 from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
 from thinstack.errors import needs_extra
-from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def check_format(format: PartFormat, labels: Sequence[str], *, output: Output) -
 def csv_columns(labels: Sequence[str], *, output: Output) -> list[str]:
     """The names of the columns of CSV: a class has a column of its name. Raises InputError for a
     class that has the name of another column."""
-    names = [*_numbered(output), *_texts(output), "polarity"]
+    names = _columns(output)
     check_classes("--format csv", labels, names, "choose --format jsonl or --format parquet")
     return [*names, *labels]
 
@@ -69,16 +69,12 @@ def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
-def _numbered(output: Output) -> list[str]:
-    """The first columns: the id, and numbers. Rows of aspects have that of the text, by which texts
-    of one id are told apart."""
-    row = [_ROW] if output == "aspects" else []
-    return ["id", *row, "sentence", "start", "end", *_PLACED.get(output, ())]
-
-
-def _texts(output: Output) -> list[str]:
-    """The columns of texts that stand behind these."""
-    return ["text", *([_BECAUSE] if output == "aspects" else []), "label"]
+def _columns(output: Output) -> list[str]:
+    """The columns but those of scores. Rows of aspects have the number of their text, by which
+    texts of one id are told apart."""
+    row, because = ([_ROW], [_BECAUSE]) if output == "aspects" else ([], [])
+    places = [*row, "sentence", "start", "end", *_PLACED.get(output, ())]
+    return ["id", *places, "text", *because, "label", "polarity"]
 
 
 def _column(
@@ -120,7 +116,7 @@ def _lines(
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
     quoted = json.JSONEncoder(ensure_ascii=False).encode
     inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in labels)
-    names = [*_numbered(output), *_texts(output), "polarity"]
+    names = _columns(output)
     form = "{" + "".join(f'"{name}": %s, ' for name in names) + '"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     rows, scores = _rounded(rows)
@@ -203,14 +199,12 @@ def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
     scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
-    numbered = [name for name in _numbered(output)[1:] if not (problems and name == _ROW)]
+    kinds = {_ROW: pa.int64(), "polarity": pa.float64()} | dict.fromkeys(_STRINGS, pa.string())
+    names = [name for name in _columns(output) if not (problems and name == _ROW)]
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
-            pa.field("id", pa.string()),
-            *(pa.field(name, pa.int64() if name == _ROW else pa.int32()) for name in numbered),
-            *(pa.field(name, pa.string()) for name in _texts(output)),
-            pa.field("polarity", pa.float64()),
+            *(pa.field(name, kinds.get(name, pa.int32())) for name in names),
             pa.field("scores", scores),
             *([pa.field(_PROBLEM, problem)] if problems else []),
         ]

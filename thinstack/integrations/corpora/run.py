@@ -11,11 +11,15 @@ from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
 from thinstack.errors import InputError, StoppedError, ThinstackError
-from thinstack.integrations.corpora.folder import SPOOL, OutFolder
-from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus
-from thinstack.integrations.corpora.one_file import check_new_file, join_parts, remove_parts
+from thinstack.integrations.corpora.inputs import Columns, Corpus, open_corpus, spooled_corpus
+from thinstack.integrations.corpora.output_files import (
+    SPOOL,
+    OutFolder,
+    check_new_file,
+    join_parts,
+    remove_parts,
+)
 from thinstack.integrations.corpora.part_files import check_format
-from thinstack.integrations.corpora.rows import Columns
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
@@ -23,12 +27,18 @@ from thinstack.integrations.corpora.run_manifest import (
     as_planned,
     changed,
     input_files,
+    plan,
     read_run_manifest,
+    shards_of,
 )
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.shards import plan, shards_of
-from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard
-from thinstack.integrations.corpora.workers import Worker, score_side_by_side
+from thinstack.integrations.corpora.workers import (
+    ModelSource,
+    Worker,
+    WrittenShard,
+    score_shard,
+    score_side_by_side,
+)
 
 
 class Progress(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.runtime.aspects import aspects
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored, ScoredText, text_scores
-from thinstack.text.batching import each_part
+from thinstack.text.batching import BATCH_CHARACTERS, each_part, in_batches
 from thinstack.text.sentences import Sentence, splitter
 
 IntArray = NDArray[np.int64]
@@ -25,6 +25,10 @@ Output = Literal["phrases", "sentences", "documents", "aspects"]
 
 NOTHING: Final = -1
 """In place of a number that is not there."""
+
+BATCH_ROWS: Final = 1 << 12
+"""Rows that are scored at once, at most: sentences of like length then run together, which is 1.15
+times as fast as by 128 rows."""
 
 _MOST_MESSAGE = 500  # characters of what an error of a library says
 
@@ -105,7 +109,7 @@ class TextScorer:
         problems of the texts without scores: those of rows, and those of scoring a text."""
         problems = {place: row.problem for place, row in enumerate(rows) if row.problem}
         places = [place for place in range(len(rows)) if place not in problems]
-        scored = [self.blank(np.zeros(0, np.int64))]
+        scored = [self.make_rows(np.zeros(0, np.int64))]
 
         def score(places: Sequence[int]) -> ScoredRows:
             return self.score([rows[place].text for place in places])
@@ -129,41 +133,45 @@ class TextScorer:
         counts = np.array([len(sentences) for sentences in cut], np.int64)
         sizes = np.array([len(text) for text in texts], np.int64)
         if self.output == "documents":
-            return self._placed(self._documents(said, flat, counts, sizes))
+            return self._documents(said, flat, counts, sizes)
         scored = [sentence for text in said for sentence in text.sentences]
         if self.output == "aspects":
-            return self._placed(self._aspects(scored, flat, counts))
-        make = self._phrases if self.output == "phrases" else self._sentences
+            return self._aspects(scored, flat, counts)
         wordless = np.flatnonzero(counts == 0)
-        empty = self._whole(wordless, sizes[wordless])
-        scored_rows = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
-        return self._placed(ScoredRows.merged([scored_rows, empty]))
+        ends = sizes[wordless]
+        parts = [self.make_rows(wordless, start=np.zeros_like(ends), end=ends)]
+        if flat:
+            make = self._phrases if self.output == "phrases" else self._sentences
+            parts.append(make(scored, flat, counts))
+        return ScoredRows.merged(parts)
 
-    def blank(self, texts: IntArray) -> ScoredRows:
-        """Rows that say nothing but the places of their texts."""
-        nothing = np.full(len(texts), NOTHING, np.int64)
-        scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
-        place, polarity = (texts, nothing, nothing, nothing), np.full(len(texts), np.nan)
-        return ScoredRows(*place, nothing, scores, polarity, *[nothing] * 5)
-
-    def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
-        """Rows of whole texts, without scores."""
-        return self.blank(texts)._replace(start=np.zeros_like(ends), end=ends)
+    def make_rows(
+        self, text: IntArray, scores: NDArray[np.float32] | None = None, **places: IntArray
+    ) -> ScoredRows:
+        """Rows of texts, by their places, with the labels and the polarity that follow from their
+        scores. What is not given is NOTHING, or NaN."""
+        if scores is None:
+            scores = np.full((len(text), len(self.labels)), np.nan, np.float32)
+        view, nothing = self.predictor.view, np.full(len(text), NOTHING, np.int64)
+        with np.errstate(invalid="ignore"):
+            unsure = ~(scores.max(axis=1) >= (view.abstain or 0))  # so are rows without scores
+        polarity = np.full(len(text), np.nan)
+        if view.polarity is not None:
+            polarity = (scores.astype(np.float64) * np.array(view.polarity)).sum(axis=1)
+        label = np.where(unsure, NOTHING, scores.argmax(axis=1))
+        fields: dict[str, Any] = dict.fromkeys(ScoredRows._fields, nothing)
+        fields |= {"text": text, "label": label, "scores": scores, "polarity": polarity}
+        return ScoredRows(**fields | places)
 
     def _documents(
         self, said: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
     ) -> ScoredRows:
-        rows = self._whole(np.arange(len(counts)), sizes)
-        if not flat:
-            return rows
-        lengths, worded = (
-            np.array([len(sentence.words) for sentence in flat]),
-            np.flatnonzero(counts),
-        )
-        rows.scores[worded] = text_scores([said[place] for place in worded.tolist()], lengths)
-        label = np.full(len(counts), NOTHING, np.int64)
-        label[worded] = self._labels(rows.scores[worded])
-        return rows._replace(label=label)
+        scores = np.full((len(counts), len(self.labels)), np.nan, np.float32)
+        if flat:
+            worded = np.flatnonzero(counts)
+            lengths = np.array([len(sentence.words) for sentence in flat])
+            scores[worded] = text_scores([said[place] for place in worded.tolist()], lengths)
+        return self.make_rows(np.arange(len(counts)), scores, start=np.zeros_like(sizes), end=sizes)
 
     def _sentences(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray
@@ -172,8 +180,7 @@ class TextScorer:
         starts = np.array([one.start for one in flat], np.int64)
         ends = starts + np.array([len(one.text) for one in flat], np.int64)
         scores = np.stack([one.scores[-1] for one in scored])
-        rows = self.blank(text)._replace(sentence=sentence, start=starts, end=ends)
-        return rows._replace(label=self._labels(scores), scores=scores)
+        return self.make_rows(text, scores, sentence=sentence, start=starts, end=ends)
 
     def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
         text, sentence = _numbered(counts)
@@ -185,11 +192,15 @@ class TextScorer:
         parents = np.where(parents == NOTHING, NOTHING, parents - first)
         spans = spans_of(transitions)
         words = np.concatenate([one.offsets + one.start for one in flat])
-        starts, ends = words[spans[:, 0], 0], words[spans[:, 1] - 1, 1]
-        rows = self.blank(text[owner])._replace(node=node, parent=parents)
-        rows = rows._replace(sentence=sentence[owner], start=starts, end=ends)
-        scores = np.concatenate([one.scores for one in scored])
-        return rows._replace(label=self._labels(scores), scores=scores)
+        return self.make_rows(
+            text[owner],
+            np.concatenate([one.scores for one in scored]),
+            sentence=sentence[owner],
+            start=words[spans[:, 0], 0],
+            end=words[spans[:, 1] - 1, 1],
+            node=node,
+            parent=parents,
+        )
 
     def _aspects(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
         texts, sentences = _numbered(counts)
@@ -203,27 +214,12 @@ class TextScorer:
                 places.append((text, number, aspect.start, aspect.end, *why))
                 scores.append(prediction.node_scores[aspect.node])
         columns = np.array(places, np.int64).reshape(-1, 6).T
-        rows = self.blank(columns[0])._replace(sentence=columns[1], start=columns[2])
-        rows = rows._replace(end=columns[3], because_start=columns[4], because_end=columns[5])
+        parts = [self.make_rows(np.setdiff1d(np.arange(len(counts)), columns[0]))]
         if scores:
-            rows = rows._replace(scores=np.stack(scores), label=self._labels(np.stack(scores)))
-        empty = np.setdiff1d(np.arange(len(counts)), columns[0])
-        return ScoredRows.merged([rows, self.blank(empty)])
-
-    def _placed(self, rows: ScoredRows) -> ScoredRows:
-        """The rows with their polarity."""
-        places = self.predictor.view.polarity
-        if places is None:
-            return rows
-        weighted = rows.scores.astype(np.float64) * np.array(places)
-        return rows._replace(polarity=weighted.sum(axis=1))
-
-    def _labels(self, scores: NDArray[np.float32]) -> IntArray:
-        """The most probable class of each row, NOTHING where the view abstains."""
-        best: IntArray = scores.argmax(axis=1)
-        if self.predictor.view.abstain:
-            best[scores.max(axis=1) < self.predictor.view.abstain] = NOTHING
-        return best
+            names = ("sentence", "start", "end", "because_start", "because_end")
+            named = dict(zip(names, columns[1:], strict=True))
+            parts.append(self.make_rows(columns[0], np.stack(scores), **named))
+        return ScoredRows.merged(parts)
 
 
 def _numbered(counts: IntArray) -> tuple[IntArray, IntArray]:
@@ -231,3 +227,8 @@ def _numbered(counts: IntArray) -> tuple[IntArray, IntArray]:
     among those of its owner."""
     owner = np.repeat(np.arange(len(counts)), counts)
     return owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def batches_of(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows in batches, with a bounded number of rows and of characters."""
+    return in_batches(rows, BATCH_ROWS, lambda row: len(row.text), BATCH_CHARACTERS)

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from thinstack.data.tables.table_rows import (
+    HEADER_ADVICE,
     Found,
     Record,
     cell_text,
@@ -41,7 +42,8 @@ _READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(No
 """Types of cells that `cell_text` reads or refuses; others, such as bins, are groups as `str`."""
 
 _FRAME_ROWS: Final = 1 << 12
-_ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
+_COLUMNS: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
+_ADVICE: Final = f"{_COLUMNS}, or {HEADER_ADVICE}"
 _SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 
 

@@ -12,16 +12,15 @@ from thinstack.core.config.base import Strict, problems
 from thinstack.core.scale import Scale
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError, InputError, StoppedError, shown
-from thinstack.integrations.corpora.folder import OutFolder
-from thinstack.integrations.corpora.inputs import Corpus, open_corpus
-from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import Columns, Corpus, open_corpus
+from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.run_manifest import (
     MANIFEST,
     RunManifest,
     as_planned,
     read_run_manifest,
+    shards_of,
 )
-from thinstack.integrations.corpora.shards import shards_of
 from thinstack.integrations.report.rows import (
     Fault,
     Kind,

@@ -85,8 +85,8 @@ def store(doc: Doc, stored: Stored | None, name: str) -> None:
 def stored_of(doc: Doc, name: str | None = None, *kinds: Kind) -> Stored | None:
     """What the component `name` left on a Doc. None if no component has left anything.
 
-    Without a name, it is that of the first of these `kinds` that left something: under its usual
-    name, or else the last one. By default they are `tree_sentiment` and then `tree_aspects`. Raises
+    Without a name, it is that of the first of these `kinds` that left something, under its usual
+    name, or else the last one. By default these are `tree_sentiment`, then `tree_aspects`. Raises
     UnknownNameError if `name` has no results and other components have, and DataError for what no
     component can have left.
     """

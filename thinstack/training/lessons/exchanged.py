@@ -38,12 +38,12 @@ class Exchanged(Lesson):
         A phrase is exchanged for a phrase of any tree that has as many words, or one more or fewer.
         Longer phrases are drawn more often. A tree of one word stays as it is.
         """
-        trees = [one.tree for one in treebank.trees]
+        trees = [labelled.tree for labelled in treebank.trees]
         phrases: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for number, tree in enumerate(trees):
             for words, node in _exchangeable(tree):
                 phrases[words].append((number, node))
-        changed = []
+        sentences = []
         for place in range(round(self.share * len(trees))):
             tree = trees[place % len(trees)]
             for _ in range(min(1 + len(tree.words) // WORDS_AN_EXCHANGE, MOST_EXCHANGES)):
@@ -52,10 +52,10 @@ class Exchanged(Lesson):
                     words, node = nodes[int(len(nodes) * draw.random() ** 2)]
                     number, other = _of_about(phrases, words, draw)
                     tree = replaced(tree, node, subtree(trees[number], other))
-            changed.append(
+            sentences.append(
                 LabelledTree.unlabelled(Tree.from_transitions(tree.transitions, tree.words))
             )
-        return changed
+        return sentences
 
 
 def _exchangeable(tree: Tree) -> list[tuple[int, int]]:

@@ -53,12 +53,12 @@ def read_plain_texts(
     """The words of the English sentences of some files, as the treebank spells them, each sentence
     once.
 
-    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Sentences of
-    one word or of more than `most_words` are left out, and those in `left_out`, ignoring case.
+    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Left out are
+    sentences of one word or of more than `most_words`, and those in `left_out`, ignoring case.
     Raises DataError for a file that cannot be read or holds no sentence.
     """
     cut, seen = splitter(), {_bare(words) for words in left_out}
-    chosen: list[tuple[str, ...]] = []
+    read: list[tuple[str, ...]] = []
     for file in files:
         of_trees = without_compression(file).suffix == ".conllu"
         texts = _conllu_texts(file) if of_trees else read_lines(file)
@@ -68,8 +68,8 @@ def read_plain_texts(
         for words in sentences:
             if 1 < len(words) <= most_words and _bare(words) not in seen:
                 seen.add(_bare(words))
-                chosen.append(words)
-    return chosen
+                read.append(words)
+    return read
 
 
 def _conllu_texts(file: Path) -> list[str]:

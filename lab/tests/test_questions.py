@@ -1,13 +1,13 @@
 """Reading questions with their class and parse."""
 
 import json
+import re
 
 import pytest
-from data.reading import check_malformed
 
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.data.trees.json_lines import read_questions
-from thinstack.errors import DataError
+from thinstack.errors import DataError, TreeError
+from thinstack_lab.questions import read_questions
 
 GOOD = {
     "sentence": "Who was it ?",
@@ -68,8 +68,11 @@ def test_the_words_are_those_of_the_parse_however_it_cut_and_quoted_them(tmp_pat
     ],
 )
 def test_a_malformed_line_is_told_with_its_place_or_skipped(tmp_path, line, message):
-    good = read_questions(written(tmp_path / "good", GOOD, GOOD))
-    check_malformed(read_questions, written(tmp_path, GOOD, line, GOOD), message, 2, good=good)
+    path, skipped = written(tmp_path, GOOD, line, GOOD), []
+    with pytest.raises(TreeError, match=message):
+        read_questions(path)
+    assert len(read_questions(path, skipped=skipped)) == 2
+    assert re.search(message, str(skipped[0]))
 
 
 def test_a_file_without_questions_is_refused(tmp_path):

@@ -1,9 +1,9 @@
 """Mutants: do the tests notice a small error in the code?
 
-    python tests/mutants.py sample thinstack/core thinstack/export --seed 16 --count 60 > all.json
-    python tests/mutants.py find all.json --root TREE > those_that_exist_there.json
+    python lab/scripts/mutants.py sample thinstack/core thinstack/export --count 60 > all.json
+    python lab/scripts/mutants.py find all.json --root TREE > those_that_exist_there.json
     pytest --cov=thinstack --cov-context=test --cov-report= && \
-        python tests/mutants.py run all.json --coverage .coverage --out results.json
+        python lab/scripts/mutants.py run all.json --coverage .coverage --out results.json
 
 A mutant is one changed operator, number or boolean, or one dropped statement. It is known by its
 function, its statement as `ast.unparse` writes it, the kind of change, and the place among equal
