@@ -254,7 +254,7 @@ def test_from_a_table_to_the_scores_of_its_file(tmp_path, cli, column, init):
     asked = str([(row["text_a"], row["text_b"]) for row in found])
     done = {}
     exec(re.sub(r"(?m)^pairs = .*$", lambda _: f"pairs = {asked}", lines), done)
-    labels, scores = done["bundle"].config.labels, done["found"]
+    labels, scores = done["bundle"].config.labels, done["scores"]
     if column == "label":
         right = [labels[row] for row in scores.argmax(1)]
         assert np.mean([one == row["label"] for one, row in zip(right, found, strict=True)]) > 0.8
