@@ -15,6 +15,7 @@ if [ "$(basename "$(dirname "$0")")" = jobs ]; then
   commit="$(git rev-parse HEAD 2> /dev/null || true)"
   mkdir -p .ci-venv
   export THINSTACK_JOB_COUNTS="$PWD/.ci-venv/counts.txt"
+  rm -f "$THINSTACK_JOB_COUNTS"  # of an earlier run
 fi
 
 record() {
@@ -54,6 +55,7 @@ finish() {
 
 summary() {
   local status=$?
+  [ -z "$running" ] || [ $status -ne 0 ] || status=1  # stopped by a signal
   printf '%s\n' "== seconds" "${times[@]}" "$(printf '%5d s  in all' $SECONDS)"
   [ -z "$running" ] || echo "== failed: $running"
   [ $status -ne 0 ] || [ -z "$job" ] || record
