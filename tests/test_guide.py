@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from thinstack.integrations.corpora.rows import LONGEST_TEXT, Problem
-from thinstack.integrations.corpora.shards import SHARD_ROWS
+
+from thinstack.integrations.corpora.inputs import LONGEST_TEXT, Problem
+from thinstack.integrations.corpora.run_manifest import SHARD_ROWS
 
 ROOT = Path(__file__).parents[1]
 

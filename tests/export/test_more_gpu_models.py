@@ -11,11 +11,8 @@ from test_gpu_models import (  # noqa: F401  # pytest finds these tests here, wi
     made,
     test_a_file_for_gpus_gives_what_torch_gives,
     test_a_file_for_gpus_is_valid_and_names_the_nodes_of_the_host,
-    test_indices_are_int64_where_onnx_wants_them,
     test_nothing_crosses_in_a_step,
     test_only_the_deepest_levels_are_a_loop,
-    test_the_size_of_what_lies_on_the_gpu_is_told_without_a_copy,
-    test_what_crosses_is_one_vector,
 )
 
 

@@ -313,7 +313,7 @@ def test_looking_a_plugin_up_imports_what_may_provide_it(site):
     plugins = PluginManager(builtins=builtins, entry_points=site.entry_points(), blocked=())
     assert plugins.specs("bundle") == []
     assert ("m_light" in sys.modules, "m_heavy" in sys.modules) == (True, False)
-    assert len(plugins.specs("reader")) == 5
+    assert len(plugins.specs("reader")) == 4
     assert [spec.name for spec in plugins.specs("cell")] == ["rntn.v1", "heavy.v1"]
 
 

@@ -155,7 +155,7 @@ def check_scores(
         kind = getattr(scores, "dtype", type(scores).__name__)
         raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
     whole = scores.shape == shape
-    if whole and probable and scores.size and scores.min() >= 0:  # as most are, and then finite
+    if whole and probable and scores.size and scores.min() >= 0 and scores.max() <= 1 + _ROUNDING:
         sums = scores.sum(axis=1)
         if sums.min() >= 1 - _ROUNDING and sums.max() <= 1 + _ROUNDING:
             return
@@ -166,7 +166,7 @@ def check_scores(
         problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
         raise BundleError(f"{source}: {problem}")
     if probable and scores.size:
-        sums = scores.sum(axis=1)
+        sums = scores.sum(axis=1, dtype=np.float64)
         worst = sums[np.abs(sums - 1).argmax()]
         raise BundleError(
             f"{source}: expected probabilities, from 0 to 1, whose sum is 1 in each row; found "
