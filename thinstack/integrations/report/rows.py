@@ -173,7 +173,7 @@ def _file_rows(
     for record in records:
         if isinstance(record, list):
             header = record
-            _check_columns(str(path), header, options)
+            _check_columns(str(path), header, options, _ADVICE)
             continue
         problem = record.problem or repeats_header(str(path), header, record)
         place = f"{name}, line {record.line}" if name else f"line {record.line}"
@@ -183,7 +183,7 @@ def _file_rows(
             yield _text_row(place, record, options)
 
 
-def _check_columns(source: str, columns: list[str], options: ReportOptions) -> None:
+def _check_columns(source: str, columns: list[str], options: ReportOptions, advice: str) -> None:
     """Raise DataError for a table without the columns, and InputError for those of scored rows,
     whose texts may be terms or phrases."""
     if _SCORED.issubset(columns):
@@ -192,13 +192,13 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions) -> N
             "that was scored, or score it into a folder (--output aspects --out FOLDER) and report "
             "on that"
         )
-    check_columns(source, columns, options.columns, _ADVICE)
+    check_columns(source, columns, options.columns, advice)
 
 
 def frame_rows(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[TextRow]:
     """The rows of a frame. Raises DataError for one without the columns, and InputError for a cell
     in the column of texts that is none."""
-    _check_columns("the frame", frame.columns, options)
+    _check_columns("the frame", frame.columns, options, _COLUMNS)
     names = options.columns
     for start in range(0, len(frame), _FRAME_ROWS):
         part = frame[start : start + _FRAME_ROWS]
