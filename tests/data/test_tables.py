@@ -253,3 +253,16 @@ def test_a_large_table_streams(tmp_path, suffix):
         tracemalloc.stop()
     assert count == rows
     assert max(peak, most) < 4_000_000, (peak, most, size)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "can_lack_it"),
+    [("a.csv", "x,y\n1,2\n", True), ("a.jsonl", '{"x": 1}\n', False)],
+)
+def test_only_a_table_that_may_have_no_header_is_told_how_to_say_so(
+    tmp_path, name, content, can_lack_it
+):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError) as caught:
+        list(Table(tmp_path / name).rows(["text"]))
+    assert ("--no-header" in str(caught.value)) == can_lack_it

@@ -13,10 +13,9 @@ import numpy as np
 
 from thinstack.errors import DataError, shown
 
-HEADER_ADVICE = "if the table has no header, add --no-header (in Python header=False)"
-COLUMN_ADVICE = (
-    f"name the columns with --text and --label (in Python text= and label=), or {HEADER_ADVICE}"
-)
+COLUMN_ADVICE = "name the columns with --text and --label (in Python text= and label=)"
+_NAMED = re.compile(r"\.(jsonl?|ndjson|parquet|spacy)(\.\w+)?$|^(the frame|rows)$")
+"""Sources whose rows name their columns, so that no header can be missing."""
 
 _ROW_ADVICE = "fix the row, or leave such rows out (--skip-bad)"
 
@@ -280,6 +279,10 @@ def check_columns(source: str, names: list[str], wanted: Iterable[str], advice: 
         if column not in names:
             if len(names) == 1 and re.search(rf"\b{re.escape(str(column))}\b", str(names[0])):
                 advice = f"say with --sep which character stands between the cells, or {advice}"
+            if not _NAMED.search(source):
+                advice += (
+                    ", or if the table has no header, add --no-header (in Python header=False)"
+                )
             expected = f"expected the column {column!r}, found {listed(names)}"
             raise DataError(f"{source}: {expected}{_near(column, names)}; {advice}")
     if twice := [name for name in names if name and names.count(name) > 1]:

@@ -13,7 +13,6 @@ from thinstack.data.files.paths import any_path, file_path, why_unreadable
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES
 from thinstack.data.tables.table_rows import (
-    HEADER_ADVICE,
     Found,
     Record,
     cell_text,
@@ -33,7 +32,7 @@ SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
 """How names of files that can be scored end, in any case. Behind them a name may have the ending of
 a compressed file."""
 
-_ADVICE = f"name the columns with --text and --id, or {HEADER_ADVICE}"
+_ADVICE = "name the columns with --text and --id"
 _ONE_COLUMN = (".txt", ".spacy")
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
 

@@ -11,7 +11,6 @@ import narwhals as nw
 import numpy as np
 
 from thinstack.data.tables.table_rows import (
-    HEADER_ADVICE,
     Found,
     Record,
     cell_text,
@@ -42,8 +41,7 @@ _READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(No
 """Types of cells that `cell_text` reads or refuses; others, such as bins, are groups as `str`."""
 
 _FRAME_ROWS: Final = 1 << 12
-_COLUMNS: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
-_ADVICE: Final = f"{_COLUMNS}, or {HEADER_ADVICE}"
+_ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
 _SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 
 
@@ -173,7 +171,7 @@ def _file_rows(
     for record in records:
         if isinstance(record, list):
             header = record
-            _check_columns(str(path), header, options, _ADVICE)
+            _check_columns(str(path), header, options)
             continue
         problem = record.problem or repeats_header(str(path), header, record)
         place = f"{name}, line {record.line}" if name else f"line {record.line}"
@@ -183,7 +181,7 @@ def _file_rows(
             yield _text_row(place, record, options)
 
 
-def _check_columns(source: str, columns: list[str], options: ReportOptions, advice: str) -> None:
+def _check_columns(source: str, columns: list[str], options: ReportOptions) -> None:
     """Raise DataError for a table without the columns, and InputError for those of scored rows,
     whose texts may be terms or phrases."""
     if _SCORED.issubset(columns):
@@ -192,13 +190,13 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions, advi
             "that was scored, or score it into a folder (--output aspects --out FOLDER) and report "
             "on that"
         )
-    check_columns(source, columns, options.columns, advice)
+    check_columns(source, columns, options.columns, _ADVICE)
 
 
 def frame_rows(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[TextRow]:
     """The rows of a frame. Raises DataError for one without the columns, and InputError for a cell
     in the column of texts that is none."""
-    _check_columns("the frame", frame.columns, options, _COLUMNS)
+    _check_columns("the frame", frame.columns, options)
     names = options.columns
     for start in range(0, len(frame), _FRAME_ROWS):
         part = frame[start : start + _FRAME_ROWS]
