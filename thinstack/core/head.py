@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor, nn
 
 Reads = Literal["nodes", "roots", "pairs", "candidates"]
@@ -18,7 +19,7 @@ Reads = Literal["nodes", "roots", "pairs", "candidates"]
 
 class TaskHead(nn.Module):
     """Reads rows of node outputs, and gives scores (n, C) and a loss. In evaluation mode, rows are
-    independent.
+    independent. A head may give vectors (n, C) of length 1 in place of scores.
 
     Args:
         hidden_size: width H of a node's output.
@@ -29,12 +30,14 @@ class TaskHead(nn.Module):
         name: a versioned name, such as `my_head.v1`, by which saved models find the head.
         summary: a description of the head in one line.
         soft_labels: whether its `loss` also takes soft labels.
+        gives: what `scores` gives: scores of C classes, or vectors of C columns.
     """
 
     plugin_kind: ClassVar[str] = "head"
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     soft_labels: ClassVar[bool] = False
+    gives: ClassVar[Literal["scores", "vectors"]] = "scores"
 
     def __init__(self, *, hidden_size: int, classes: int, reads: Reads = "nodes"):
         super().__init__()
@@ -77,3 +80,16 @@ class TaskHead(nn.Module):
         published model's temperature into its weights. A head without it keeps its scores.
         """
         return False
+
+
+class SideBySide(TaskHead):
+    """What two heads of nodes give, side by side: the scores (n, C) of one and the vectors (n, D)
+    of the other."""
+
+    def __init__(self, head: TaskHead, vectors: TaskHead):
+        classes = head.classes + vectors.classes
+        super().__init__(hidden_size=head.hidden_size, classes=classes, reads="nodes")
+        self.head, self.vectors = head, vectors
+
+    def scores(self, rows: Tensor) -> Tensor:
+        return torch.cat([self.head.scores(rows), self.vectors.scores(rows)], 1)

@@ -6,7 +6,14 @@ from typing import Any
 import torch
 
 from thinstack.core.cell import Cell, described, misfit
-from thinstack.core.config import TRANSITIONS, CellConfig, EmbeddingConfig, ModelConfig, TreeKind
+from thinstack.core.config import (
+    TRANSITIONS,
+    CellConfig,
+    EmbeddingConfig,
+    HeadConfig,
+    ModelConfig,
+    TreeKind,
+)
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Structure
 from thinstack.core.forest import WORD_FIELDS
@@ -34,8 +41,12 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     does not fit the model's trees; and for an embedding that does not fit the vocabulary.
     """
     encoder = build_encoder(config)
-    head = _head(config, encoder)
-    model = Model(embedding=_embedding(config.embedding, entries), encoder=encoder, head=head)
+    head, vectors = _head(config, config.head, encoder), None
+    if config.vectors is not None:
+        vectors = _head(config, config.vectors, encoder)
+    _check_heads(config, head, vectors)
+    embedding = _embedding(config.embedding, entries)
+    model = Model(embedding=embedding, encoder=encoder, head=head, vectors=vectors)
     if config.class_sets:
         sets = set_matrix(config.labels, config.class_sets, config.class_weights)
         model.class_sets = torch.from_numpy(sets)
@@ -82,22 +93,43 @@ def _words_at_leaves(config: ModelConfig) -> bool:
     return config.trees in ("binary", "constituency")
 
 
-def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
-    spec = manager().find("head", config.head.name)
+def _head(config: ModelConfig, chosen: HeadConfig, encoder: Encoder) -> TaskHead:
+    spec = manager().find("head", chosen.name)
     head: TaskHead = spec.create(
-        config.head.options,
+        chosen.options,
         hidden_size=encoder.hidden_size,
         word_size=encoder.word_size,
         classes=len(config.labels),
     )
     if head.reads == "candidates":
-        where = f"model.head: {config.head.name} ranks"
+        where = f"model.head: {chosen.name} ranks"
         if config.trees != "binary":
             raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
         if not encoder.ranks:
             name = type(encoder).__name__
             raise ConfigError(f"{where} trees, which a model with a {name} does not")
     return head
+
+
+def _check_heads(config: ModelConfig, head: TaskHead, vectors: TaskHead | None) -> None:
+    """Raise ConfigError unless there are labels for a head of scores alone, and vectors come from
+    one head."""
+    if (head.gives == "scores") != bool(config.labels):
+        labels = ", ".join(config.labels) or "none"
+        raise ConfigError(
+            f"model.labels: a head that gives scores needs the classes, one that gives vectors has "
+            f"none; found {config.head.name} and the labels {labels:.200}"
+        )
+    if vectors is not None and (vectors.gives, head.gives, head.reads) != (
+        "vectors",
+        "scores",
+        "nodes",
+    ):
+        assert config.vectors is not None
+        raise ConfigError(
+            "model.vectors: expected a head that gives vectors, such as vector.v1, beside a "
+            f"model.head that scores nodes; found {config.vectors.name} beside {config.head.name}"
+        )
 
 
 def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:

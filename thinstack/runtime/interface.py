@@ -37,8 +37,9 @@ class Interface(NamedTuple):
 
     Attributes:
         types: the type of each input, by its name.
-        output: the name of the output with the scores.
-        phrases: whether phrases have scores; otherwise only whole sentences do.
+        outputs: the names of the outputs with the scores and the vectors, of those that there are.
+        width: the columns of a vector; 0 of a model without vectors.
+        phrases: whether phrases have scores or vectors; otherwise only whole sentences do.
         most_pieces: how many word pieces a sentence may have, None without a limit.
         probable: whether the scores are the probabilities of the classes.
         texts: whether the model joins the trees that it makes of sentences to one of their text, as
@@ -46,7 +47,8 @@ class Interface(NamedTuple):
     """
 
     types: dict[str, Any]
-    output: str
+    outputs: list[str]
+    width: int
     phrases: bool
     most_pieces: int | None
     probable: bool
@@ -64,11 +66,13 @@ def interface_of(
     metadata: dict[str, str] = session.get_modelmeta().custom_metadata_map
     reads = metadata.get("reads")
     phrases = config.trees != "sequence" and reads != "roots"
-    output = "node_scores" if phrases else "root_scores"
-    if config.trees not in _TREES or output not in outputs:
+    rows = "node" if phrases else "root"
+    scores, vectors = f"{rows}_scores", f"{rows}_vectors"
+    expected_outputs = [scores] * bool(config.labels) + [vectors] * config.gives_vectors
+    if config.trees not in _TREES or not {*outputs} >= {*expected_outputs}:
         raise BundleError(
-            f"{source}: expected a model of binary trees or of plain sentences that gives"
-            f" {output}; it reads {config.trees} trees and gives "
+            f"{source}: expected a model of binary trees or of plain sentences that gives "
+            f"{' and '.join(expected_outputs)}; it reads {config.trees} trees and gives "
             f"{', '.join(outputs)}; run the file itself with onnxruntime"
         )
     trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
@@ -90,7 +94,10 @@ def interface_of(
     types = {name: INDEX_TYPES[kind] for name, kind in inputs.items()}
     most = _most_pieces(metadata, config, source)
     probable = config.head.name in _PROBABLE
-    return Interface(types, output, phrases, most, probable, texts)
+    width = _number(metadata, "vector_size", source) or 0
+    if bool(width) != config.gives_vectors:
+        raise BundleError(f"{source}: expected vector_size, for {vectors}, found {width}; {MEND}")
+    return Interface(types, expected_outputs, width, phrases, most, probable, texts)
 
 
 class Batch(NamedTuple):
@@ -117,12 +124,20 @@ class Batch(NamedTuple):
 
 
 def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:
-    if (most := metadata.get("max_pieces")) is None:
+    most = _number(metadata, "max_pieces", source)
+    if most is not None and config.embedding.kind != "wordpieces":
+        wrong = f"max_pieces is of a model of word pieces, found '{most}'"
+        raise BundleError(f"{source}: {wrong}; {MEND}")
+    return most
+
+
+def _number(metadata: dict[str, str], key: str, source: str) -> int | None:
+    """A number above 0 in the metadata, or None without one."""
+    if (number := metadata.get(key)) is None:
         return None
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", most) or config.embedding.kind != "wordpieces":
-        expected = "a number as max_pieces, of a model of word pieces"
-        raise BundleError(f"{source}: expected {expected}, found {most!r:.40}; {MEND}")
-    return int(most)
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", number):
+        raise BundleError(f"{source}: expected a number as {key}, found {number!r:.40}; {MEND}")
+    return int(number)
 
 
 def _check_metadata(
@@ -141,36 +156,31 @@ def _check_metadata(
             raise BundleError(f"{source}: exported with {problem}; {MEND}")
 
 
-def check_scores(
-    scores: NDArray[np.floating],
-    shape: tuple[int, int],
-    output: str,
-    source: str,
-    *,
-    probable: bool,
+def check_rows(
+    rows: NDArray[np.floating], shape: tuple[int, int], output: str, source: str, *, probable: bool
 ) -> None:
-    """Raise BundleError unless the scores of a model are finite and have this shape. `probable`:
-    they must be probabilities too, whose sum is 1 in each row."""
-    if not isinstance(scores, np.ndarray) or scores.dtype != _FLOAT32:
-        kind = getattr(scores, "dtype", type(scores).__name__)
+    """Raise BundleError unless the scores or vectors of a model are finite and have this shape.
+    `probable`: they must be probabilities too, whose sum is 1 in each row."""
+    if not isinstance(rows, np.ndarray) or rows.dtype != _FLOAT32:
+        kind = getattr(rows, "dtype", type(rows).__name__)
         raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
-    whole = scores.shape == shape
-    if whole and probable and scores.size and scores.min() >= 0 and scores.max() <= 1 + _ROUNDING:
-        sums = scores.sum(axis=1)
+    whole = rows.shape == shape
+    if whole and probable and rows.size and rows.min() >= 0 and rows.max() <= 1 + _ROUNDING:
+        sums = rows.sum(axis=1)
         if sums.min() >= 1 - _ROUNDING and sums.max() <= 1 + _ROUNDING:
             return
-    if not whole or not np.isfinite(scores).all():
-        rows, labels = shape
-        expected = f"finite {output} of {rows} rows and {labels} labels"
-        infinite = (~np.isfinite(scores)).sum()
-        problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
+    if not whole or not np.isfinite(rows).all():
+        number, columns = shape
+        expected = f"finite {output} of {number} rows and {columns} columns"
+        infinite = (~np.isfinite(rows)).sum()
+        problem = f"expected {expected}; found shape {rows.shape}, {infinite} not finite"
         raise BundleError(f"{source}: {problem}")
-    if probable and scores.size:
-        sums = scores.sum(axis=1, dtype=np.float64)
+    if probable and rows.size:
+        sums = rows.sum(axis=1, dtype=np.float64)
         worst = sums[np.abs(sums - 1).argmax()]
         raise BundleError(
             f"{source}: expected probabilities, from 0 to 1, whose sum is 1 in each row; found "
-            f"{output} from {scores.min():.3g} to {scores.max():.3g}, and a sum of {worst:.3g}; "
+            f"{output} from {rows.min():.3g} to {rows.max():.3g}, and a sum of {worst:.3g}; "
             f"{MEND}"
         )
 

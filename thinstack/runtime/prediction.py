@@ -47,6 +47,8 @@ class Prediction(Judgement):
         start: the character of the whole text that the sentence starts at.
         terms: (N,) float32, how probably each phrase is a term. None unless the model is one of
             aspects.
+        vectors: (N, D) float16, the vector of each phrase, of length 1. None of a model without
+            vectors.
         predictor: the predictor that made this, for `why`. None in a pickle or a copy.
     """
 
@@ -60,6 +62,7 @@ class Prediction(Judgement):
     parts: Spans = ()
     start: int = 0
     terms: NDArray[np.float32] | None = None
+    vectors: NDArray[np.float16] | None = None
     predictor: "Predictor | None" = None
 
     def __post_init__(self) -> None:
@@ -76,9 +79,9 @@ class Prediction(Judgement):
     ) -> Self:
         """A prediction of a sentence of a text."""
         text, words, offsets, start = sentence
-        steps, scores, weight, parts, terms = scored
+        steps, scores, weight, parts, terms, vectors = scored
         read = (text, tuple(words), offsets)
-        return cls(*read, steps, scores, view, weight, parts, start, terms, predictor)
+        return cls(*read, steps, scores, view, weight, parts, start, terms, vectors, predictor)
 
     @classmethod
     def of_words(
@@ -89,7 +92,8 @@ class Prediction(Judgement):
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
         read, whole = (" ".join(words), tuple(words), offsets), (scored.transitions, scored.scores)
-        return cls(*read, *whole, view, scored.weight, scored.parts, 0, scored.terms, predictor)
+        more = scored.terms, scored.vectors, predictor
+        return cls(*read, *whole, view, scored.weight, scored.parts, 0, *more)
 
     @property
     def labels(self) -> tuple[str, ...]:

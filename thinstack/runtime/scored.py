@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
+
+_LEAST: Final = 1e-12
 
 Spans = tuple[tuple[int, int], ...]
 """Words [start, end) of each part of a sentence, in order."""
@@ -18,7 +20,9 @@ class Scored(NamedTuple):
 
     The tree is transitions (2n-1,) int8, or empty if the model reads plain sentences. Scores are
     (2n-1, C), or (1, C) if the model scores only whole sentences. `weight` is described at
-    `Prediction`. Only a sentence that was cut has parts. `terms` is described at `Prediction`.
+    `Prediction`. Only a sentence that was cut has parts. `terms` and `vectors` are described at
+    `Prediction`. Until sentences and texts are put together, the vectors of nodes are the last
+    columns of their scores.
     """
 
     transitions: NDArray[np.int8]
@@ -26,6 +30,14 @@ class Scored(NamedTuple):
     weight: float = 1.0
     parts: Spans = ()
     terms: NDArray[np.float32] | None = None
+    vectors: NDArray[np.float16] | None = None
+
+    def with_vectors(self, width: int) -> "Scored":
+        """The last `width` columns of the scores as vectors of length 1."""
+        scores, columns = np.split(self.scores, [-width], axis=1)
+        lengths = np.sqrt((columns * columns).sum(axis=1, keepdims=True))
+        vectors = (columns / np.maximum(lengths, _LEAST)).astype(np.float16)
+        return self._replace(scores=np.ascontiguousarray(scores), vectors=vectors)
 
     def apart(self, sizes: Sequence[int], *, phrases: bool) -> "list[Scored]":
         """The results of a batch by tree, which have these `sizes`. `phrases`: whether every node
@@ -66,6 +78,11 @@ class ScoredText(NamedTuple):
 
     sentences: list[Scored]
     joint: Scored | None = None
+
+    def with_vectors(self, width: int) -> "ScoredText":
+        """The last `width` columns of all scores as vectors."""
+        sentences = [sentence.with_vectors(width) for sentence in self.sentences]
+        return ScoredText(sentences, self.joint and self.joint.with_vectors(width))
 
 
 def joined(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:

@@ -17,7 +17,7 @@ from thinstack.core.config import Aggregation, Device, TreeSource
 from thinstack.errors import BundleError, InputError, shown
 from thinstack.runtime.devices import RunningDevice, pays
 from thinstack.runtime.ending import watch_end
-from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_scores, interface_of
+from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_rows, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits
 from thinstack.runtime.pool import Pool
 from thinstack.runtime.scored import Scored, ScoredText
@@ -173,6 +173,8 @@ class Scorer:
         scored = self._run_all(parts, units, trees)
         how = {"joins": self._joins, "phrases": self.phrases}
         texts = texts_of(units, scored, counts, lengths, cuts, **how)
+        if self.width:
+            texts = [text.with_vectors(self.width) for text in texts]
         # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
         return texts if self.view.places is None else list(map(self._shown, texts))
 
@@ -238,8 +240,8 @@ class Scorer:
             trusted=self._settings["isolated"] is None and not self.isolated,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
-        self._types, self._output, self.phrases = interface[:3]
-        self._most_pieces, self._probable = interface[3:5]
+        self._types, self._outputs, self.width, self.phrases = interface[:4]
+        self._most_pieces, self._probable = interface[4:6]
         self._joins = interface.texts and self.phrases
         self._process = _forks[0]
         watch_end()
@@ -259,16 +261,19 @@ class Scorer:
         feeds = {name: fields[name].astype(kind, copy=False) for name, kind in self._types.items()}
         parses = self._parses and not fields["transitions"].size
         try:
-            scores, *parse = self._session.run([self._output, PARSE_OUTPUT][: 1 + parses], feeds)
+            outputs = self._session.run(self._outputs + [PARSE_OUTPUT] * parses, feeds)
         except BundleError as error:
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
-        shape = rows, len(self.config.labels)
-        check_scores(scores, shape, self._output, self._source, probable=self._probable)
-        if not parses:
-            return Scored(fields["transitions"].astype(np.int8), scores)
-        check_parse(parse[0], batch, self._source)
-        return Scored(parse[0].astype(np.int8), scores)
+        steps = outputs.pop() if parses else fields["transitions"]
+        for values, name in zip(outputs, self._outputs, strict=True):
+            scores = name.endswith("scores")
+            shape = rows, len(self.config.labels) if scores else self.width
+            check_rows(values, shape, name, self._source, probable=scores and self._probable)
+        if parses:
+            check_parse(steps, batch, self._source)
+        joint = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=1)
+        return Scored(steps.astype(np.int8), joint)
 
 
 def _aggregation(asked: str | None, *, joins: bool) -> Aggregation:

@@ -22,12 +22,12 @@ DEEPEST: Final = 32
 """The deepest that graphs may be nested. The steps of a file for GPUs make 31."""
 
 _NAMES_OF_OPERATORS = """
-    Abs Add And ArgMax BatchNormalization Cast Clip Compress Concat Constant ConstantOfShape CumSum
-    DequantizeLinear Div Einsum Equal Erf Expand Gather GatherElements GatherND Gemm Greater
-    GreaterOrEqual Identity If LSTM LayerNormalization Less LessOrEqual LogSoftmax Loop MatMul Max
-    Min Mod Mul Not QuantizeLinear Range ReduceMax ReduceSum Relu Reshape Round ScatterElements
-    ScatterND Shape Sigmoid Slice Softmax Split Squeeze Sub Tanh TopK Transpose Unique Unsqueeze
-    Where
+    Abs Add And ArgMax BatchNormalization Cast Clip Compress Concat Constant ConstantOfShape
+    CumSum DequantizeLinear Div Einsum Equal Erf Expand Gather GatherElements GatherND Gemm
+    Greater GreaterOrEqual Identity If LSTM LayerNormalization Less LessOrEqual Log LogSoftmax
+    Loop MatMul Max Min Mod Mul Not QuantizeLinear Range ReduceMax ReduceSum Relu Reshape Round
+    ScatterElements ScatterND Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh TopK
+    Transpose Unique Unsqueeze Where
 """
 OPERATORS: Final = frozenset(_NAMES_OF_OPERATORS.split())
 """The operators that a file may have: those that the models of thinstack need, and no others. An

@@ -98,9 +98,10 @@ class ModelConfig(Strict):
         default=1, description="Version of these fields; leave it out."
     )
     labels: tuple[str, ...] = Field(
-        min_length=2,
-        description="The classes, in order. For ratings of pairs, one label for each whole number "
-        "from 1 up; for scores of a table, the whole numbers that they go over.",
+        default=(),
+        description="The classes, in order; none of a model that gives vectors alone. For ratings "
+        "of pairs, one label for each whole number from 1 up; for scores of a table, the whole "
+        "numbers that they go over.",
     )
     class_sets: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,
@@ -115,6 +116,11 @@ class ModelConfig(Strict):
     embedding: EmbeddingConfig = Field(description="How words become vectors.")
     cell: CellConfig = Field(description="What composes the parts of a phrase.")
     head: HeadConfig = Field(description="What is predicted.")
+    vectors: HeadConfig | None = Field(
+        default=None,
+        description="A second task head, which gives vectors (`vector.v1`) beside the scores of "
+        "`head`. A model that gives vectors alone has it as its `head`.",
+    )
     encoder: EncoderConfig = Field(
         default=EncoderConfig(), description="Layers and directions; by default one layer, upwards."
     )
@@ -149,6 +155,11 @@ class ModelConfig(Strict):
         """Whether the model makes trees by itself."""
         tracker = self.encoder.tracker
         return self.parser is not None or (tracker is not None and tracker.parses)
+
+    @property
+    def gives_vectors(self) -> bool:
+        """Whether nodes have vectors."""
+        return self.vectors is not None or not self.labels
 
     @property
     def shown_labels(self) -> tuple[str, ...]:
@@ -201,6 +212,8 @@ class ModelConfig(Strict):
             raise ValueError("a parser goes without an encoder.tracker")
         if self.aggregation == "tree" and self.parser is None:
             raise ValueError("aggregation 'tree' needs a parser of gaps, such as distances.v1")
+        if len(self.labels) == 1:
+            raise ValueError(f"labels: expected at least two classes, found {self.labels[0]!r}")
         return self
 
     @model_validator(mode="after")

@@ -42,6 +42,8 @@ class Model(nn.Module):
     Inputs that are on the device already are scheduled there. TorchScript on a GPU needs this.
 
     Attributes:
+        head: the task head.
+        vectors: a second head of nodes, which gives vectors beside the scores of `head`, or None.
         parses: whether the model makes trees itself if it is given no trees.
         oracle: the encoder's oracle, None if it does not parse.
         input_names, output_names: the names of what `forward` takes and gives, in order.
@@ -52,9 +54,17 @@ class Model(nn.Module):
 
     class_sets: Tensor | None = None
 
-    def __init__(self, *, embedding: Embedding, encoder: Encoder, head: TaskHead):
+    def __init__(
+        self,
+        *,
+        embedding: Embedding,
+        encoder: Encoder,
+        head: TaskHead,
+        vectors: TaskHead | None = None,
+    ):
         super().__init__()
         self.embedding, self.head, self.encoder = embedding, head, encoder
+        self.vectors = vectors
         self.parses = encoder.parses
         self.oracle = encoder.oracle if encoder.parses else None
         self.input_names = list(dict.fromkeys([*embedding.index_names, *encoder.input_names]))
@@ -62,7 +72,11 @@ class Model(nn.Module):
             "pairs": ["pair_scores", "sentence_vectors"],
             "candidates": ["node_scores", "tree_scores"],
         }
-        self.output_names = outputs.get(head.reads, ["node_scores", "root_scores"])
+        nodes, roots = f"node_{head.gives}", f"root_{head.gives}"
+        self.of_nodes, self.of_roots = nodes, roots
+        self.output_names = outputs.get(head.reads, [nodes, roots])
+        if vectors is not None:
+            self.output_names = [*self.output_names, "node_vectors", "root_vectors"]
         if head.reads == "candidates":
             self.input_names.append("constituents")
         if self.parses:
@@ -77,7 +91,8 @@ class Model(nn.Module):
         """Scores, as the task head's `scores` gives them, by name.
 
         - For a head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores`
-          (B, C).
+          (B, C). If it gives vectors, they are `node_vectors` (N, D) and `root_vectors` (B, D); a
+          second head `vectors` gives these beside the scores.
         - For pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
         - For candidates: `node_scores` (N, C), 0 at leaves, and `tree_scores` (B, 1), the sum over
           the constituents of each tree.
@@ -97,8 +112,12 @@ class Model(nn.Module):
             outputs["tree_scores"] = tree_scores(scores, inputs["constituents"], encoding)
         else:
             scores = self.head.scores(encoding.stacked)
-            outputs["node_scores"] = scores.index_select(0, encoding.places)
-            outputs["root_scores"] = self.head.scores(encoding.roots)
+            outputs[self.of_nodes] = scores.index_select(0, encoding.places)
+            outputs[self.of_roots] = self.head.scores(encoding.roots)
+            if self.vectors is not None:
+                vectors = self.vectors.scores(encoding.stacked)
+                outputs["node_vectors"] = vectors.index_select(0, encoding.places)
+                outputs["root_vectors"] = self.vectors.scores(encoding.roots)
         if self.parses:
             outputs["parse"] = encoding.transitions
         return outputs

@@ -15,6 +15,7 @@ from onnx import helper
 from thinstack._version import __version__
 from thinstack.bundle.gpu_file import HOST_NODES
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.head import SideBySide
 from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
@@ -109,6 +110,9 @@ def export_stages(
         "reads": model.head.reads,
         "producer_version": __version__,
     }
+    giver = model.head if model.vectors is None else model.vectors
+    if giver.gives == "vectors":
+        metadata["vector_size"] = str(giver.classes)
     if model.embedding.max_pieces:
         metadata["max_pieces"] = str(model.embedding.max_pieces)
     if for_gpu:
@@ -155,13 +159,15 @@ def metadata_of(config: ModelConfig) -> dict[str, str]:
 def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
     stated = {
         "embedding": config.embedding.kind,
-        "classes": len(config.labels),
+        "labels": len(config.labels),
+        "vectors": config.vectors is not None,
         "trees": STRUCTURES[config.trees],
         "parses": config.parses,
     }
     built = {
         "embedding": "words" if "token_ids" in model.embedding.index_names else "wordpieces",
-        "classes": model.head.classes,
+        "labels": model.head.classes if model.head.gives == "scores" else 0,
+        "vectors": model.vectors is not None,
         "trees": model.encoder.structure,
         "parses": model.parses,
     }
@@ -170,7 +176,7 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
             f"the configuration says {stated}, the model has {built}; give the configuration that "
             "the model was built from"
         )
-    if outputs != "nodes" and "root_scores" not in model.output_names:
+    if outputs != "nodes" and model.of_roots not in model.output_names:
         raise ExportError(
             f"outputs = {outputs!r} is for models that score nodes; this one gives "
             f"{', '.join(model.output_names)}; leave outputs out"
@@ -211,6 +217,8 @@ def _score(
 ) -> None:
     """Encode, and declare the outputs."""
     head, encoder = model.head, model.encoder
+    if model.vectors is not None:
+        head = SideBySide(head, model.vectors)
     if head.reads == "candidates":
         encoding = encode(g, encoder, words, inputs)
         _output_candidates(g, model, encoding, inputs["constituents"])
@@ -224,12 +232,22 @@ def _score(
             exported = export_head(head, encoder.hidden_size)
             (scores,) = inline(g, exported, [_there(encoding.stacked)])
         scores = scores.index_select(0, _there(encoding.places))
-        g.output(scores, "node_scores", FLOAT, ["N", head.classes])
         roots = scores.index_select(0, encoding.root_nodes)
-        g.output(roots, "root_scores", FLOAT, ["B", head.classes])
+        _output_columns(g, model, {("node", "N"): scores, ("root", "B"): roots})
     if model.parses:
         parse = _there(encoding.transitions).op("Cast", to=dtype)
         g.output(parse, "parse", dtype, ["N"])
+
+
+def _output_columns(g: Graph, model: Model, rows: dict[tuple[str, str], Value]) -> None:
+    """Declare what the heads give, which stands side by side in the rows of nodes and of roots."""
+    start = 0
+    for head in (model.head, model.vectors):
+        if head is not None:
+            for (name, axis), values in rows.items():
+                mine = values if model.vectors is None else values.narrow(1, start, head.classes)
+                g.output(mine, f"{name}_{head.gives}", FLOAT, [axis, head.classes])
+            start += head.classes
 
 
 def _there(value: Value | None) -> Value:
@@ -246,8 +264,9 @@ def _output_roots(g: Graph, model: Model, rows: Value, trees: Value) -> None:
     """The scores of roots, or of pairs of them, from the outputs (B, H) of the roots."""
     width, classes = model.encoder.hidden_size, model.head.classes
     if model.head.reads != "pairs":
-        (scores,) = inline(g, export_head(model.head, width), [rows])
-        g.output(scores, "root_scores", FLOAT, ["B", classes])
+        head = model.head if model.vectors is None else SideBySide(model.head, model.vectors)
+        (scores,) = inline(g, export_head(head, width), [rows])
+        _output_columns(g, model, {("root", "B"): scores})
         return
     # Counted, for a dimension of -1 has no answer where there are no rows.
     pairs = rows.view(trees // [2], 2 * width)

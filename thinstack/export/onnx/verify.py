@@ -240,10 +240,11 @@ def _check_metadata(metadata: dict[str, str], config: ModelConfig) -> Quantize:
 
 
 def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
-    """The outputs that the file gives. Raises ExportError unless they are the model's;
-    `node_scores` may be missing."""
+    """The outputs that the file gives. Raises ExportError unless they are the model's; those of
+    nodes may be missing."""
     names = [value.name for value in proto.graph.output]
-    expected = [name for name in model.output_names if name != "node_scores" or name in names]
+    optional = ("node_scores", "node_vectors")
+    expected = [name for name in model.output_names if name not in optional or name in names]
     if names != expected:
         raise ExportError(
             f"the ONNX file gives {', '.join(names)} where the model gives "

@@ -141,8 +141,9 @@ class TreeSentiment(BatchedPipe):
         for sentence, row in zip(sentences, scored.sentences, strict=True):
             start, end = sentence.characters[0, 0].item(), sentence.characters[-1, 1].item()
             read = text[start:end], tuple(sentence.words), sentence.characters - start
-            steps, scores, weight, parts, terms = row
-            said.append(Prediction(*read, steps, scores, view, weight, parts, start, terms))
+            steps, scores, weight, parts, terms, vectors = row
+            more = weight, parts, start, terms, vectors
+            said.append(Prediction(*read, steps, scores, view, *more))
         joint = alike(said) if self.aggregation == "sentences" else None
         if scored.joint is not None:
             joint = joined(scored.joint.scores[-1])

@@ -1,6 +1,6 @@
 """Another cell, with the mean of the words below a node beside what it gives."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 from pydantic import Field
@@ -24,11 +24,15 @@ class MeanBeside(Cell):
     its tree. Words stand at the leaves. State: the state of the other cell, the sum of the words
     and their number (n, 1).
 
+    With `reads = "state"`, out_j is the whole state of the other cell (h_j and c_j of an LSTM), m_j
+    and the logarithm of the number of words.
+
     Args:
         hidden_size: width of h. The output is wider by the width of m.
         cell: name of the other cell.
         options: options of the other cell.
         columns: how many of the first columns of words have a mean; None means all.
+        reads: what stands beside the mean, the output of the other cell or its state.
 
     Raises ConfigError for more columns than words have, and what creating the other cell raises.
     """
@@ -45,19 +49,22 @@ class MeanBeside(Cell):
         cell: str = "nary_lstm.v1",
         options: dict[str, Any] = {},  # noqa: B006  # pydantic copies it
         columns: Annotated[int, Field(gt=0)] | None = None,
+        reads: Literal["output", "state"] = "output",
     ):
         sizes = {"input_size": input_size, "hidden_size": hidden_size, "kinds": kinds}
         inner: Cell = manager().find("cell", cell).create(options, **sizes)
         width = first_columns(self.name, input_size, columns)
         super().__init__(
             input_size=input_size,
-            hidden_size=inner.hidden_size + width,
+            hidden_size=width
+            + (inner.hidden_size if reads == "output" else sum(inner.state_sizes) + 1),
             state_sizes=[*inner.state_sizes, width, 1],
             arity=inner.arity,
             kinds=inner.kinds,
             word_part=inner.word_part,
         )
         self.inner, self.columns, self.own = inner, width, len(inner.state_sizes)
+        self.reads_state = reads == "state"
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         number = inputs.new_ones([inputs.shape[0], 1])
@@ -73,4 +80,7 @@ class MeanBeside(Cell):
         return state
 
     def output(self, state: list[Tensor]) -> Tensor:
-        return torch.cat([self.inner.output(state[: self.own]), state[-2] / state[-1]], 1)
+        mean = state[-2] / state[-1]
+        if self.reads_state:
+            return torch.cat(state[: self.own] + [mean, state[-1].log()], 1)  # noqa: RUF005
+        return torch.cat([self.inner.output(state[: self.own]), mean], 1)
