@@ -91,9 +91,9 @@ class Prediction(Judgement):
         sizes = np.array([len(word) for word in words])
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
-        read, whole = (" ".join(words), tuple(words), offsets), (scored.transitions, scored.scores)
-        more = scored.terms, scored.vectors, predictor
-        return cls(*read, *whole, view, scored.weight, scored.parts, 0, *more)
+        return cls.of_sentence(
+            Sentence(" ".join(words), words, offsets, 0), scored, view, predictor
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:

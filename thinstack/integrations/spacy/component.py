@@ -142,8 +142,9 @@ class TreeSentiment(BatchedPipe):
             start, end = sentence.characters[0, 0].item(), sentence.characters[-1, 1].item()
             read = text[start:end], tuple(sentence.words), sentence.characters - start
             steps, scores, weight, parts, terms, vectors = row
-            more = weight, parts, start, terms, vectors
-            said.append(Prediction(*read, steps, scores, view, *more))
+            said.append(
+                Prediction(*read, steps, scores, view, weight, parts, start, terms, vectors)
+            )
         joint = alike(said) if self.aggregation == "sentences" else None
         if scored.joint is not None:
             joint = joined(scored.joint.scores[-1])
