@@ -92,7 +92,7 @@ class Prediction(Judgement):
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
         return cls.of_sentence(
-            Sentence(" ".join(words), words, offsets, 0), scored, view, predictor
+            Sentence(" ".join(words), [*words], offsets), scored, view, predictor
         )
 
     @property
