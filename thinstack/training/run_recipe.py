@@ -185,6 +185,7 @@ def _load(
         def say(line: str) -> None:
             console.print(as_text(line))
 
+        recipe.task.work_in(cache, on_read)
         teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read, say=say)
         return load_datasets(recipe, inputs, teach=teach)
 

@@ -1,7 +1,7 @@
 """The contract of a task: what is read, learnt and measured, and with which settings."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from torch import Tensor
 
+    from thinstack.bundle import Bundle
     from thinstack.core.config import ModelConfig
+    from thinstack.core.embedding import Leaves
     from thinstack.core.head import TaskHead
     from thinstack.core.model.model import Model
     from thinstack.data.words.vocabulary import Vocabulary
@@ -128,6 +130,25 @@ class Task(Named):
         """What an item has in common with others that must be set aside together with it."""
         return id(item)
 
+    def leaves(
+        self,
+        recipe: "Recipe",
+        data: Path,
+        items: Sequence[Any],
+        words: Iterable[str],
+        width: int,
+        start: "Bundle | None",
+    ) -> "Leaves":
+        """The vocabulary, the leaf table and other first weights, as
+        `thinstack.training.loop.initial.first_leaves` makes them. `items`: those to train on."""
+        from thinstack.training.loop.initial import first_leaves
+
+        return first_leaves(recipe, data, words, width, start)
+
+    def work_in(self, folder: Path, on_read: Callable[[str, int, int], object]) -> None:
+        """Take the folder in which the task may keep what it computes, and who is told of it: what
+        is read, how many are done, and how many there are."""
+
     # -- what fits
 
     def check(self, recipe: "Recipe") -> None:
@@ -173,11 +194,12 @@ class Task(Named):
         batch: "Minibatch",
         training: "TrainingConfig",
         initial: "Model | None",
+        epoch: int,
     ) -> Losses:
         """The summed losses of the task and of a parser, and the numbers of their cases.
 
-        `initial`: the model where learning started, if `keeps_start`. By default it is the loss of
-        the head over all targets.
+        `initial`: the model where learning started, if `keeps_start`. `epoch`: from 1. By default
+        it is the loss of the head over all targets.
         """
         from thinstack.training.loop.losses import joint_losses
 

@@ -173,7 +173,7 @@ class TextLearner:
         batch = minibatch(examples, [source] * len(examples))
         model.train()
         initial = self._learner.initial
-        (total, _), _ = self.task.loss(model, batch, self.training, initial)
+        (total, _), _ = self.task.loss(model, batch, self.training, initial, 1)
         loss: torch.Tensor = total / batch.size
         self._learner.learn(loss)
         if not math.isfinite(value := float(loss.detach())):

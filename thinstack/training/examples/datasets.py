@@ -20,7 +20,6 @@ from thinstack.training.examples.example import Example
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.set_aside import set_aside, set_aside_share
 from thinstack.training.lesson import Treebank
-from thinstack.training.loop.initial import first_leaves
 from thinstack.training.loop.teaching import Taught, check_drawn, taught_examples, taught_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
@@ -96,7 +95,7 @@ def load_datasets(
     taught = teach(recipe, train, held + dev, data) if has_lessons else []
     learnt = [tree.tree.tree.words for tree in taught] or _sentences(task, train)
     words = (word for sentence in learnt for word in sentence)
-    vocabulary, table, weights = first_leaves(recipe, data, words, width, start)
+    vocabulary, table, weights = task.leaves(recipe, data, train, words, width, start)
     files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
     tested = []
     if recipe.data.test is not None:

@@ -204,7 +204,7 @@ def _one_epoch(
         examples = [drawn.examples[place] for place in chosen]
         sources = [drawn.sources[place] for place in chosen]
         batch = minibatch(examples, sources, model.oracle if task.teaches_parser else None)
-        losses, counts = task.loss(model, batch, config, learner.initial)
+        losses, counts = task.loss(model, batch, config, learner.initial, drawn.number)
         learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
         losses_so_far += torch.stack(losses).detach()
         cases += counts

@@ -116,7 +116,12 @@ class Treebank(Task):
             )
 
     def loss(
-        self, model: Model, batch: Minibatch, training: TrainingConfig, initial: Model | None
+        self,
+        model: Model,
+        batch: Minibatch,
+        training: TrainingConfig,
+        initial: Model | None,
+        epoch: int,
     ) -> Losses:
         return joint_losses(model, batch, training, self.root_weight, self.group_weight)
 

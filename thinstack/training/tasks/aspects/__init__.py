@@ -186,7 +186,12 @@ class Aspects(TextTask):
     # -- learning and measuring
 
     def loss(
-        self, model: Model, batch: Minibatch, training: TrainingConfig, initial: Model | None
+        self,
+        model: Model,
+        batch: Minibatch,
+        training: TrainingConfig,
+        initial: Model | None,
+        epoch: int,
     ) -> Losses:
         return aspect_losses(model, batch, training)
 

@@ -131,7 +131,12 @@ class Texts(TextTask):
         return self.phrase_penalty > 0
 
     def loss(
-        self, model: Model, batch: Minibatch, training: TrainingConfig, initial: Model | None
+        self,
+        model: Model,
+        batch: Minibatch,
+        training: TrainingConfig,
+        initial: Model | None,
+        epoch: int,
     ) -> Losses:
         settings = {"neighbours": self.neighbours, "penalty": self.phrase_penalty}
         return text_losses(model, batch, training, initial, **settings)

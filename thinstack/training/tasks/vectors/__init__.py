@@ -1,0 +1,259 @@
+"""The task of vectors: a sentence encoder says what each phrase of a text is like."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field, PrivateAttr
+from torch import Tensor
+
+from thinstack.bundle import Bundle, open_bundle
+from thinstack.core.config import ModelConfig
+from thinstack.core.embedding import Leaves
+from thinstack.core.model.model import Model
+from thinstack.core.transitions import spans_of
+from thinstack.data.files.paths import FilePath
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import ConfigError, DataError
+from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.vector_figures import nearest_figures
+from thinstack.plugins.build import build_model
+from thinstack.plugins.kinds import hookimpl
+from thinstack.runtime.predictor import Predictor
+from thinstack.text.given_trees import tree_maker
+from thinstack.training.examples.example import Example, Minibatch, forests_of
+from thinstack.training.examples.labelled import IntArray, LabelledForest
+from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Losses, Task
+from thinstack.training.tasks.vectors.encoder import CHUNK, Pooling, StringEncoder, TeacherTable
+from thinstack.training.tasks.vectors.loss import head_of_vectors, mean_losses, vector_losses
+from thinstack.training.tasks.vectors.phrases import (
+    Text,
+    Tree,
+    draw_nodes,
+    forest_of,
+    parse,
+    read_texts,
+)
+from thinstack.training.tasks.vectors.start import start_of
+
+__all__ = ["thinstack_tasks"]
+
+MEAN_BESIDE = "mean_beside.v1"
+SEED = 0
+"""Of the phrases that are drawn: all seeds of a recipe learn the same."""
+
+
+class VectorsOfPhrases(Task):
+    """Learns the vector that a sentence encoder gives to the string of each phrase, and beside it
+    what another bundle says of the phrase: its classes, and the trees.
+
+    Phrases of each text are drawn once. In the first epochs (`mean_epochs`) no tree is composed:
+    the leaf table and what the head makes of the mean of words learn alone, which is several times
+    as fast.
+    """
+
+    name: ClassVar[str] = "vectors.v1"
+    summary: ClassVar[str] = "the vectors of phrases, as a sentence encoder gives them"
+    heads: ClassVar = ("nodes",)
+    items: ClassVar[str] = "texts"
+    figures: ClassVar = {
+        "cosine": "cosine to the teacher",
+        "first": "teacher's nearest phrase first",
+        "among_ten": "among ten",
+    }
+    watched: ClassVar = ("among_ten",)
+
+    encoder: str = Field(
+        description="The teacher: a sentence encoder of transformers, a folder in that of the data "
+        "or a name on the Hugging Face hub."
+    )
+    pooling: Pooling | None = Field(
+        default=None,
+        description="How the teacher makes the vector of a string of those of its pieces: their "
+        '"mean", or the first one ("cls"). By default as 1_Pooling/config.json in its folder says.',
+    )
+    guide: str = Field(
+        default="sentiment",
+        description="Name or folder of the bundle that makes the trees of texts. A model with "
+        "labels learns its classes too, which must be the same.",
+    )
+    text_column: str = Field(default="text", description="The column of the texts.")
+    phrases: int = Field(
+        default=4,
+        ge=1,
+        description="So many phrases of each text are learnt, beside the whole text.",
+    )
+    max_words: int = Field(default=100, ge=2, description="Longer texts are left out.")
+    mean_epochs: int = Field(
+        default=0,
+        ge=0,
+        description="So many of the epochs, the first ones, learn vectors without a tree.",
+    )
+    class_weight: float = Field(
+        default=0.5, ge=0, description="How much the guide's classes count in the loss."
+    )
+    short: int = Field(
+        default=128, ge=2, description="So many first columns are also good by themselves."
+    )
+    short_weight: float = Field(
+        default=0.25, ge=0, description="How much these columns count in the loss."
+    )
+    _folder: Path | None = PrivateAttr(default=None)
+    _on_read: Callable[[str, int, int], object] = PrivateAttr(default=lambda *_: None)
+    _teacher: TeacherTable | None = PrivateAttr(default=None)
+
+    @property
+    def bundles(self) -> tuple[str, ...]:
+        return (self.guide,)
+
+    @property
+    def teaches_parser(self) -> bool:
+        return True
+
+    def work_in(self, folder: Path, on_read: Callable[[str, int, int], object]) -> None:
+        self._folder, self._on_read = folder, on_read
+
+    # -- data
+
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Text]:
+        return read_texts(path, self)
+
+    def sentences(self, item: Text) -> Iterable[Sequence[str]]:
+        return [sentence.words for sentence in item.sentences]
+
+    def group_of(self, item: Text) -> str:
+        return item.text.lower()
+
+    def leaves(
+        self,
+        recipe: Recipe,
+        data: Path,
+        items: Sequence[Text],
+        words: Iterable[str],
+        width: int,
+        start: Bundle | None,
+    ) -> Leaves:
+        """The leaves as the teacher's vectors of pieces say them, unless learning starts from a
+        bundle."""
+        words = list(words)
+        leaves = super().leaves(recipe, data, items, words, width, start)
+        encoder = StringEncoder(self.encoder, data, self.pooling)
+        size = head_of_vectors(build_model(recipe.model, entries=1)).classes
+        self._teacher = TeacherTable(encoder, size, self._folder)
+        self._teacher.turn_to([item.text for item in items[:CHUNK]])
+        if recipe.init is not None:
+            return leaves
+        return start_of(recipe, leaves.vocabulary, words, self._teacher)
+
+    def examples(
+        self,
+        items: Sequence[Text],
+        vocabulary: Vocabulary,
+        recipe: Recipe,
+        *,
+        reads: str,
+        file: Path,
+    ) -> list[Example]:
+        if not items:
+            return []
+        assert self._teacher is not None, "leaves are read first"
+        draw, examples, drawn = np.random.default_rng(SEED), list[Example](), list[IntArray]()
+        strings = list[str]()
+        for text, tree in zip(items, self._trees(items, recipe.model), strict=True):
+            steps, soft = tree.transitions, tree.scores.astype(np.float16)
+            nodes = draw_nodes(steps, self.phrases, draw)
+            none, targets = np.zeros(len(steps), np.float16), np.full(len(steps), -1, np.int32)
+            forest, whole = forest_of(text, steps, vocabulary), len(steps) - 1
+            labelled = LabelledForest(forest, targets, whole, none, none, soft)
+            examples.append(
+                Example({"gold": labelled if soft.size else labelled._replace(soft=None)})
+            )
+            drawn.append(nodes)
+            strings += text.strings(spans_of(steps)[nodes])
+        rows = self._teacher.rows_of(strings, self._on_read)
+        ends = np.cumsum([len(nodes) for nodes in drawn])
+        for example, nodes, part in zip(examples, drawn, np.split(rows, ends[:-1]), strict=True):
+            example.gold.targets[nodes] = part
+        return examples
+
+    def _trees(self, items: Sequence[Text], model: ModelConfig) -> Iterable[Tree]:
+        """The guide's trees of texts, with its scores if they are learnt. A model without a parser
+        learns over the trees that it will get."""
+        if not model.parses:
+            maker, none = tree_maker(model.tree_source), np.zeros((0, 0), np.float32)
+            return (Tree(maker(text.words), none) for text in items)
+        guide = Predictor(open_bundle(self.guide))
+        if model.labels not in ((), guide.config.labels):
+            raise ConfigError(
+                f"task.guide: expected the classes of model.labels ({', '.join(model.labels)}), "
+                f"found {', '.join(guide.config.labels) or 'none'} in {self.guide}; take these as "
+                "labels"
+            )
+        trees = parse(items, guide)
+        return (
+            trees if model.labels else (tree._replace(scores=tree.scores[:, :0]) for tree in trees)
+        )
+
+    # -- what fits
+
+    def check(self, recipe: Recipe) -> None:
+        model = recipe.model
+        if model.trees != "binary" or model.cell.name != MEAN_BESIDE or not model.gives_vectors:
+            raise ValueError(
+                f"model: expected binary trees, the cell {MEAN_BESIDE} and a head of vectors such "
+                "as vector.v1 (model.head, or model.vectors beside labels), found trees = "
+                f"{model.trees!r}, {model.cell.name} and {model.head.name}"
+            )
+        if model.cell.options.get("reads") != "state":
+            raise ValueError('model.cell.options: expected reads = "state", for vectors read it')
+        if recipe.training.trees != ("gold",):
+            raise ValueError(
+                "training: vectors are learnt on the guide's trees; expected gold alone"
+            )
+        if model.labels and not model.parses:
+            raise ValueError("model.labels: classes are those of the guide's trees; add a parser")
+
+    # -- learning and measuring
+
+    def loss(
+        self,
+        model: Model,
+        batch: Minibatch,
+        training: TrainingConfig,
+        initial: Model | None,
+        epoch: int,
+    ) -> Losses:
+        vectors = self._teacher_vectors(batch.targets)
+        if epoch <= self.mean_epochs:
+            return mean_losses(model, batch, vectors, self)
+        return vector_losses(model, batch, vectors, self, training)
+
+    def _teacher_vectors(self, targets: NDArray[Any]) -> Tensor:
+        """The teacher's vectors (n, D) of the targets that have one."""
+        assert self._teacher is not None, "examples are made first"
+        return torch.from_numpy(self._teacher.vectors[targets[targets >= 0]].astype(np.float32))
+
+    def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
+        return ("gold", "self") if recipe.model.parses else ("gold",)
+
+    @torch.inference_mode()
+    def measure(
+        self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
+    ) -> tuple[Figures, None]:
+        model.eval()
+        parts = []
+        for part, forest in forests_of(examples, source):
+            targets = np.concatenate([example.trees[source].targets for example in part])
+            rows = model(model.inputs(forest))["node_vectors"][torch.from_numpy(targets >= 0)]
+            parts.append((rows, self._teacher_vectors(targets)))
+        vectors, teacher = (torch.cat(one) for one in zip(*parts, strict=True))
+        return nearest_figures(vectors.cpu().numpy(), teacher.numpy()), None
+
+
+@hookimpl
+def thinstack_tasks() -> list[type[Task]]:
+    return [VectorsOfPhrases]

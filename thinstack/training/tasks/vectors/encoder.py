@@ -1,0 +1,163 @@
+"""A sentence encoder of transformers as a teacher: the vectors of strings, kept in a folder."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+from torch import Tensor
+
+from thinstack.data.files.pretrained_models import hub_answers, quiet, readable
+from thinstack.data.files.writing import write_atomically
+from thinstack.errors import ConfigError, needs_extra
+from thinstack.plugins.embeddings.transformer.pretrained import variant_of
+from thinstack.training.loop.precision import faster_in_bf16
+
+EXPECTED: Final = "task.encoder: expected a sentence encoder of transformers"
+POOLING_FILE: Final = "1_Pooling/config.json"
+"""Where a model of sentence-transformers says how it pools."""
+
+MOST_PIECES: Final = 64
+"""Pieces of a string that are read; what follows is left out."""
+BATCH_PIECES: Final = 2048
+CHUNK: Final = 20_000
+"""Strings whose vectors are one file. A run that was stopped goes on after the last."""
+
+Pooling = Literal["mean", "cls"]
+"""The vector of a string: the mean of the outputs of its pieces, or the output of the first one."""
+
+Vectors = NDArray[np.float16]
+
+
+class StringEncoder:
+    """A sentence encoder in a folder under `data`, or one of the hub.
+
+    Attributes:
+        width: the columns of its vectors.
+        digest: of its weights and its pooling.
+
+    Raises DataError if there is no such encoder, ConfigError if nothing says how it pools, and
+    MissingExtraError without transformers.
+    """
+
+    def __init__(self, name: str, data: Path, pooling: Pooling | None):
+        with needs_extra("transformers"):
+            import transformers
+        folder = data / name if (data / name).is_dir() else Path(name)
+        source = {"local_files_only": folder.is_dir() or not hub_answers()}
+        with quiet(transformers), readable(EXPECTED, name, folder, SafetensorError):
+            place = str(folder) if folder.is_dir() else name
+            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **source)
+            model: Any = transformers.AutoModel.from_pretrained(
+                place, variant=variant_of(folder), dtype=torch.float32, **source
+            )
+        self._pooling = pooling or _stated_pooling(folder)
+        self.width: int = model.config.hidden_size
+        digest = hashlib.sha256(self._pooling.encode())
+        for key, weight in sorted(model.state_dict().items()):
+            digest.update(key.encode() + weight.contiguous().numpy().tobytes())
+        self.digest = digest.hexdigest()
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        dtype = torch.bfloat16 if faster_in_bf16(self._device) else torch.float32
+        self._model = model.to(self._device, dtype).eval()
+
+    @torch.inference_mode()
+    def encode(self, strings: Sequence[str]) -> Vectors:
+        """The vectors (n, width) of strings, of length 1."""
+        cut = {"truncation": True, "max_length": MOST_PIECES}
+        rows = self._tokenizer(list(strings), **cut)["input_ids"] if strings else []
+        vectors = np.zeros((len(rows), self.width), np.float16)
+        lengths = np.array([len(row) for row in rows])
+        for length in np.unique(lengths):  # equal lengths need no padding
+            places = np.flatnonzero(lengths == length)
+            for part in np.array_split(places, -(-len(places) * int(length) // BATCH_PIECES)):
+                ids = torch.tensor([rows[place] for place in part], device=self._device)
+                outputs: Tensor = self._model(ids).last_hidden_state.float()
+                pooled = outputs.mean(1) if self._pooling == "mean" else outputs[:, 0]
+                vectors[part] = torch.nn.functional.normalize(pooled, dim=1).cpu().numpy()
+        return vectors
+
+
+def _stated_pooling(folder: Path) -> Pooling:
+    stated = folder / POOLING_FILE
+    modes = json.loads(stated.read_bytes()) if stated.is_file() else {}
+    if modes.get("pooling_mode_mean_tokens"):
+        return "mean"
+    if modes.get("pooling_mode_cls_token"):
+        return "cls"
+    raise ConfigError(
+        f"task.pooling: {folder} does not say how the vector of a string is made of those of its "
+        'pieces; write pooling = "mean" or "cls", as its makers trained it'
+    )
+
+
+class TeacherTable:
+    """The vectors that an encoder gives to strings, turned to their `size` main directions.
+
+    Attributes:
+        vectors: (n, size) float16 of length 1, a row for each string so far.
+        rotation: (width, size), the main directions, without centring; at first those of columns.
+    """
+
+    def __init__(self, encoder: StringEncoder, size: int, folder: Path | None):
+        if size > encoder.width:
+            raise ConfigError(
+                f"model.vectors: expected a size of at most {encoder.width}, the columns of the "
+                f"encoder, found {size}; make it smaller"
+            )
+        self.encoder, self._size, self._folder = encoder, size, folder
+        self._rows = dict[str, int]()
+        self._parts: list[Vectors] = []
+        self.rotation = np.eye(encoder.width, size, dtype=np.float32)
+
+    def rows_of(
+        self, strings: Sequence[str], on_read: Callable[[str, int, int], object]
+    ) -> NDArray[np.int32]:
+        """The row of each string; new ones are encoded. `on_read`: takes what is read, how many
+        strings are done, and how many there are."""
+        new = [string for string in dict.fromkeys(strings) if string not in self._rows]
+        for start in range(0, len(new), CHUNK):
+            on_read("phrases", start, len(new))
+            chunk = new[start : start + CHUNK]
+            self._parts.append(self._turned(self._encoded(chunk)))
+            self._rows |= zip(chunk, range(len(self._rows), len(self._rows) + CHUNK), strict=False)
+        return np.array([self._rows[string] for string in strings], np.int32)
+
+    def turn_to(self, strings: Sequence[str]) -> None:
+        """Take the main directions of the vectors of these strings."""
+        rows = self._encoded(strings).astype(np.float32)
+        self.rotation = np.linalg.svd(rows, full_matrices=False)[2][: self._size].T
+
+    @property
+    def vectors(self) -> Vectors:
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.zeros((0, self._size), np.float16), *self._parts])]
+        return self._parts[0]
+
+    def turned_strings(self, strings: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors (n, size) of strings in the main directions, not of length 1."""
+        return self._encoded(strings).astype(np.float32) @ self.rotation
+
+    def _turned(self, vectors: Vectors) -> Vectors:
+        turned = vectors.astype(np.float32) @ self.rotation
+        lengths = np.linalg.norm(turned, axis=1, keepdims=True)
+        return np.asarray(turned / lengths, np.float16)
+
+    def _encoded(self, strings: Sequence[str]) -> Vectors:
+        """The vectors of a chunk, from its file if there is one."""
+        if self._folder is None:
+            return self.encoder.encode(strings)
+        digest = hashlib.sha256("\n".join([self.encoder.digest, *strings]).encode())
+        path = self._folder / f"vectors-{digest.hexdigest():.32}.safetensors"
+        if path.exists():
+            stored: Vectors = load_file(path)["vectors"]
+            return stored
+        vectors = self.encoder.encode(strings)
+        write_atomically(path, save({"vectors": vectors}))
+        return vectors

@@ -1,0 +1,96 @@
+"""The losses of vectors of phrases, of the classes that a guide gives them, and of a parser."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from thinstack.core.fast import one_weight_gradient
+from thinstack.core.head import TaskHead
+from thinstack.core.model.model import Joint, Model
+from thinstack.core.transitions import spans_of
+from thinstack.plugins.cells.mean_beside import MeanBeside
+from thinstack.plugins.heads.vector import unit
+from thinstack.training.examples.example import Minibatch
+from thinstack.training.loop.losses import beside_parsing, sent
+from thinstack.training.loop.precision import lower_precision
+from thinstack.training.recipe import TrainingConfig
+from thinstack.training.task import Losses
+
+if TYPE_CHECKING:
+    from thinstack.training.tasks.vectors import VectorsOfPhrases
+
+SIMILARITY_WEIGHT: Final = 10.0
+"""How much the mean squared difference of the cosines of a batch counts beside 1 - cosine."""
+
+
+def head_of_vectors(model: Model) -> TaskHead:
+    """The head of a model that gives vectors."""
+    return model.head if model.vectors is None else model.vectors
+
+
+def vector_losses(
+    model: Model,
+    batch: Minibatch,
+    teacher: Tensor,
+    task: "VectorsOfPhrases",
+    training: TrainingConfig,
+) -> Losses:
+    """The losses of a minibatch, as if each were a sum over its texts. `teacher`: (n, D), the
+    vectors of its targets that have one."""
+    learnt = torch.from_numpy(np.flatnonzero(batch.targets >= 0))
+    inputs = model.inputs(batch.forest)
+    with lower_precision(model, training), one_weight_gradient():
+        encoding = model.encode(inputs, True)
+        rows = encoding.stacked.index_select(0, encoding.places[learnt])
+        logits = model.head(encoding.stacked) if batch.soft is not None else encoding.stacked
+        vectors = head_of_vectors(model)(rows).float()
+    loss = similarity_loss(vectors, teacher, task)
+    if batch.soft is not None:
+        soft = sent(batch.soft, logits)
+        classes = -(soft * logits.float().index_select(0, encoding.places).log_softmax(1)).sum(1)
+        loss = loss + task.class_weight * classes.mean()
+    joint = Joint(logits, encoding.choices.float(), encoding.free)
+    return beside_parsing(model, batch, joint, (loss * batch.size, batch.size))
+
+
+def mean_losses(
+    model: Model, batch: Minibatch, teacher: Tensor, task: "VectorsOfPhrases"
+) -> Losses:
+    """The losses of vectors that are made of the mean of words alone: the rest of the state is 0,
+    and no tree is composed."""
+    words = model.embed(model.inputs(batch.forest))
+    spans = torch.from_numpy(spans_of(batch.forest.transitions)[batch.targets >= 0])
+    sums = torch.nn.functional.pad(words.cumsum(0), (0, 0, 1, 0))
+    total = sums.index_select(0, spans[:, 1]) - sums.index_select(0, spans[:, 0])
+    count = (spans[:, 1] - spans[:, 0]).unsqueeze(1).float()
+    cell = cell_of(model)
+    empty = [total.new_zeros(len(total), width) for width in cell.state_sizes[: cell.own]]
+    rows = cell.output([*empty, total[:, : cell.columns], count])
+    loss = similarity_loss(head_of_vectors(model)(rows), teacher, task)
+    return (loss * batch.size, loss.new_zeros([])), (batch.size, 0)
+
+
+def cell_of(model: Model) -> MeanBeside:
+    """The cell of a model, which the task has checked."""
+    return next(part for part in model.encoder.modules() if isinstance(part, MeanBeside))
+
+
+def similarity_loss(vectors: Tensor, teacher: Tensor, task: "VectorsOfPhrases") -> Tensor:
+    """1 - cosine to the teacher's vectors (n, D), the mean over them, with the mean squared
+    difference of the cosines of all pairs beside it. The same for the first `task.short` columns,
+    weighed by `task.short_weight` (Kusupati et al. 2022)."""
+    loss = _similarity_loss(vectors, teacher)
+    if task.short_weight:
+        columns = slice(task.short)
+        short = _similarity_loss(vectors[:, columns], unit(teacher[:, columns]))
+        loss = loss + task.short_weight * short
+    return loss
+
+
+def _similarity_loss(vectors: Tensor, teacher: Tensor) -> Tensor:
+    rows, n = unit(vectors), max(len(vectors), 2)
+    differences = rows @ rows.T - teacher @ teacher.T
+    pairs = (differences * differences).sum() / (n * (n - 1))
+    return (1 - (rows * teacher).sum(1)).mean() + SIMILARITY_WEIGHT * pairs
