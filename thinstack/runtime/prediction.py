@@ -14,6 +14,7 @@ from thinstack.runtime.aspects import aspect_data
 from thinstack.runtime.judgement import Judgement
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.scored import Scored, Spans, scored_spans
+from thinstack.runtime.vectors import stored, unit
 from thinstack.runtime.views import View
 from thinstack.text.sentences import Sentence
 
@@ -47,7 +48,8 @@ class Prediction(Judgement):
         start: the character of the whole text that the sentence starts at.
         terms: (N,) float32, how probably each phrase is a term. None unless the model is one of
             aspects.
-        vectors: (N, D) float16, the vector of each phrase, of length 1. None of a model without
+        vectors: (N, D) float16, the vector of each phrase, of length 1 but for rounding
+            (`vector` and `Phrase.vector` are of length 1 in float32). None of a model without
             vectors.
         predictor: the predictor that made this, for `why`. None in a pickle or a copy.
     """
@@ -118,6 +120,12 @@ class Prediction(Judgement):
         """The phrases of the tree, in the order of its nodes: first words, the sentence last. Empty
         if only the sentence has scores."""
         return Nodes(self).phrases() if self._scores_phrases else ()
+
+    @property
+    def vector(self) -> NDArray[np.float32]:
+        """The vector of the sentence (D,), of length 1. Raises InputError if the model gives no
+        vectors."""
+        return unit(stored(self.vectors)[-1])
 
     @property
     def spans(self) -> NDArray[np.int64]:
