@@ -16,13 +16,18 @@ LEFT, RIGHT = _RNG.normal(size=(2, SIZE, SIZE)).astype(np.float32)
 TO_CLASSES = np.outer([2, -2, 1, 0], [-1, 0, 1]).astype(np.float32)
 
 
+def joined_by_hand(left, right):
+    """The state of a node from those of its parts."""
+    return np.tanh(left @ LEFT.astype(float) + right @ RIGHT.astype(float))
+
+
 def rows_by_hand(words, transitions):
-    """The state of each node: tanh(left @ LEFT + right @ RIGHT) over the rows of its words."""
+    """The state of each node, that of a word from the table."""
     rows, stack, following = [], [], iter(words)
     for step in transitions:
         if step:
             right, left = stack.pop(), stack.pop()
-            row = np.tanh(left @ LEFT.astype(float) + right @ RIGHT.astype(float))
+            row = joined_by_hand(left, right)
         else:
             word = next(following).lower()
             row = TABLE[WORDS.index(word) + 1 if word in WORDS else 0].astype(float)

@@ -16,6 +16,7 @@ from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scorer import Scorer
+from thinstack.runtime.span_vectors import span_vectors
 from thinstack.runtime.stream import OnError, Reader
 from thinstack.runtime.vectors import encode, similarity
 from thinstack.runtime.why import Contribution, contributions
@@ -197,6 +198,14 @@ class Predictor(Scorer):
         Raises InputError as `encode` does, and for vectors of another size.
         """
         return similarity(self, a, b)
+
+    def span_vectors(
+        self, prediction: Prediction, spans: Iterable[tuple[int, int]]
+    ) -> NDArray[np.float32]:
+        """The vectors (k, D), of length 1, of k spans of words [start, end) of a prediction that
+        this model made, as `vector_of` makes them. All take one call of the model. Raises
+        InputError for a span that is not inside the sentence, and as `vector_of` does."""
+        return span_vectors(prediction, spans, self)
 
     def why(self, prediction: Prediction) -> list[Contribution]:
         """How much each phrase contributes to the label of a prediction that this model made.
