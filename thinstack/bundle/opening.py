@@ -13,7 +13,8 @@ BUNDLED = Path(__file__).parent / "bundled"
 MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
 _IN_A_CLONE = "pip install ./models/thinstack-{} in a clone of thinstack's repository"
 SEPARATE = {
-    name: _IN_A_CLONE.format(name) for name in ("sentiment-context", "aspects", "aspects-small")
+    name: _IN_A_CLONE.format(name)
+    for name in ("sentiment-context", "aspects", "aspects-small", "vectors")
 }
 """How to install the models that the repository has beside thinstack."""
 

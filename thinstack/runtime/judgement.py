@@ -4,9 +4,13 @@ import json
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from thinstack.runtime.aspects import Aspect, about, aspects
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Phrase, shown
+from thinstack.runtime.span_vectors import place_of, span_vectors
 from thinstack.runtime.views import View
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ class Judgement(ABC):
 
     text: str
     view: View
+    start: int = 0
 
     @property
     @abstractmethod
@@ -64,6 +69,21 @@ class Judgement(ABC):
         """The phrases of all sentences in turn, each in the order of the nodes of its tree: words
         before the phrases around them. Empty if the model scores only sentences."""
         return tuple(phrase for sentence in self._read for phrase in sentence.phrases)
+
+    def vector_of(self, start: int, end: int) -> NDArray[np.float32]:
+        """The vector (D,), of length 1, of any words of a sentence: the characters [start, end) of
+        the whole text, as a phrase has them.
+
+        Words that are a phrase of the tree have its vector. Of others, the largest phrases inside
+        are joined from left to right by the model, which takes a call of it.
+
+        Raises InputError for characters outside of the text, of several sentences or without a
+        word, and for those that cut a word in two. Also if the model gives no vectors, and for
+        words that are no phrase if there is no `predictor` any more.
+        """
+        sentence, words = place_of(self._read, self.text, start, end, self.start)
+        vector: NDArray[np.float32] = span_vectors(sentence, [words], sentence.predictor)[0]
+        return vector
 
     def highlights(self, n: int = 3) -> list[Phrase]:
         """The phrases that say most, at most `n`, the strongest first.

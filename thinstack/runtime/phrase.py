@@ -4,8 +4,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT
+from thinstack.runtime.vectors import stored, unit
 
 if TYPE_CHECKING:
     from thinstack.runtime.aspects import Aspect
@@ -175,6 +177,11 @@ class Phrase(NodeView):
     def end(self) -> int:
         """The character of the whole text behind it."""
         return self._nodes.ends[self.node]
+
+    @property
+    def vector(self) -> NDArray[np.float32]:
+        """Its vector (D,), of length 1. Raises InputError if the model gives no vectors."""
+        return unit(stored(self.sentence.vectors)[self.node])
 
     @property
     def parent(self) -> "Phrase | None":

@@ -14,6 +14,8 @@ from thinstack.runtime.aspects import aspect_data
 from thinstack.runtime.judgement import Judgement
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.scored import Scored, Spans, scored_spans
+from thinstack.runtime.span_vectors import LOST
+from thinstack.runtime.vectors import stored, unit
 from thinstack.runtime.views import View
 from thinstack.text.sentences import Sentence
 
@@ -47,9 +49,11 @@ class Prediction(Judgement):
         start: the character of the whole text that the sentence starts at.
         terms: (N,) float32, how probably each phrase is a term. None unless the model is one of
             aspects.
-        vectors: (N, D) float16, the vector of each phrase, of length 1. None of a model without
+        vectors: (N, D) float16, the vector of each phrase, of length 1 but for rounding
+            (`vector` and `Phrase.vector` are of length 1 in float32). None of a model without
             vectors.
-        predictor: the predictor that made this, for `why`. None in a pickle or a copy.
+        predictor: the predictor that made this, for `why` and `vector_of`. None in a pickle or a
+            copy.
     """
 
     text: str
@@ -120,6 +124,12 @@ class Prediction(Judgement):
         return Nodes(self).phrases() if self._scores_phrases else ()
 
     @property
+    def vector(self) -> NDArray[np.float32]:
+        """The vector of the sentence (D,), of length 1. Raises InputError if the model gives no
+        vectors."""
+        return unit(stored(self.vectors)[-1])
+
+    @property
     def spans(self) -> NDArray[np.int64]:
         """Words [start, end) of each phrase that has scores, (N, 2)."""
         return scored_spans(self.transitions, self.node_scores, len(self.words))
@@ -167,10 +177,7 @@ class Prediction(Judgement):
         """How much each phrase contributes to the label (`thinstack.runtime.why.contributions`).
         Raises InputError as that function does, and if `predictor` is None."""
         if self.predictor is None:
-            raise InputError(
-                "this prediction has lost its predictor, because it comes from a Doc, a pickle or "
-                "a copy: call predictor.why(prediction)"
-            )
+            raise InputError(f"{LOST}why(prediction)")
         return self.predictor.why(self)
 
     def to_nested(self) -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """`Predictor`: a model that is called with texts. It needs only numpy and onnxruntime."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self, overload
+from typing import Any, Self, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import installed_name
@@ -9,12 +12,18 @@ from thinstack.core import Tree
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import BundleError, UnknownNameError
+from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scorer import Scorer
+from thinstack.runtime.span_vectors import span_vectors
 from thinstack.runtime.stream import OnError, Reader
+from thinstack.runtime.vectors import encode, similarity
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
+
+One: TypeAlias = str | Phrase | Prediction | Result
+"""What has one vector."""
 
 _PICKLED = "the predictor comes from a pickle, which holds only the name or path of its bundle"
 _AGAIN = "load the model, and pickle that"
@@ -34,6 +43,7 @@ class Predictor(Scorer):
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.
+        width: the number of columns D of a vector; 0 if the model gives no vectors.
         labels: the C class names, as the view shows them.
         view: which classes are shown, and how probable a label must be.
         phrases: whether phrases have scores. They have none if the task head reads only roots, or
@@ -153,6 +163,49 @@ class Predictor(Scorer):
         """Predictions for sentences of words. Sources and errors are as for `trees_and_scores`."""
         scored = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
         return [Prediction.of_words(words, result, self.view, self) for words, result in scored]
+
+    def encode(
+        self, texts: str | Iterable[str], *, sign: bool = False, on_error: OnError | None = None
+    ) -> NDArray[np.float32]:
+        """The vectors of texts, (n, D) of length 1, one row per text; of a single text, (D,).
+        `Result.vector` describes them. Memory stays bounded, but for the rows.
+
+        `sign`: whether to add a column of polarity, for (n, D + 1): sqrt(0.3) * s, where s is
+        sign(p) * sqrt(|p|) for the polarity p. The inner product of two rows is then their cosine
+        plus 0.3 * s1 * s2, so opposite opinions are less similar. Such rows are longer than 1.
+
+        `on_error` is as `stream` has it. It is also called for a text without words, and the row of
+        a text that it is called for is NaN.
+
+        Raises InputError for a model without vectors; for `sign`, if its classes are not a scale of
+        sentiment; for a text without words, with its place from 0; and as `stream` does.
+        """
+        return encode(self, texts, sign=sign, on_error=on_error)
+
+    @overload
+    def similarity(self, a: One, b: One) -> float: ...
+
+    @overload
+    def similarity(self, a: Any, b: Any) -> NDArray[np.float32]: ...
+
+    def similarity(self, a: Any, b: Any) -> float | NDArray[np.float32]:
+        """How similar two texts are: the cosine of their vectors, from -1 to 1. Of lists of n and m
+        texts, the cosines (n, m); of a text and a list, (m,).
+
+        In place of a text, you can give anything of this model that has a vector: a phrase, a
+        sentence, a result, or rows of `encode` with D columns.
+
+        Raises InputError as `encode` does, and for vectors of another size.
+        """
+        return similarity(self, a, b)
+
+    def span_vectors(
+        self, prediction: Prediction, spans: Iterable[tuple[int, int]]
+    ) -> NDArray[np.float32]:
+        """The vectors (k, D), of length 1, of k spans of words [start, end) of a prediction that
+        this model made, as `vector_of` makes them. All take one call of the model. Raises
+        InputError for a span that is not inside the sentence, and as `vector_of` does."""
+        return span_vectors(prediction, spans, self)
 
     def why(self, prediction: Prediction) -> list[Contribution]:
         """How much each phrase contributes to the label of a prediction that this model made.

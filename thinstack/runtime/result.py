@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from thinstack.runtime.judgement import Judgement
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.scored import Scored, mean_scores
+from thinstack.runtime.vectors import text_vector
 from thinstack.runtime.views import View
 
 MOST_WORDS: Final = 60
@@ -56,6 +57,14 @@ class Result(Judgement):
             words = [word for sentence in self.sentences for word in sentence.words]
             self._known = None if predictor is None else predictor.language.known(words)
         return self._known
+
+    @property
+    def vector(self) -> NDArray[np.float32] | None:
+        """The vector of the text (D,), of length 1; None for a text without words. That of a text
+        of several sentences is that of the tree over them (`joint`), or the mean of theirs,
+        weighted by words and divided by its length. Raises InputError if the model gives no
+        vectors."""
+        return text_vector(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the trees, or of a long text its phrases coloured in place."""

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
-
-_LEAST: Final = 1e-12
+from thinstack.runtime.vectors import unit
 
 Spans = tuple[tuple[int, int], ...]
 """Words [start, end) of each part of a sentence, in order."""
@@ -35,8 +34,7 @@ class Scored(NamedTuple):
     def with_vectors(self, width: int) -> "Scored":
         """The last `width` columns of the scores as vectors of length 1."""
         scores, columns = np.split(self.scores, [-width], axis=1)
-        lengths = np.sqrt((columns * columns).sum(axis=1, keepdims=True))
-        vectors = (columns / np.maximum(lengths, _LEAST)).astype(np.float16)
+        vectors = unit(columns).astype(np.float16)
         return self._replace(scores=np.ascontiguousarray(scores), vectors=vectors)
 
     def apart(self, sizes: Sequence[int], *, phrases: bool) -> "list[Scored]":

@@ -1,0 +1,122 @@
+"""Vectors of words that are no node of their tree: the nodes that cover them, joined by the
+model."""
+
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import left, over
+from thinstack.errors import InputError, shown
+from thinstack.runtime.vectors import stored, unit
+
+if TYPE_CHECKING:
+    from thinstack.runtime.prediction import Prediction
+    from thinstack.runtime.predictor import Predictor
+
+LOST: Final = (
+    "this prediction has lost its predictor, because it comes from a Doc, a pickle or a copy: call "
+    "predictor."
+)
+"""What is wrong where a prediction has no predictor, before what to call."""
+
+
+def span_vectors(
+    prediction: "Prediction", spans: Iterable[tuple[int, int]], predictor: "Predictor | None"
+) -> NDArray[np.float32]:
+    """`Predictor.span_vectors`. Without a predictor, raises InputError for a span that is no
+    node."""
+    vectors, nodes = stored(prediction.vectors), _Nodes(prediction)
+    covers = [nodes.covering(*_checked(span, len(prediction.words))) for span in spans]
+    rows = unit(vectors[[cover[-1] for cover in covers]])
+    joined = [place for place, cover in enumerate(covers) if len(cover) > 1]
+    if joined and predictor is None:
+        raise InputError(f"{LOST}span_vectors(prediction, [(first word, last word + 1)])")
+    if joined and predictor is not None:
+        words = [nodes.words(covers[place]) for place in joined]
+        trees = [nodes.joined(covers[place]) for place in joined]
+        scored = predictor.trees_and_scores(words, trees)
+        rows[joined] = unit(np.stack([stored(sentence.vectors)[-1] for sentence in scored]))
+    return rows
+
+
+class _Nodes:
+    """The nodes of a prediction by their words."""
+
+    def __init__(self, prediction: "Prediction"):
+        self.prediction = prediction
+        self.spans: list[list[int]] = prediction.spans.tolist()
+        self._from: dict[int, list[int]] = {}
+        for node, (start, _) in enumerate(self.spans):  # the smallest first
+            self._from.setdefault(start, []).append(node)
+
+    def covering(self, start: int, end: int) -> list[int]:
+        """The largest nodes inside the words [start, end), from left to right."""
+        nodes = list[int]()
+        while start < end:
+            inside = [node for node in self._from.get(start, ()) if self.spans[node][1] <= end]
+            if not inside:
+                raise InputError(
+                    "this model gives a vector to whole sentences, and none to the words inside: "
+                    "use a model of trees, or Prediction.vector"
+                )
+            nodes.append(inside[-1])
+            start = self.spans[inside[-1]][1]
+        return nodes
+
+    def words(self, nodes: Sequence[int]) -> list[str]:
+        """The words of nodes that follow each other."""
+        return list(self.prediction.words[self.spans[nodes[0]][0] : self.spans[nodes[-1]][1]])
+
+    def joined(self, nodes: Sequence[int]) -> NDArray[np.int8]:
+        """The transitions of the tree that joins the trees below nodes from left to right."""
+        sizes = [2 * (end - start) - 1 for start, end in (self.spans[node] for node in nodes)]
+        steps, pairs = self.prediction.transitions, zip(nodes, sizes, strict=True)
+        return over(left(len(nodes)), [steps[node + 1 - size : node + 1] for node, size in pairs])
+
+
+def _checked(span: Any, words: int) -> tuple[int, int]:
+    """The first word of a span and the one behind it."""
+    try:
+        start, end = map(index, span)
+    except (TypeError, ValueError):
+        start = end = -1
+    if not 0 <= start < end <= words:
+        raise InputError(
+            f"span_vectors: expected a span of words (start, end), found {shown(span)}: give 0 <= "
+            f"start < end <= {words}, the words of the sentence"
+        )
+    return start, end
+
+
+def place_of(
+    sentences: Sequence["Prediction"], text: str, start: int, end: int, shift: int = 0
+) -> tuple["Prediction", tuple[int, int]]:
+    """The sentence of the characters [start, end), and their words in it. `text` begins at the
+    character `shift`. Raises InputError unless they are whole words of one sentence."""
+    if not shift <= start < end <= shift + len(text):
+        raise InputError(
+            f"vector_of: expected characters (start, end) of the text, found ({start}, {end}): "
+            f"give {shift} <= start < end <= {shift + len(text)}"
+        )
+    quoted = shown(text[start - shift : end - shift], 60)
+    asked = f"vector_of: the characters {start} to {end}, {quoted},"
+    pairs = [(sentence, sentence.offsets + sentence.start) for sentence in sentences]
+    touched = [
+        (sentence, offsets, words)
+        for sentence, offsets in pairs
+        if (words := np.flatnonzero((offsets[:, 1] > start) & (offsets[:, 0] < end))).size
+    ]
+    if not touched:
+        raise InputError(f"{asked} hold no word: give those of whole words")
+    if len(touched) > 1:
+        raise InputError(f"{asked} are of {len(touched)} sentences: give those of one")
+    sentence, offsets, words = touched[0]
+    first, behind = int(offsets[words[0], 0]), int(offsets[words[-1], 1])
+    if first < start or behind > end:
+        raise InputError(
+            f"{asked} cut a word in two: give {min(first, start)} to {max(behind, end)}"
+        )
+    return sentence, (int(words[0]), int(words[-1]) + 1)

@@ -1,0 +1,123 @@
+"""Vectors of phrases, sentences and texts, and how similar they are."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.tables.containers import check_container
+from thinstack.errors import InputError, ThinstackError, shown
+
+if TYPE_CHECKING:
+    from thinstack.runtime.predictor import Predictor
+    from thinstack.runtime.result import Result
+    from thinstack.runtime.stream import OnError
+
+SIGN_WEIGHT: Final = 0.3
+"""What the product of two signs adds to a cosine."""
+
+LOAD: Final = 'thinstack.load("vectors") (pip install ./models/thinstack-vectors in a clone)'
+"""How to get a model that gives vectors."""
+
+_LEAST: Final = 1e-12
+
+
+def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """The rows (..., D) as float32, each divided by its length."""
+    exact: NDArray[np.float32] = rows.astype(np.float32)
+    lengths = np.sqrt((exact * exact).sum(axis=-1, keepdims=True))
+    exact /= np.maximum(lengths, _LEAST)
+    return exact
+
+
+def stored(vectors: NDArray[np.float16] | None) -> NDArray[np.float16]:
+    """The vectors (N, D) of a prediction. Raises InputError if its model gives none."""
+    if vectors is None:
+        raise InputError(f"this model gives no vectors: load one that does, {LOAD}")
+    return vectors
+
+
+def text_vector(result: "Result") -> NDArray[np.float32] | None:
+    """`Result.vector`."""
+    joint, sentences = result.joint, result.sentences
+    if len(sentences) < 2:
+        return sentences[0].vector if sentences else None
+    if joint is not None:
+        return unit(stored(joint.vectors)[-1])
+    words = np.array([len(sentence.words) for sentence in sentences])
+    return unit(words @ np.stack([sentence.vector for sentence in sentences]))
+
+
+def encode(
+    predictor: "Predictor", texts: str | Iterable[str], *, sign: bool, on_error: "OnError | None"
+) -> NDArray[np.float32]:
+    """`Predictor.encode`."""
+    if not predictor.width:
+        raise InputError(f"encode: this model gives no vectors: load one that does, {LOAD}")
+    if sign and predictor.view.polarity is None:
+        raise InputError(
+            f"encode: sign=True needs polarity, which this model does not give: load one that "
+            f"does, {LOAD}, or leave sign out"
+        )
+    alone = isinstance(texts, str)
+    rows = _rows(predictor, [str(texts)] if alone else texts, on_error, sign=sign)
+    encoded: NDArray[np.float32] = np.fromiter(rows, np.dtype((np.float32, predictor.width + sign)))
+    return encoded[0] if alone else encoded
+
+
+def _rows(
+    predictor: "Predictor", texts: Iterable[str], on_error: "OnError | None", *, sign: bool
+) -> Iterator[NDArray[np.float32]]:
+    """The row of each text, NaN in place of one that cannot be encoded if `on_error` is told."""
+    failed = set[int]()
+
+    def fail(place: int, error: ThinstackError) -> None:
+        if on_error is None:
+            raise error
+        failed.add(place)
+        on_error(place, error)
+
+    for place, result in enumerate(predictor.stream(texts, on_error=on_error and fail)):
+        vector = result.vector
+        if vector is None:
+            if place not in failed:
+                problem = f"text {place}: expected words, found {shown(result.text, 60)}"
+                fail(place, InputError(f"{problem}: leave it out, or give on_error"))
+            vector = np.full(predictor.width, np.nan, np.float32)
+        yield np.append(vector, sign_of(result.polarity)) if sign else vector
+
+
+def sign_of(polarity: float | None) -> float:
+    """The column of a text beside its vector: sqrt(0.3) * sign(p) * sqrt(|p|) for the polarity
+    p, NaN without one. The product of two of these is added to a cosine."""
+    if polarity is None:
+        return np.nan
+    return float(np.sign(polarity) * np.sqrt(SIGN_WEIGHT * abs(polarity)))
+
+
+def similarity(predictor: "Predictor", a: Any, b: Any) -> float | NDArray[np.float32]:
+    """`Predictor.similarity`."""
+    one, two = map(partial(_vectors_of, predictor), (a, b))
+    cosines = one @ two.T
+    return cosines if cosines.ndim else float(cosines)
+
+
+def _vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
+    """The vector (D,) of a text or of what has one, or the vectors (n, D) of several."""
+    if isinstance(value, str):
+        return predictor.encode(value)
+    vector = getattr(value, "vector", value)
+    if vector is None:
+        raise InputError("similarity: expected texts with words, found one without: leave it out")
+    if isinstance(vector, np.ndarray) and vector.dtype.kind == "f":
+        if vector.ndim not in (1, 2) or vector.shape[-1] != predictor.width:
+            expected = f"vectors of {predictor.width} columns, as encode gives them without sign"
+            raise InputError(f"similarity: expected {expected}, found the shape {vector.shape}")
+        return unit(vector)
+    check_container(value, "several texts")
+    texts = list(value)
+    if any(hasattr(text, "vector") or isinstance(text, np.ndarray) for text in texts):
+        return np.stack([_vectors_of(predictor, text) for text in texts])
+    return predictor.encode(texts)
