@@ -18,6 +18,7 @@ TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
 CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": DOWN}
 ARITY_1, ARITY_3 = {"options": {"arity": 1}}, {"options": {"arity": 3}}
 PEEPHOLE, S_LSTM = {"name": "peephole_lstm.v1"}, {"name": "s_lstm.v1"}
+VECTOR = {"name": "vector.v1"}
 SDT_RNN = {"name": "sdt_rnn.v1"}
 
 
@@ -151,6 +152,10 @@ DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
         (tracked(ARITY_3, feeds=False), r"^model\.cell: NaryLSTM has arity 3"),
         ({**tracked(SPINN), "head": RANKER}, r"^model\.head: tree_ranker\.v1 .* StackEncoder"),
         ({**RANKED, "trees": "dependency"}, r"^model\.head: tree_ranker\.v1 .*'dependency'$"),
+        ({"labels": ()}, r"^model\.labels: .* node_classifier\.v1 and the labels none"),
+        ({"head": VECTOR}, r"^model\.labels: .* vector\.v1 and the labels bad, good, best"),
+        ({"vectors": {"name": "node_classifier.v1"}}, r"^model\.vectors: .* beside"),
+        ({"vectors": VECTOR, "head": RANKER}, r"^model\.vectors: .* beside tree_ranker\.v1"),
         (over("binary", ARITY_3), CELL_IS + "NaryLSTM has arity 3, .* binary trees needs arity 2"),
         (over("dependency", PEEPHOLE), CELL_IS + "has arity 1, .* dependency .* arity 0"),
         (over("constituency", ARITY_1), CELL_IS + "has arity 1, .* constituency .* arity 0"),
@@ -169,6 +174,19 @@ DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
 def test_what_does_not_go_together(fields, message):
     with pytest.raises(ConfigError, match=message):
         build(**fields)
+
+
+def test_a_second_head_gives_vectors_beside_the_scores():
+    model = build(vectors={"name": "vector.v1", "options": {"size": 5}}).eval()
+    ids, steps = torch.tensor([1, 2, 3]), torch.tensor([0, 0, 1, 0])
+    outputs = model({"token_ids": ids, "transitions": steps})
+    assert list(outputs) == model.output_names
+    vectors = outputs["node_vectors"]
+    assert vectors.shape == (4, 5)
+    torch.testing.assert_close(vectors.norm(dim=1), torch.ones(4))
+    torch.testing.assert_close(outputs["root_vectors"], vectors[2:])
+    alone = build(labels=(), head={"name": "vector.v1", "options": {"size": 5}})
+    assert alone.output_names == ["node_vectors", "root_vectors"]
 
 
 def test_a_cell_that_wants_words_where_there_are_none(monkeypatch):

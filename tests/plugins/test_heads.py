@@ -24,6 +24,7 @@ OPTIONS = {
     "root_classifier.v1": [{"hidden": 0, "dropout": 0.5}],
     "similarity.v1": [{"hidden": 6, "dropout": 0.5}],
     "tree_ranker.v1": [{"kappa": 2.0}],
+    "vector.v1": [{"size": 5, "hidden": 6, "dropout": 0.5}],
 }
 """Options that each head is also tried with, beside its defaults."""
 

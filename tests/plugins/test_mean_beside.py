@@ -42,6 +42,18 @@ def test_every_word_below_counts_once(name, columns):
     torch.testing.assert_close(cell.output(leaves[1])[0, H:], words[1, :width])
 
 
+def test_the_whole_state_and_the_number_of_words_may_stand_beside_the_mean():
+    cell = cell_of(reads="state", columns=2)
+    words = torch.randn(2, X).double()
+    leaves = [cell.leaf(words[i : i + 1]) for i in range(2)]
+    top = joined(cell, *leaves)
+    h, c = joined(cell.inner, *(cell.inner.leaf(words[i : i + 1]) for i in range(2)))
+    log = torch.tensor([[2.0]]).double().log()
+    expected = torch.cat([h, c, words.mean(0, keepdim=True)[:, :2], log], 1)
+    torch.testing.assert_close(cell.output(top), expected)
+    assert cell.hidden_size == 2 * H + 2 + 1
+
+
 def test_what_it_cannot_be_made_of_is_refused():
     with pytest.raises(ConfigError, match=f"at most {X} columns, found {X + 1}"):
         cell_of(columns=X + 1)

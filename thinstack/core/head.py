@@ -61,7 +61,8 @@ class TaskHead(nn.Module):
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The sum of the losses of unnormalised scores against labels, of which -1 means no label.
 
-        A head may document other labels, such as ratings. With `soft_labels`, labels may also be
+        A head may document other labels, such as ratings; one that gives vectors takes vectors
+        (n, C), and a row of -1 has none. With `soft_labels`, labels may also be
         the weight of each class in each row. The loss is then the sum over rows and classes of the
         weight times the loss of that class. A row of zeros has no label.
 

@@ -11,12 +11,9 @@ NEAR = 10
 
 
 def nearest_figures(vectors: NDArray[Any], teacher: NDArray[Any]) -> Figures:
-    """How like a teacher's vectors (n, D) some vectors (n, D) are, both of length 1, in per cent.
-
-    `cosine` is the mean cosine of each vector to the teacher's. `first` is how often the nearest
-    other row by the teacher is the nearest by the vectors too, `among_ten` how often it is among
-    the ten nearest.
-    """
+    """How like the neighbours by a teacher's vectors (n, W) those by other vectors (n, D) are, both
+    of length 1, in per cent: how often the nearest other row by the teacher is the nearest by the
+    vectors too (`first`), and how often it is among the ten nearest (`among_ten`)."""
     n = len(vectors)
     theirs, ours = teacher @ teacher.T, vectors @ vectors.T
     np.fill_diagonal(theirs, -np.inf)
@@ -24,7 +21,6 @@ def nearest_figures(vectors: NDArray[Any], teacher: NDArray[Any]) -> Figures:
     nearest = theirs.argmax(axis=1)
     nearer = (ours > ours[np.arange(n), nearest][:, None]).sum(axis=1)
     return {
-        "cosine": 100 * float((vectors * teacher).sum(axis=1).mean()),
         "first": 100 * float((nearer < 1).mean()),
         "among_ten": 100 * float((nearer < NEAR).mean()),
     }

@@ -13,7 +13,8 @@ def loss_is_a_sum(subject: HeadSubject) -> None:
     if head.reads == "candidates":
         return
     scores, labels = subject.labelled(head)
-    once, both = head.loss(scores, labels), head.loss(scores.repeat(2, 1), labels.repeat(2))
+    twice = torch.cat([scores, scores]), torch.cat([labels, labels])
+    once, both = head.loss(scores, labels), head.loss(*twice)
     require_alike([both], [2 * once], "the loss of rows twice, and twice their loss")
 
 
@@ -23,7 +24,7 @@ def unlabelled_rows(subject: HeadSubject) -> None:
     head = subject.random()
     scores, labels = subject.labelled(head)
     scores.requires_grad_()
-    labelled = (labels.reshape(len(labels), -1) >= 0).all(1)
+    labelled = (labels.reshape(len(labels), -1) != -1).all(1)
     loss = head.loss(scores, labels)
     rest = head.loss(scores[labelled], labels[labelled])
     require_alike([loss], [rest], "the loss with rows labelled -1, and without them")

@@ -180,7 +180,8 @@ class HeadSubject(Subject[TaskHead]):
 
     def labelled(self, head: TaskHead) -> tuple[Tensor, Tensor]:
         """Arguments of the loss: scores, float64, and labels that are classes and ratings; two of
-        them are -1. Labels of pairs are float64 if the loss does not take int64."""
+        them are -1. Labels of pairs are float64 if the loss does not take int64. Those of a head
+        that gives vectors are vectors."""
         draw = Draw(seed=2)
         if head.reads == "candidates":
             labels = torch.tensor(CANDIDATES)
@@ -189,6 +190,9 @@ class HeadSubject(Subject[TaskHead]):
         last = head.classes - 1
         labels = torch.tensor([last, -1, min(1, last), last, -1])
         scores = draw(len(labels), head.classes)
+        if head.gives == "vectors":
+            vectors = torch.nn.functional.normalize(draw(len(labels), head.classes))
+            return scores, torch.where(labels.unsqueeze(1) < 0, -1, vectors)
         if head.reads == "pairs":
             try:
                 head.loss(scores, labels)

@@ -59,8 +59,9 @@ class Vector(TaskHead):
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The sum over the rows of 1 - cosine, for `forward`'s vectors and the vectors `labels` of
-        length 1, both (n, D)."""
-        return logits.shape[0] - (unit(logits) * labels).sum()
+        length 1, both (n, D). A row of -1 in all columns means no vector."""
+        has_one = (labels != -1).any(1)
+        return ((1 - (unit(logits) * labels).sum(1)) * has_one).sum()
 
 
 def unit(vectors: Tensor) -> Tensor:

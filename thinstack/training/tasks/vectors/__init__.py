@@ -26,6 +26,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import tree_maker
 from thinstack.training.examples.example import Example, Minibatch, forests_of
 from thinstack.training.examples.labelled import IntArray, LabelledForest
+from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses, Task
 from thinstack.training.tasks.vectors.encoder import CHUNK, Pooling, StringEncoder, TeacherTable
@@ -245,13 +246,16 @@ class VectorsOfPhrases(Task):
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, None]:
         model.eval()
+        if source == "self":
+            take_own_trees(model, examples)
         parts = []
         for part, forest in forests_of(examples, source):
             targets = np.concatenate([example.trees[source].targets for example in part])
             rows = model(model.inputs(forest))["node_vectors"][torch.from_numpy(targets >= 0)]
             parts.append((rows, self._teacher_vectors(targets)))
         vectors, teacher = (torch.cat(one) for one in zip(*parts, strict=True))
-        return nearest_figures(vectors.cpu().numpy(), teacher.numpy()), None
+        cosine = 100 * float((vectors.cpu() * teacher).sum(1).mean())
+        return {"cosine": cosine, **nearest_figures(vectors.cpu().numpy(), teacher.numpy())}, None
 
 
 @hookimpl

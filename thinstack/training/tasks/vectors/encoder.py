@@ -59,6 +59,8 @@ class StringEncoder:
             )
         self._pooling = pooling or _stated_pooling(folder)
         self.width: int = model.config.hidden_size
+        # MPNet's positions begin at 2.
+        self._most_pieces = min(MOST_PIECES, model.config.max_position_embeddings - 2)
         digest = hashlib.sha256(self._pooling.encode())
         for key, weight in sorted(model.state_dict().items()):
             digest.update(key.encode() + weight.contiguous().numpy().tobytes())
@@ -70,7 +72,7 @@ class StringEncoder:
     @torch.inference_mode()
     def encode(self, strings: Sequence[str]) -> Vectors:
         """The vectors (n, width) of strings, of length 1."""
-        cut = {"truncation": True, "max_length": MOST_PIECES}
+        cut = {"truncation": True, "max_length": self._most_pieces}
         rows = self._tokenizer(list(strings), **cut)["input_ids"] if strings else []
         vectors = np.zeros((len(rows), self.width), np.float16)
         lengths = np.array([len(row) for row in rows])
@@ -131,8 +133,7 @@ class TeacherTable:
 
     def turn_to(self, strings: Sequence[str]) -> None:
         """Take the main directions of the vectors of these strings."""
-        rows = self._encoded(strings).astype(np.float32)
-        self.rotation = np.linalg.svd(rows, full_matrices=False)[2][: self._size].T
+        self.rotation = main_directions(self._encoded(strings).astype(np.float32), self._size)
 
     @property
     def vectors(self) -> Vectors:
@@ -161,3 +162,9 @@ class TeacherTable:
         vectors = self.encoder.encode(strings)
         write_atomically(path, save({"vectors": vectors}))
         return vectors
+
+
+def main_directions(rows: NDArray[np.floating], count: int) -> NDArray[np.float32]:
+    """The directions (W, count) in which rows (n, W) are largest, without centring."""
+    _, directions = np.linalg.eigh(rows.T @ rows)  # from the least on
+    return np.ascontiguousarray(directions[:, ::-1][:, :count], np.float32)

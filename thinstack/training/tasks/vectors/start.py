@@ -12,7 +12,7 @@ from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.plugins.build import build_model
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks.vectors.encoder import TeacherTable
+from thinstack.training.tasks.vectors.encoder import TeacherTable, main_directions
 from thinstack.training.tasks.vectors.loss import cell_of, head_of_vectors
 
 AnyVocabulary = WordVocabulary | WordpieceVocabulary
@@ -36,13 +36,13 @@ def start_of(
     counts = _counts(vocabulary, words)
     weights = RARE / (RARE + counts / max(counts.sum(), 1))
     centred = turned - turned[counts > 0].mean(0)
-    main = np.linalg.svd(centred * (np.sqrt(counts + 1) * weights)[:, None], full_matrices=False)[2]
-    back = main[: cell.columns]
-    table = (centred @ back.T) * weights[:, None]
+    counted = centred * (np.sqrt(counts + 1) * weights)[:, None]
+    directions = main_directions(counted, cell.columns)
+    table = (centred @ directions) * weights[:, None]
     table /= table.std()
     linear = torch.zeros(head.classes, head.hidden_size)
     first = sum(cell.state_sizes[: cell.own])
-    linear[:, first : first + cell.columns] = torch.from_numpy(back.T.copy())
+    linear[:, first : first + cell.columns] = torch.from_numpy(directions)
     name = "head" if model.vectors is None else "vectors"
     return Leaves(vocabulary, table.astype(np.float32), {f"{name}.linear.weight": linear})
 
