@@ -41,10 +41,15 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     does not fit the model's trees; and for an embedding that does not fit the vocabulary.
     """
     encoder = build_encoder(config)
+    _check_heads(config)
     head, vectors = _head(config, config.head, encoder), None
     if config.vectors is not None:
         vectors = _head(config, config.vectors, encoder)
-    _check_heads(config, head, vectors)
+        if head.reads != "nodes":
+            raise ConfigError(
+                f"model.vectors: it goes beside a model.head that reads nodes; {config.head.name} "
+                f"reads {head.reads}"
+            )
     embedding = _embedding(config.embedding, entries)
     model = Model(embedding=embedding, encoder=encoder, head=head, vectors=vectors)
     if config.class_sets:
@@ -111,24 +116,23 @@ def _head(config: ModelConfig, chosen: HeadConfig, encoder: Encoder) -> TaskHead
     return head
 
 
-def _check_heads(config: ModelConfig, head: TaskHead, vectors: TaskHead | None) -> None:
+def _check_heads(config: ModelConfig) -> None:
     """Raise ConfigError unless there are labels for a head of scores alone, and vectors come from
     one head."""
+    head: type[TaskHead] = manager().find("head", config.head.name).plugin
     if (head.gives == "scores") != bool(config.labels):
         labels = ", ".join(config.labels) or "none"
         raise ConfigError(
             f"model.labels: a head that gives scores needs the classes, one that gives vectors has "
             f"none; found {config.head.name} and the labels {labels:.200}"
         )
-    if vectors is not None and (vectors.gives, head.gives, head.reads) != (
-        "vectors",
-        "scores",
-        "nodes",
-    ):
-        assert config.vectors is not None
+    if config.vectors is None:
+        return
+    vectors: type[TaskHead] = manager().find("head", config.vectors.name).plugin
+    if (vectors.gives, head.gives) != ("vectors", "scores"):
         raise ConfigError(
             "model.vectors: expected a head that gives vectors, such as vector.v1, beside a "
-            f"model.head that scores nodes; found {config.vectors.name} beside {config.head.name}"
+            f"model.head of scores; found {config.vectors.name} beside {config.head.name}"
         )
 
 
