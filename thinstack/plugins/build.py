@@ -41,9 +41,10 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     does not fit the model's trees; and for an embedding that does not fit the vocabulary.
     """
     encoder = build_encoder(config)
-    head, vectors = _head(config, config.head, encoder), None
-    if config.vectors is not None:
-        vectors = _head(config, config.vectors, encoder)
+    vectors = None if config.vectors is None else _head(config, config.vectors, encoder)
+    head = _head(config, config.head, encoder)
+    if vectors is not None and head.reads == "pairs":
+        head = _head(config, config.head, encoder, vectors.classes)
     _check_heads(config, head, vectors)
     embedding = _embedding(config.embedding, entries)
     model = Model(embedding=embedding, encoder=encoder, head=head, vectors=vectors)
@@ -93,11 +94,14 @@ def _words_at_leaves(config: ModelConfig) -> bool:
     return config.trees in ("binary", "constituency")
 
 
-def _head(config: ModelConfig, chosen: HeadConfig, encoder: Encoder) -> TaskHead:
+def _head(
+    config: ModelConfig, chosen: HeadConfig, encoder: Encoder, width: int | None = None
+) -> TaskHead:
+    """A head over rows of this `width`, by default over the outputs of an encoder."""
     spec = manager().find("head", chosen.name)
     head: TaskHead = spec.create(
         chosen.options,
-        hidden_size=encoder.hidden_size,
+        hidden_size=width or encoder.hidden_size,
         word_size=encoder.word_size,
         classes=len(config.labels),
     )
@@ -120,15 +124,13 @@ def _check_heads(config: ModelConfig, head: TaskHead, vectors: TaskHead | None) 
             f"model.labels: a head that gives scores needs the classes, one that gives vectors has "
             f"none; found {config.head.name} and the labels {labels:.200}"
         )
-    if vectors is not None and (vectors.gives, head.gives, head.reads) != (
-        "vectors",
-        "scores",
-        "nodes",
-    ):
+    scored = head.gives == "scores" and head.reads in ("nodes", "pairs")
+    if vectors is not None and not (scored and vectors.gives == "vectors"):
         assert config.vectors is not None
         raise ConfigError(
             "model.vectors: expected a head that gives vectors, such as vector.v1, beside a "
-            f"model.head that scores nodes; found {config.vectors.name} beside {config.head.name}"
+            "model.head that scores nodes or pairs; found "
+            f"{config.vectors.name} beside {config.head.name}"
         )
 
 

@@ -122,7 +122,8 @@ class ModelConfig(Strict):
     vectors: HeadConfig | None = Field(
         default=None,
         description="A second task head, which gives vectors (`vector.v1`) beside the scores of "
-        "`head`. A model that gives vectors alone has it as its `head`.",
+        "`head`. A model that gives vectors alone has it as its `head`. A head of pairs reads the "
+        "vectors of both texts.",
     )
     encoder: EncoderConfig = Field(
         default=EncoderConfig(), description="Layers and directions; by default one layer, upwards."
