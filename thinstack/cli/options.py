@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, TextIO, get_type_hints
 
 import typer
 from rich.console import Console
@@ -188,10 +188,11 @@ def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]
     console.print(table)
 
 
-def print_json(data: Any, *, indent: int | None = 2) -> None:
+def print_json(data: Any, *, indent: int | None = 2, file: TextIO | None = None) -> None:
     """Print readable JSON. If the output cannot hold every character, print the escaped form.
 
-    `indent`: spaces a level; None prints one line.
+    `indent`: spaces a level; None prints one line. `file`: by default standard output.
     """
-    unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
-    print(json.dumps(data, ensure_ascii=not unicode, indent=indent))
+    stream = file or sys.stdout
+    unicode = (stream.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
+    print(json.dumps(data, ensure_ascii=not unicode, indent=indent), file=stream)

@@ -10,6 +10,7 @@ import typer
 
 from thinstack.cli import options
 from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus
+from thinstack.cli.predict_pairs import KINDS, print_pair, refuse_with_pairs, score_table
 from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import check_output
@@ -89,6 +90,10 @@ def predict(
         typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
     ] = None,
     model: options.ModelOption = "sentiment",
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Two texts, for a model that was trained on pairs."),
+    ] = None,
     source: Annotated[
         TreeSource,
         typer.Option(
@@ -118,12 +123,23 @@ def predict(
     The bundled model says how positive or negative. Other models have classes of their own.
     """
     from thinstack import load
+    from thinstack.bundle import open_bundle
 
     origin = context.get_parameter_source("model")
     if origin is not None and origin.name == "DEFAULT":
         model = "aspects" if shown.aspects or corpus.output == "aspects" else model
+    texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]
+    if pair is not None or (corpus.input is not None and open_bundle(model).config.reads_pairs):
+        refused = [name for name in texts_alone if pair is None or name not in KINDS]
+        refused += ["source"] * (source != "auto") + ["paragraphs"] * paragraphs
+        refuse_with_pairs(refused, corpus, of_table=pair is None)
+        predictor = load(model, **vars(running), **vars(view))
+        if pair is not None:
+            print_pair(predictor, pair, shown.kind())
+        else:
+            score_table(predictor, corpus, encoding=encoding)
+        return
     if corpus.input is not None:
-        texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]
         reading = {"source": source, "encoding": encoding, "paragraphs": paragraphs} | vars(view)
         predict_corpus(corpus, corpus.input, model, running, reading, texts_alone)
     corpus.refuse_without_input(texts or [])

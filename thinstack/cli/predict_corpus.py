@@ -44,7 +44,11 @@ class CorpusSettings:
         ),
     ] = None
     text: Annotated[
-        str | None, typer.Option(help="With --input: the column of the texts.  [default: text]")
+        list[str] | None,
+        typer.Option(
+            help="With --input: the column of the texts. For a model of pairs, name two.  "
+            "[default: text; text_a and text_b]"
+        ),
     ] = None
     id: Annotated[
         str | None,
@@ -208,6 +212,13 @@ def _request(
             "out"
         )
     named = {name: getattr(corpus, name) for name in chosen(corpus)}
+    if texts := named.pop("text", None):
+        if len(texts) > 1:
+            raise InputError(
+                f"--text: expected one column, found {', '.join(texts)}; two are for a model of "
+                "pairs, which --model names"
+            )
+        named["text"] = texts[0]
     settings = {name: named[name] for name in Settings.model_fields if name in named}
     settings |= {name: value for name, value in reading.items() if value is not None}
     one_file = file_format(out)

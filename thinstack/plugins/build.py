@@ -42,14 +42,16 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     """
     encoder = build_encoder(config)
     _check_heads(config)
-    head, vectors = _head(config, config.head, encoder), None
-    if config.vectors is not None:
-        vectors = _head(config, config.vectors, encoder)
-        if head.reads != "nodes":
+    head = _head(config, config.head, encoder)
+    vectors = None if config.vectors is None else _head(config, config.vectors, encoder)
+    if vectors is not None:
+        if head.reads not in ("nodes", "pairs"):
             raise ConfigError(
-                f"model.vectors: it goes beside a model.head that reads nodes; {config.head.name} "
-                f"reads {head.reads}"
+                "model.vectors: it goes beside a model.head that reads nodes or pairs; "
+                f"{config.head.name} reads {head.reads}"
             )
+        if head.reads == "pairs":
+            head = _head(config, config.head, encoder, vectors.classes)
     embedding = _embedding(config.embedding, entries)
     model = Model(embedding=embedding, encoder=encoder, head=head, vectors=vectors)
     if config.class_sets:
@@ -98,11 +100,14 @@ def _words_at_leaves(config: ModelConfig) -> bool:
     return config.trees in ("binary", "constituency")
 
 
-def _head(config: ModelConfig, chosen: HeadConfig, encoder: Encoder) -> TaskHead:
+def _head(
+    config: ModelConfig, chosen: HeadConfig, encoder: Encoder, width: int | None = None
+) -> TaskHead:
+    """A head over rows of this `width`, by default over the outputs of an encoder."""
     spec = manager().find("head", chosen.name)
     head: TaskHead = spec.create(
         chosen.options,
-        hidden_size=encoder.hidden_size,
+        hidden_size=width or encoder.hidden_size,
         word_size=encoder.word_size,
         classes=len(config.labels),
     )

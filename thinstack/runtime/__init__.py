@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from thinstack.core.scale import Scale
     from thinstack.core.transitions import balanced, parents_of, spans_of
     from thinstack.runtime.aspects import Aspect
+    from thinstack.runtime.pairs import PairResult
     from thinstack.runtime.phrase import Phrase
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
@@ -28,6 +29,7 @@ else:
             "core.scale": "Scale",
             "core.transitions": "balanced parents_of spans_of",
             "runtime.aspects": "Aspect",
+            "runtime.pairs": "PairResult",
             "runtime.phrase": "Phrase",
             "runtime.prediction": "Prediction",
             "runtime.predictor": "Predictor",
@@ -47,6 +49,7 @@ __all__ = [
     "Bundle",
     "Contribution",
     "OnError",
+    "PairResult",
     "Phrase",
     "Prediction",
     "Predictor",

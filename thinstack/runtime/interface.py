@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.bundle.manifest import MEND
-from thinstack.core.config import ModelConfig
+from thinstack.core.config import PAIR_HEADS, ModelConfig
 from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.transitions import REDUCE, first_fault, is_tree, nodes_over
 from thinstack.data.words.vocabulary import Vocabulary
@@ -24,7 +24,7 @@ INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 # The trees of models that are run, and the inputs that tell them (one that parses: both).
 _TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
 
-_PROBABLE = frozenset({"node_classifier.v1", "root_classifier.v1"})
+_PROBABLE = frozenset({"node_classifier.v1", "root_classifier.v1"}) | PAIR_HEADS
 """Heads that give the probabilities of classes. What other people's heads give, only they know."""
 
 _FLOAT32 = np.dtype(np.float32)
@@ -65,10 +65,12 @@ def interface_of(
     outputs = [item.name for item in session.get_outputs()]
     metadata: dict[str, str] = session.get_modelmeta().custom_metadata_map
     reads = metadata.get("reads")
-    phrases = config.trees != "sequence" and reads != "roots"
+    phrases = config.trees != "sequence" and reads not in ("roots", "pairs")
     rows = "node" if phrases else "root"
     scores, vectors = f"{rows}_scores", f"{rows}_vectors"
     expected_outputs = [scores] * bool(config.labels) + [vectors] * config.gives_vectors
+    if config.reads_pairs:
+        expected_outputs = ["pair_scores"]
     if config.trees not in _TREES or not {*outputs} >= {*expected_outputs}:
         raise BundleError(
             f"{source}: expected a model of binary trees or of plain sentences that gives "

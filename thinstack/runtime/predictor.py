@@ -12,10 +12,10 @@ from thinstack.core import Tree
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import BundleError, UnknownNameError
+from thinstack.runtime.pairs import PairReader, PairResult, PairScorer, paired
 from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
-from thinstack.runtime.scorer import Scorer
 from thinstack.runtime.span_vectors import span_vectors
 from thinstack.runtime.stream import OnError, Reader
 from thinstack.runtime.vectors import encode, similarity
@@ -29,7 +29,7 @@ _PICKLED = "the predictor comes from a pickle, which holds only the name or path
 _AGAIN = "load the model, and pickle that"
 
 
-class Predictor(Scorer):
+class Predictor(PairScorer):
     """A model that scores texts, their sentences, and their phrases if it has learnt to.
 
     Call it: `model(text)`, `model([text, ...])`, or `model.stream(texts)` for any number of them.
@@ -156,6 +156,28 @@ class Predictor(Scorer):
         """
         check_container(texts, "several texts")
         return Reader(self, source, split=split, on_error=on_error).results(texts)
+
+    @overload
+    def pairs(self, a: str, b: str) -> PairResult: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def pairs(self, a: Iterable[str], b: Iterable[str]) -> list[PairResult]: ...
+
+    def pairs(
+        self, a: str | Iterable[str], b: str | Iterable[str]
+    ) -> PairResult | list[PairResult]:
+        """What a model that was trained on pairs says of the texts `a` and `b`: a rating, or a
+        class. Of two lists of equal length, a list of results.
+
+        Each side is read as one sentence, as in training, however many it has. Raises InputError,
+        naming the place of the pair (from 0) and its side, for what is no text, for a text without
+        words and for one of more than `max_words` words; for lists of different lengths; and if the
+        model reads single texts.
+        """
+        reader = PairReader(self)
+        if isinstance(a, str) and isinstance(b, str):
+            return next(reader.results([(a, b)]))
+        return list(reader.results(paired(a, b)))
 
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"

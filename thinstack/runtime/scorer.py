@@ -2,10 +2,10 @@
 onnxruntime."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ from thinstack.text.language import Language
 _PARENT_SESSIONS: list[Any] = []
 
 _ONE = Pool(1)
+
+Row = TypeVar("Row")
 
 _forks = [0]
 """How many forks led to this process. To ask for its number would cost as much as a small batch."""
@@ -108,6 +110,14 @@ class Scorer:
         """The threads that share the batches of a call; a GPU takes them one by one."""
         return self._pool if self.device == "cpu" else _ONE
 
+    def check_reads_texts(self) -> None:
+        """Raise InputError for a model of pairs."""
+        if self.config.reads_pairs:
+            raise InputError(
+                "this model reads pairs of texts, found single ones: call model.pairs(a, b), or "
+                "run thinstack predict --pair A B"
+            )
+
     @cached_property
     def language(self) -> Language:
         """Which words the model knows, and which texts may not be English."""
@@ -162,6 +172,7 @@ class Scorer:
         self, words: Sequence[Sequence[str]], counts: Sequence[int], trees: Trees
     ) -> list[ScoredText]:
         """Texts of so many sentences (`counts`)."""
+        self.check_reads_texts()
         lengths, characters = lengths_of(words), character_counts(words)
         with_trees = not isinstance(trees, str)
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees)
@@ -185,18 +196,28 @@ class Scorer:
 
     def _run_all(self, parts: Parts, units: Sequence[Unit], source: Trees) -> list[Scored]:
         """The scores of units, by the model's own classes."""
-        if self._process != _forks[0]:
-            _PARENT_SESSIONS.append(self._session)
-            self._start()
         steps = self._trees.of_sentences(parts.words, source, self._parse)
         trees = None if steps is None else transitions_of(units, steps, parts.lengths)
         lengths, costs = costs_of(units, parts)
+        return self._in_batches(partial(self._run_batch, parts, units), lengths, trees, costs)
+
+    def _in_batches(
+        self,
+        run: Callable[[list[int], NDArray[np.int64]], list[Row]],
+        lengths: Sequence[int],
+        trees: Sequence[NDArray[np.integer]] | None,
+        costs: dict[str, Any],
+    ) -> list[Row]:
+        """What `run` gives for batches of places, in the order of these."""
+        if self._process != _forks[0]:
+            _PARENT_SESSIONS.append(self._session)
+            self._start()
         few = self._requested == "auto" and not pays(sum(lengths))
         device, pool = ("cpu", self._pool) if few else (self.device, self.pool)
         most: dict[str, Any] = {"nodes": BATCH_NODES[device], "pieces": BATCH_PIECES[device]}
         most |= costs | {"characters": BATCH_WORDS[device], "threads": pool.threads}
         jobs = list(batches(lengths, trees, **most))
-        results = chain.from_iterable(pool.map(partial(self._run_batch, parts, units), jobs))
+        results = chain.from_iterable(pool.map(run, jobs))
         order = chain.from_iterable(positions for positions, _ in jobs)
         scored = dict(zip(order, results, strict=True))
         return [scored[place] for place in range(len(scored))]
@@ -257,7 +278,7 @@ class Scorer:
     def _run(self, batch: Batch) -> Scored:
         """The scores of a batch and its trees, which the model makes if there are none."""
         fields, nodes = batch.fields, batch.nodes
-        rows = nodes if self.phrases else len(batch.sizes)
+        rows = nodes if self.phrases else len(batch.sizes) // (2 if self.config.reads_pairs else 1)
         feeds = {name: fields[name].astype(kind, copy=False) for name, kind in self._types.items()}
         parses = self._parses and not fields["transitions"].size
         try:

@@ -28,6 +28,7 @@ class Reader:
     def __init__(
         self, predictor: "Predictor", source: TreeSource, *, split: bool, on_error: OnError | None
     ):
+        predictor.check_reads_texts()
         if source != "auto":
             predictor.tree_maker(source)  # an unknown source is an error without texts too
         self.predictor, self.source, self.on_error = predictor, source, on_error

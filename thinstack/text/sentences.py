@@ -39,17 +39,17 @@ def splitter(*, sentences: bool = True) -> Splitter:
     return EnglishSplitter(sentences=sentences)
 
 
-def check_text(text: object, place: int) -> str:
-    """`text` itself. Raises InputError, with its place, for what is no text, and for a text that
-    cannot be written in UTF-8."""
+def check_text(text: object, place: int, what: str = "text") -> str:
+    """`text` itself. Raises InputError, with `what` it is and its place, for what is no text, and
+    for a text that cannot be written in UTF-8."""
     if not isinstance(text, str):
         problem = instead_of(text) or f"found {shown(text, 60)}: {_instead(text)}"
-        raise InputError(f"text {place}: expected a text, {problem}")
+        raise InputError(f"{what} {place}: expected a text, {problem}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
         problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
-        raise InputError(f"text {place}: {problem}") from None
+        raise InputError(f"{what} {place}: {problem}") from None
     return text
 
 

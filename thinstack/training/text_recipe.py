@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, is_installed, open_bundle
 from thinstack.bundle.hub import is_address
 from thinstack.bundle.weights import load_model
 from thinstack.core.config import ModelConfig
@@ -65,7 +65,7 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
     rows = task.rows(file, bad, options.labels)
     values = [row.values[task.target_column] for row in rows]
     labels = task.labels_of(values, str(file), options.labels, options.scale)
-    init = options.init or task.init
+    init = options.init or default_start(task, labels, options.scale)
     start = None if init == "none" else inputs.bundle(init)
     if data.dev is None:
         watched = round(len(values) * (data.dev_share or 0.0))
@@ -85,6 +85,12 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
     if recipe.model.class_sets and start is not None:
         recipe = with_weights(recipe, read_items(recipe, inputs)[0], start)
     return recipe
+
+
+def default_start(task: TableTask, labels: Sequence[str], scale: bool | None) -> str:
+    """The bundle where learning starts unless a user names one: the best that is installed."""
+    starts = task.starts_for(labels, scale)
+    return next(filter(is_installed, starts), starts[-1])
 
 
 def text_recipe(
@@ -140,7 +146,8 @@ def text_recipe(
     else:
         source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
         parser = ["parser"] if model.parser is not None else []
-        parts = ["embedding", "encoder", *parser, *(["head"] if by_classes else [])]
+        vectors = ["vectors"] if model.vectors is not None else []
+        parts = ["embedding", "encoder", *parser, *(["head"] if by_classes else []), *vectors]
         frozen = [] if task.teaches_parser else parser
         sections["init"] = InitConfig(bundle=init, parts=parts, frozen=frozen)
     sections["data"] = files.model_copy(update=source)
@@ -174,6 +181,7 @@ def _model(
             problem = f"found one of {config.trees} trees; name another bundle, or none"
             raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
         excluded = {"schema_version", "class_sets", "class_weights", "texts"}  # it learns means
+        excluded |= set() if "pairs" in task.heads else {"vectors"}  # which would not be learnt
         fields = config.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
     fields["embedding"]["dropout"] = task.defaults.dropout
     if sets is None:

@@ -11,6 +11,7 @@ import torch
 from pydantic import BaseModel
 from rich.console import Console
 
+from thinstack.bundle.opening import MORE, SEPARATE
 from thinstack.data.files.lock import locked
 from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.files.writing import write_atomically
@@ -18,6 +19,7 @@ from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
 from thinstack.data.tables.table_rows import RowChecks
 from thinstack.errors import ConfigError
+from thinstack.integrations.show.outline import as_text
 from thinstack.plugins.manager import manager
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import Recipe
@@ -53,8 +55,20 @@ def train_table(
     recipe = table_recipe(table, out.name, options, inputs)
     first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
     _write_recipe(out, commented(recipe, first=first), inputs.folder)
+    if options.init is None:
+        console.print(as_text(_start_line(recipe, options.scale)), soft_wrap=True)
     run_recipe(recipe, data=inputs, out=out, seeds=options.seeds, threads=threads, console=console)
     return list(recipe.task.advice_after(out / BUNDLE, recipe))
+
+
+def _start_line(recipe: Recipe, scale: bool | None) -> str:
+    """Where learning starts, and which start would be better and is not installed."""
+    assert isinstance(recipe.task, TableTask)
+    assert recipe.init is not None
+    name, starts = recipe.init.bundle, recipe.task.starts_for(recipe.model.shown_labels, scale)
+    best, line = starts[0], f"learning starts from {name}"
+    more = f", {best} would be better ({SEPARATE.get(best, MORE)})"
+    return line if name == best else line + more
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:

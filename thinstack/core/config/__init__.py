@@ -21,6 +21,9 @@ TRANSITIONS: Final = "transitions.v1"
 Device = Literal["cpu", "cuda", "webgpu", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else WebGPU on a GPU, else the CPU."""
 
+PAIR_HEADS: Final = frozenset({"similarity.v1", "entailment.v1"})
+"""Heads of pairs of texts, which a predictor runs: ratings, and classes."""
+
 TreeSource = Literal["auto", "self", "balanced", "left", "right"]
 """Where the tree of raw words comes from; `auto` is what the model was trained to get
 (`ModelConfig.tree_source`), `self` the parse of a model that has a parser."""
@@ -119,7 +122,8 @@ class ModelConfig(Strict):
     vectors: HeadConfig | None = Field(
         default=None,
         description="A second task head, which gives vectors (`vector.v1`) beside the scores of "
-        "`head`. A model that gives vectors alone has it as its `head`.",
+        "`head`. A model that gives vectors alone has it as its `head`. A head of pairs reads the "
+        "vectors of both texts.",
     )
     encoder: EncoderConfig = Field(
         default=EncoderConfig(), description="Layers and directions; by default one layer, upwards."
@@ -160,6 +164,11 @@ class ModelConfig(Strict):
     def gives_vectors(self) -> bool:
         """Whether nodes have vectors."""
         return self.vectors is not None or not self.labels
+
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether the model reads pairs of texts."""
+        return self.head.name in PAIR_HEADS
 
     @property
     def shown_labels(self) -> tuple[str, ...]:

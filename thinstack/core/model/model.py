@@ -43,7 +43,8 @@ class Model(nn.Module):
 
     Attributes:
         head: the task head.
-        vectors: a second head of nodes, which gives vectors beside the scores of `head`, or None.
+        vectors: a second head of nodes, which gives vectors beside the scores of `head`, or None. A
+            `head` of pairs reads its vectors of the roots.
         parses: whether the model makes trees itself if it is given no trees.
         oracle: the encoder's oracle, None if it does not parse.
         input_names, output_names: the names of what `forward` takes and gives, in order.
@@ -75,7 +76,7 @@ class Model(nn.Module):
         nodes, roots = f"node_{head.gives}", f"root_{head.gives}"
         self.of_nodes, self.of_roots = nodes, roots
         self.output_names = outputs.get(head.reads, [nodes, roots])
-        if vectors is not None:
+        if vectors is not None and head.reads != "pairs":
             self.output_names = [*self.output_names, "node_vectors", "root_vectors"]
         if head.reads == "candidates":
             self.input_names.append("constituents")
@@ -93,7 +94,8 @@ class Model(nn.Module):
         - For a head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores`
           (B, C). If it gives vectors, they are `node_vectors` (N, D) and `root_vectors` (B, D); a
           second head `vectors` gives these beside the scores.
-        - For pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
+        - For pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H) or,
+          with a head `vectors`, (B, D).
         - For candidates: `node_scores` (N, C), 0 at leaves, and `tree_scores` (B, 1), the sum over
           the constituents of each tree.
         - For a model that parses also `parse` (N,), the transitions that were taken.
@@ -103,8 +105,9 @@ class Model(nn.Module):
         encoding = self.encode(inputs, False)
         outputs: dict[str, Tensor] = {}
         if self.head.reads == "pairs":
-            outputs["pair_scores"] = self.head.scores(pair_rows(encoding.roots))
-            outputs["sentence_vectors"] = encoding.roots
+            sides = self._sides(encoding.roots)
+            outputs["pair_scores"] = self.head.scores(pair_rows(sides))
+            outputs["sentence_vectors"] = sides
         elif self.head.reads == "candidates":
             scores = self.head.scores(constituent_rows(encoding))
             nodes = scores.new_zeros([encoding.places.shape[0], scores.shape[1]])
@@ -175,10 +178,15 @@ class Model(nn.Module):
             scores = self.head.scores(constituent_rows(encoding))
             logits = tree_scores(scores, inputs["constituents"], encoding).squeeze(1)
         else:
-            logits = self.head(
-                pair_rows(encoding.roots) if self.head.reads == "pairs" else encoding.roots
-            )
+            pairs = self.head.reads == "pairs"
+            rows = pair_rows(self._sides(encoding.roots)) if pairs else encoding.roots
+            logits = self.head(rows)
         return Joint(logits, encoding.choices, encoding.free)
+
+    def _sides(self, roots: Tensor) -> Tensor:
+        """What a head of pairs reads of each tree: the output of its root, or its vector."""
+        sides: Tensor = roots if self.vectors is None else self.vectors.scores(roots)
+        return sides
 
 
 def pair_rows(roots: Tensor) -> Tensor:

@@ -217,7 +217,7 @@ def _score(
 ) -> None:
     """Encode, and declare the outputs."""
     head, encoder = model.head, model.encoder
-    if model.vectors is not None:
+    if model.vectors is not None and head.reads != "pairs":
         head = SideBySide(head, model.vectors)
     if head.reads == "candidates":
         encoding = encode(g, encoder, words, inputs)
@@ -268,6 +268,9 @@ def _output_roots(g: Graph, model: Model, rows: Value, trees: Value) -> None:
         (scores,) = inline(g, export_head(head, width), [rows])
         _output_columns(g, model, {("root", "B"): scores})
         return
+    if model.vectors is not None:
+        (rows,) = inline(g, export_head(model.vectors, width), [rows])
+        width = model.vectors.classes
     # Counted, for a dimension of -1 has no answer where there are no rows.
     pairs = rows.view(trees // [2], 2 * width)
     (scores,) = inline(g, export_head(model.head, 2 * width), [pairs])

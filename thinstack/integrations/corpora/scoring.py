@@ -92,6 +92,7 @@ class TextScorer:
     """
 
     def __init__(self, predictor: Predictor, output: Output, source: TreeSource = "auto"):
+        predictor.check_reads_texts()
         if output == "phrases" and not predictor.phrases:
             raise InputError(
                 "this model scores only whole sentences, not phrases: choose --output sentences or "

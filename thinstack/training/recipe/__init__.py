@@ -21,7 +21,7 @@ __all__ = [
     "TrainingConfig",
 ]
 
-Part = Literal["embedding", "encoder", "parser", "head"]
+Part = Literal["embedding", "encoder", "parser", "head", "vectors"]
 """A part of a model that can start from another model's weights."""
 
 
@@ -154,7 +154,8 @@ class InitConfig(Strict):
     parts: tuple[Part, ...] = Field(
         default=("embedding", "encoder", "parser"),
         min_length=1,
-        description='What is taken from it: "embedding" (always), "encoder", "parser", "head".',
+        description='What is taken from it: "embedding" (always), "encoder", "parser", "head", '
+        '"vectors".',
     )
     frozen: tuple[Part, ...] = Field(
         default=("parser",), description="Parts of the model that learn nothing."

@@ -36,8 +36,8 @@ class Pairs(TableTask):
 
     heads: ClassVar[tuple[str, ...]] = ("pairs",)
     items: ClassVar[str] = "pairs"
-    predicts: ClassVar[bool] = False
     advice: ClassVar[str] = ADVICE
+    starts: ClassVar[tuple[str, ...]] = ("vectors", "sentiment")
     target: ClassVar[PairTarget]
 
     format: Literal["sick.v1", "snli.v1", "table.v1"] = Field(
@@ -117,10 +117,7 @@ class Pairs(TableTask):
     # -- reports
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
-        yield (
-            f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime, as docs/runtimes.md shows "
-            "under 'Pairs of sentences' (`thinstack predict` does not read pairs)"
-        )
+        yield f'try it: thinstack predict --model {bundle} --pair "One text." "Another one."'
 
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:

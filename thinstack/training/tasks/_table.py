@@ -57,14 +57,14 @@ class TableTask(Task):
         defaults: the settings that `thinstack train TABLE` takes.
         advice: what to do about a missing column.
         repeats: whether several rows usually have the same text.
-        init: the bundle where learning starts, unless a user names one.
+        starts: the bundles where learning may start unless a user names one, the best first.
     """
 
     items: ClassVar[str] = "texts"
     defaults: ClassVar[Defaults]
     advice: ClassVar[str] = COLUMN_ADVICE
     repeats: ClassVar[bool] = False
-    init: ClassVar[str] = "sentiment"
+    starts: ClassVar[tuple[str, ...]] = ("sentiment",)
 
     encoding: str = Field(default="utf-8", description="The encoding of a table.")
     separator: Separator | None = Field(
@@ -154,8 +154,13 @@ class TableTask(Task):
             raise InputError(
                 f"--scale: it is about classes of texts, found {self.summary}; leave it out"
             )
-        same = self.predicts and start is not None and tuple(labels) == start.labels
-        return self, {} if same else None
+        same = start is not None and tuple(labels) == start.labels
+        pairs = start is not None and start.reads_pairs
+        return self, {} if same and pairs == ("pairs" in self.heads) else None
+
+    def starts_for(self, labels: Sequence[str], scale: bool | None) -> tuple[str, ...]:
+        """Those of `starts` that suit these labels. Raises what `settled` raises."""
+        return self.starts
 
 
 class TextTask(TableTask):

@@ -27,6 +27,7 @@ class Spans(Texts):
     defaults: ClassVar = Texts.defaults._replace(
         head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}}
     )
+    starts: ClassVar[tuple[str, ...]] = ("sentiment",)
     advice: ClassVar[str] = SPAN_ADVICE
     repeats: ClassVar[bool] = True
 

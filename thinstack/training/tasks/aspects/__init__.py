@@ -58,7 +58,7 @@ class Aspects(TextTask):
         dropout=0.25,
         description="Terms, and what is said of each.",
     )
-    init: ClassVar[str] = "aspects"
+    starts: ClassVar[tuple[str, ...]] = ("aspects",)
 
     label_column: str = Field(default="label", description="The column of what is said of terms.")
     guide: str | None = Field(

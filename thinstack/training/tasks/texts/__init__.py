@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 from rich.console import Console
 
+from thinstack.bundle import open_bundle
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Rate
 from thinstack.core.model.model import Model
@@ -67,6 +68,7 @@ class Texts(TextTask):
         dropout=0.4,
         description="Classes of texts.",
     )
+    starts: ClassVar[tuple[str, ...]] = ("sentiment-context", "vectors", "sentiment")
 
     neighbours: Rate = Field(
         default=0.0,
@@ -254,6 +256,10 @@ class Texts(TextTask):
             raise InputError(f"--scale: expected three classes or more, found {len(labels)}")
         ordered = in_order(labels) if scale is None else scale
         return self.model_copy(update={"neighbours": NEIGHBOURS} if ordered else {}), None
+
+    def starts_for(self, labels: Sequence[str], scale: bool | None) -> tuple[str, ...]:
+        of_sentiment = self.settled(labels, scale, open_bundle("sentiment").config)[1] is not None
+        return ("sentiment",) if of_sentiment else self.starts
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         if recipe.init is None or "head" not in recipe.init.parts:

@@ -1,0 +1,198 @@
+"""Pairs of texts: what a model that was trained on pairs says of them."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import starmap
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.forest import EMPTY
+from thinstack.data.tables.containers import check_container
+from thinstack.errors import InputError, LanguageWarning, outside
+from thinstack.runtime.interface import Batch
+from thinstack.runtime.long_sentences import Limits
+from thinstack.runtime.scorer import Scorer
+from thinstack.text.batching import (
+    BATCH_CHARACTERS,
+    BATCH_TEXTS,
+    character_counts,
+    in_batches,
+    lengths_of,
+    listed,
+    piece_counts,
+)
+from thinstack.text.sentences import check_text, splitter
+
+SIDES: Final = ("text_a", "text_b")
+"""The names of the two texts of a pair, which are also the columns of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """What a model says of a pair of texts. `model.pairs(a, b)` makes one.
+
+    Attributes:
+        text_a, text_b: the texts.
+        rating: how alike they are on the scale of the ratings that the model was trained on, such
+            as 1 to 5; the mean of its whole numbers, weighted by `scores`. None of a model of
+            classes.
+        label: the most probable class. None of a model of ratings, and if no class is as probable
+            as `abstain`.
+        scores: the probability of each class, or of each whole number of the scale.
+    """
+
+    text_a: str
+    text_b: str
+    rating: float | None
+    label: str | None
+    scores: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The texts and the `rating`, or the `label` and the `scores`, as data ready for JSON."""
+        texts = {"text_a": self.text_a, "text_b": self.text_b}
+        if self.rating is not None:
+            return texts | {"rating": round(self.rating, 6)}
+        scores = {label: round(score, 6) for label, score in self.scores.items()}
+        return texts | {"label": self.label, "scores": scores}
+
+
+class PairScorer(Scorer):
+    """A scorer that reads pairs of texts too, if the model was trained on such."""
+
+    @property
+    def rates_pairs(self) -> bool:
+        """Whether the model gives ratings of pairs, and no classes."""
+        return self.config.head.name == "similarity.v1"
+
+    def check_reads_pairs(self) -> None:
+        """Raise InputError for a model of single texts."""
+        if not self.config.reads_pairs:
+            raise InputError(
+                "pairs: this model reads single texts: call model(text), or load a model that was "
+                "trained on pairs (thinstack train pairs.csv)"
+            )
+
+    def score_pairs(self, sides: Sequence[Sequence[str]], first: int = 0) -> NDArray[np.float32]:
+        """The scores (P, V) of P pairs of sentences of words, 2k and 2k + 1 of `sides`. `first`:
+        the number of the first pair, for messages.
+
+        Raises InputError, naming the pair and the side, for a sentence without words, or with more
+        words or word pieces than are read at once. Raises it also for a model of single texts.
+        """
+        self.check_reads_pairs()
+        words = listed(sides)
+        lengths, letters = lengths_of(words), character_counts(words)
+        limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
+        for place in limits.cuts(words, lengths, letters):
+            raise InputError(
+                f"{SIDES[place % 2]} of pair {first + place // 2}: {lengths[place]:,} words are "
+                f"more than are read as one sentence (max_words is {self.max_words}): shorten it"
+            )
+        trees = self._trees.of_sentences(words, "auto", self._parse)
+        costs: dict[str, Any] = {"counts": [*map(sum, _by_pair(letters))]}
+        if self._most_pieces is not None:
+            widest = [*map(max, _by_pair(piece_counts(words, self.vocabulary)))]
+            costs |= {"widths": widest, "heights": [2] * len(widest)}
+
+        def run(pairs: list[int], _: object) -> list[NDArray[np.float32]]:
+            places = [2 * pair + side for pair in pairs for side in (0, 1)]
+            inside = [lengths[place] for place in places]
+            fields = self._word_fields([words[place] for place in places], places)
+            steps = EMPTY if trees is None else np.concatenate([trees[place] for place in places])
+            fields |= {"lengths": np.array(inside), "transitions": steps}
+            fields["breaks"] = np.zeros(len(places), np.int64)
+            batch = Batch(fields, inside, places, [2 * length - 1 for length in inside])
+            return list(self._run(batch).scores)
+
+        totals = [*map(sum, _by_pair(lengths))]
+        rows = self._in_batches(run, totals, None, costs)
+        scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
+        return self.view.scores(scores)[0]
+
+    def ratings(self, scores: NDArray[np.float32]) -> NDArray[np.float64] | None:
+        """The ratings (P,) of pairs with these scores; None if the model learnt classes."""
+        if not self.rates_pairs:
+            return None
+        try:
+            scale = [float(label) for label in self.labels]
+        except ValueError:  # of a recipe of SICK, which calls its ratings something else
+            scale = [1.0 + place for place in range(len(self.labels))]
+        ratings: NDArray[np.float64] = scores.astype(np.float64) @ np.array(scale)
+        return ratings
+
+
+class PairReader:
+    """Reads pairs of texts with a model. Raises InputError for a model of single texts."""
+
+    def __init__(self, scorer: PairScorer):
+        scorer.check_reads_pairs()
+        self.scorer, self._has_warned = scorer, False
+        self._cut = splitter(sentences=False)
+
+    def results(self, pairs: Iterable[tuple[str, str]]) -> Iterator[PairResult]:
+        """The results of pairs in order, in batches. Raises InputError, naming the place of the
+        pair (from 0) and its side, for what is no text or has no words."""
+        device, threads = self.scorer.device, self.scorer.pool.threads
+        most, characters = BATCH_TEXTS[device] * threads // 2, BATCH_CHARACTERS * threads
+        checked = starmap(_checked, enumerate(pairs))
+        first = 0
+        for batch in in_batches(checked, most, lambda pair: sum(map(len, pair)), characters):
+            yield from self._scored(batch, first)
+            first += len(batch)
+
+    def _scored(self, batch: Sequence[tuple[str, str]], first: int) -> Iterator[PairResult]:
+        sides = [text for pair in batch for text in pair]
+        words = list[Sequence[str]]()
+        for place, (text, cut) in enumerate(zip(sides, self._cut(sides), strict=True)):
+            name = f"{SIDES[place % 2]} of pair {first + place // 2}"
+            if not cut:
+                raise InputError(f"{name}: expected a text with words, found {text!r:.60}")
+            words.append(cut[0].words)
+            self._warn_of_language(name, words[-1])
+        scores = self.scorer.score_pairs(words, first)
+        ratings, view = self.scorer.ratings(scores), self.scorer.view
+        for place, (pair, row) in enumerate(zip(batch, scores.tolist(), strict=True)):
+            rating = None if ratings is None else float(ratings[place])
+            label = view.label(row) if ratings is None else None
+            named = dict(zip(view.labels, row, strict=True))
+            yield PairResult(pair[0], pair[1], rating, label, named)
+
+    def _warn_of_language(self, name: str, words: Sequence[str]) -> None:
+        """Warn of the first side that may not be English."""
+        if not self._has_warned and (doubt := self.scorer.language.doubt(words)):
+            problem = f"{name}: {doubt}; its scores say little"
+            warnings.warn(LanguageWarning(problem), stacklevel=outside())
+            self._has_warned = True
+
+
+def _checked(place: int, pair: tuple[object, object]) -> tuple[str, str]:
+    first, second = (f"{side} of pair" for side in SIDES)
+    return check_text(pair[0], place, first), check_text(pair[1], place, second)
+
+
+def paired(a: object, b: object) -> list[tuple[str, str]]:
+    """The pairs of two columns of texts. Raises InputError for what does not iterate over texts,
+    and for columns of different lengths."""
+    columns = [a, b]
+    for name, column in zip(SIDES, columns, strict=True):
+        if isinstance(column, str):
+            raise InputError(
+                f"pairs: expected two texts or two lists of texts, found one text as {name}: put "
+                "it into a list, once for each text of the other"
+            )
+        check_container(column, "several texts")
+    first, second = (list(column) for column in columns)  # type: ignore[call-overload]
+    if len(first) != len(second):
+        raise InputError(
+            f"pairs: expected as many texts on both sides, found {len(first):,} and "
+            f"{len(second):,}; give each text its partner"
+        )
+    return list(zip(first, second, strict=True))
+
+
+def _by_pair(values: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The values of both sides of each pair."""
+    return zip(values[::2], values[1::2], strict=True)
