@@ -66,9 +66,12 @@ class Result(Judgement):
         vectors."""
         return text_vector(self)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the trees, or of a long text its phrases coloured in place."""
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the trees, or of a long text its phrases coloured in place. None,
+        for its `repr`, if the model gives no labels."""
         words = sum(len(sentence.words) for sentence in self.sentences)
+        if not self.view.labels:
+            return None
         return self.svg() if words <= MOST_WORDS else self.html()
 
     def to_dict(self) -> dict[str, Any]:

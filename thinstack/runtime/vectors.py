@@ -39,6 +39,18 @@ def stored(vectors: NDArray[np.float16] | None) -> NDArray[np.float16]:
     return vectors
 
 
+def need_vectors(predictor: "Predictor", purpose: str, *, sign: bool = False) -> None:
+    """Raise InputError, which names the `purpose` of vectors, if the model gives none, or if it
+    gives no polarity for their `sign`."""
+    if not predictor.width:
+        raise InputError(f"{purpose}: this model gives no vectors: load one that does, {LOAD}")
+    if sign and predictor.view.polarity is None:
+        raise InputError(
+            f"{purpose}: sign=True needs polarity, which this model does not give: load one that "
+            f"does, {LOAD}, or leave sign out"
+        )
+
+
 def text_vector(result: "Result") -> NDArray[np.float32] | None:
     """`Result.vector`."""
     joint, sentences = result.joint, result.sentences
@@ -54,16 +66,11 @@ def encode(
     predictor: "Predictor", texts: str | Iterable[str], *, sign: bool, on_error: "OnError | None"
 ) -> NDArray[np.float32]:
     """`Predictor.encode`."""
-    if not predictor.width:
-        raise InputError(f"encode: this model gives no vectors: load one that does, {LOAD}")
-    if sign and predictor.view.polarity is None:
-        raise InputError(
-            f"encode: sign=True needs polarity, which this model does not give: load one that "
-            f"does, {LOAD}, or leave sign out"
-        )
+    need_vectors(predictor, "encode", sign=sign)
     alone = isinstance(texts, str)
     rows = _rows(predictor, [str(texts)] if alone else texts, on_error, sign=sign)
-    encoded: NDArray[np.float32] = np.fromiter(rows, np.dtype((np.float32, predictor.width + sign)))
+    width = predictor.width + sign
+    encoded: NDArray[np.float32] = np.fromiter(rows, np.dtype((np.float32, width)))
     return encoded[0] if alone else encoded
 
 
@@ -80,21 +87,23 @@ def _rows(
         on_error(place, error)
 
     for place, result in enumerate(predictor.stream(texts, on_error=on_error and fail)):
-        vector = result.vector
-        if vector is None:
+        row = row_of(result, sign=sign)
+        if row is None:
             if place not in failed:
                 problem = f"text {place}: expected words, found {shown(result.text, 60)}"
-                fail(place, InputError(f"{problem}: leave it out, or give on_error"))
-            vector = np.full(predictor.width, np.nan, np.float32)
-        yield np.append(vector, sign_of(result.polarity)) if sign else vector
+                fail(place, InputError(f"{problem}: leave it out, or give on_error to encode"))
+            row = np.full(predictor.width + sign, np.nan, np.float32)
+        yield row
 
 
-def sign_of(polarity: float | None) -> float:
-    """The column of a text beside its vector: sqrt(0.3) * sign(p) * sqrt(|p|) for the polarity
-    p, NaN without one. The product of two of these is added to a cosine."""
-    if polarity is None:
-        return np.nan
-    return float(np.sign(polarity) * np.sqrt(SIGN_WEIGHT * abs(polarity)))
+def row_of(result: "Result", *, sign: bool) -> NDArray[np.float32] | None:
+    """The row of `encode` for a text; None without words. Its `sign` is sqrt(0.3) * sign(p) *
+    sqrt(|p|) for the polarity p: the product of two of these is added to a cosine."""
+    vector, polarity = result.vector, result.polarity
+    if vector is None or not sign or polarity is None:
+        return vector
+    column = np.sign(polarity) * np.sqrt(SIGN_WEIGHT * abs(polarity))
+    return np.append(vector, np.float32(column))
 
 
 def similarity(predictor: "Predictor", a: Any, b: Any) -> float | NDArray[np.float32]:
