@@ -75,23 +75,14 @@ def test_the_command_line(folder, cli, tmp_path):
     answer = cli("predict", "--model", folder, "--json", TEXT)
     assert answer.code == 0
     assert json.loads(answer.out)[0]["sentences"][0]["label"] is None
-    table = tmp_path / "texts.csv"
+    table, page = tmp_path / "texts.csv", tmp_path / "report.html"
     table.write_text("text,label\nGood film.,positive\n")
     for purpose, arguments in {
         "a drawing": ("predict", "--model", folder, TEXT),
         "--csv": ("predict", "--model", folder, "--csv", TEXT),
         "why": ("predict", "--model", folder, "--json", "--why", TEXT),
         "evaluate": ("evaluate", folder, table),
-        "report": (
-            "report",
-            table,
-            "--model",
-            folder,
-            "--about",
-            "film",
-            "--out",
-            tmp_path / "r.html",
-        ),
+        "report": ("report", table, "--model", folder, "--about", "film", "--out", page),
         "serve": ("serve", folder, "--port", 0, "--no-open"),
     }.items():
         answer = cli(*arguments)

@@ -121,6 +121,7 @@ def predict(
 
     origin = context.get_parameter_source("model")
     if origin is not None and origin.name == "DEFAULT":
+        model = "vectors" if corpus.vectors else model
         model = "aspects" if shown.aspects or corpus.output == "aspects" else model
     if corpus.input is not None:
         texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]

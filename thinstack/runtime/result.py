@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from thinstack.runtime.judgement import Judgement
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.scored import Scored, mean_scores
-from thinstack.runtime.vectors import text_vector
+from thinstack.runtime.vectors import stored, text_vector
 from thinstack.runtime.views import View
 
 MOST_WORDS: Final = 60
@@ -64,7 +64,10 @@ class Result(Judgement):
         of several sentences is that of the tree over them (`joint`), or the mean of theirs,
         weighted by words and divided by its length. Raises InputError if the model gives no
         vectors."""
-        return text_vector(self)
+        if not self.sentences:
+            return None
+        roots = [stored(sentence.vectors)[-1] for sentence in self.sentences]
+        return text_vector(roots, [len(one.words) for one in self.sentences], self.joint)
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows: the trees, or of a long text its phrases coloured in place. None,

@@ -1,6 +1,6 @@
 """Vectors of phrases, sentences and texts, and how similar they are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +13,7 @@ from thinstack.errors import InputError, ThinstackError, shown
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
+    from thinstack.runtime.scored import Scored
     from thinstack.runtime.stream import OnError
 
 SIGN_WEIGHT: Final = 0.3
@@ -51,15 +52,16 @@ def need_vectors(predictor: "Predictor", purpose: str, *, sign: bool = False) ->
         )
 
 
-def text_vector(result: "Result") -> NDArray[np.float32] | None:
-    """`Result.vector`."""
-    joint, sentences = result.joint, result.sentences
-    if len(sentences) < 2:
-        return sentences[0].vector if sentences else None
+def text_vector(
+    roots: Sequence[NDArray[np.float16]], words: Sequence[int], joint: "Scored | None"
+) -> NDArray[np.float32]:
+    """The vector (D,) of a text, from the vectors `roots` of its sentences, which have so many
+    `words`, and the tree over them."""
     if joint is not None:
         return unit(stored(joint.vectors)[-1])
-    words = np.array([len(sentence.words) for sentence in sentences])
-    return unit(words @ np.stack([sentence.vector for sentence in sentences]))
+    if len(roots) == 1:
+        return unit(roots[0])
+    return unit(np.array(words) @ unit(np.stack(roots)))
 
 
 def encode(
