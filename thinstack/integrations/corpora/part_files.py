@@ -42,8 +42,8 @@ def check_format(
     format: PartFormat, labels: Sequence[str], *, output: Output, vectors: int = 0
 ) -> None:
     """Raise MissingExtraError if a package for this format is missing, and InputError for classes
-    that cannot have columns of their own, and for `vectors` of so many columns in a format that
-    does not hold them."""
+    that cannot have columns of their own. Raise it too for `vectors` of so many columns in a format
+    that holds none."""
     if vectors and format != "parquet":
         raise InputError(
             f"--vectors needs parquet, because {format} does not hold vectors: add --format "
