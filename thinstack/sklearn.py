@@ -1,4 +1,4 @@
-"""Sentiment of texts as features of scikit-learn."""
+"""Sentiment and vectors of texts as features of scikit-learn."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,61 +11,26 @@ from thinstack.bundle import open_bundle
 from thinstack.data.tables.containers import instead_of
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.vectors import need_vectors, row_of
 
 with needs_extra("sklearn", "sklearn"):
     from sklearn.base import BaseEstimator, TransformerMixin
 
-__all__ = ["SentimentFeatures"]
+__all__ = ["SentimentFeatures", "TextVectors"]
 
 _EXPECTED: Final = "expected texts or one column of texts"
 _MISSING: Final = {"NAType", "NaTType"}
 
 
-class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer of texts to the probabilities of the classes and the polarity.
+class _OfTexts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer of texts that learns nothing: `fit` only loads the model."""
 
-    It learns nothing, so `fit` only loads the model, and `transform` works without it. The features
-    are (n, C + 1) float64: the probability of each of the C classes, then the polarity, which is
-    from -1 to 1. If the classes are not a scale of sentiment, they are (n, C), without polarity. A
-    missing text (None, NaN) and a text without words have NaN, which
-    `sklearn.impute.SimpleImputer` fills.
-
-    `model`: a loaded model, or what `thinstack.load` takes. Clones share a loaded model, and load
-    another one each for itself. A pickle holds the name or path of the model, and not its weights.
-    """
-
-    def __init__(self, model: Predictor | str | Path = "sentiment"):
-        self.model = model
+    model: Predictor | str | Path
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - the name in scikit-learn
         """Load the model. The texts are not read. Raises what `thinstack.load` raises."""
         self._predictor()
         return self
-
-    if TYPE_CHECKING:  # scikit-learn has no types
-
-        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:  # noqa: N803
-            """As `transform`, after `fit`."""
-
-    def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
-        """The features of texts: a list, a Series, an array, or a frame or an array of one column.
-
-        Raises InputError for what is no text, with its place from 0, and for several columns.
-        """
-        predictor, texts = self._predictor(), _texts(X)
-        places = predictor.view.polarity is not None
-        features = np.full((len(texts), len(predictor.labels) + places), np.nan)
-        for row, result in enumerate(predictor.stream(texts)):
-            if result.sentences:
-                polarity = [result.polarity] if places else []
-                features[row] = [*result.scores.values(), *polarity]
-        return features
-
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The names of the features: those of the classes, and "polarity"."""
-        view = self._predictor().view
-        names = [*view.labels] if view.polarity is None else [*view.labels, "polarity"]
-        return np.array(names, object)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -84,6 +49,89 @@ class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if loaded is None or loaded[0] != self.model:
             loaded = self._loaded = self.model, Predictor(open_bundle(self.model))
         return loaded[1]
+
+
+class SentimentFeatures(_OfTexts):
+    """A transformer of texts to the probabilities of the classes and the polarity.
+
+    It learns nothing, so `fit` only loads the model, and `transform` works without it. The features
+    are (n, C + 1) float64: the probability of each of the C classes, then the polarity, which is
+    from -1 to 1. If the classes are not a scale of sentiment, they are (n, C), without polarity. A
+    missing text (None, NaN) and a text without words have NaN, which
+    `sklearn.impute.SimpleImputer` fills.
+
+    `model`: a loaded model, or what `thinstack.load` takes. Clones share a loaded model, and load
+    another one each for itself. A pickle holds the name or path of the model, and not its weights.
+    """
+
+    def __init__(self, model: Predictor | str | Path = "sentiment"):
+        self.model = model
+
+    if TYPE_CHECKING:  # scikit-learn has no types
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:  # noqa: N803
+            """As `transform`, after `fit`."""
+
+    def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """The features of texts: a list, a Series, an array, or a frame or an array of one column.
+
+        Raises InputError for what is no text, with its place from 0, for several columns, and for a
+        model without labels.
+        """
+        predictor, texts = self._predictor(), _texts(X)
+        predictor.view.need_labels("SentimentFeatures")
+        places = predictor.view.polarity is not None
+        features = np.full((len(texts), len(predictor.labels) + places), np.nan)
+        for row, result in enumerate(predictor.stream(texts)):
+            if result.sentences:
+                polarity = [result.polarity] if places else []
+                features[row] = [*result.scores.values(), *polarity]
+        return features
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """The names of the features: those of the classes, and "polarity"."""
+        view = self._predictor().view
+        names = [*view.labels] if view.polarity is None else [*view.labels, "polarity"]
+        return np.array(names, object)
+
+
+class TextVectors(_OfTexts):
+    """A transformer of texts to their vectors, as `Predictor.encode` makes them.
+
+    It learns nothing, so `fit` only loads the model, and `transform` works without it. The features
+    are (n, D) float32, of length 1. A missing text (None, NaN) and a text without words have NaN,
+    which `sklearn.impute.SimpleImputer` fills.
+
+    `model` is as for `SentimentFeatures`. `sign`: whether to add the column of polarity, as
+    `Predictor.encode` does, for (n, D + 1).
+    """
+
+    def __init__(self, model: Predictor | str | Path = "vectors", *, sign: bool = False):
+        self.model, self.sign = model, sign
+
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float32]:  # noqa: N803
+            """As `transform`, after `fit`."""
+
+    def transform(self, X: Any) -> NDArray[np.float32]:  # noqa: N803
+        """The vectors of texts, which are as `SentimentFeatures.transform` takes them.
+
+        Raises InputError for what is no text, with its place from 0, for several columns, for a
+        model without vectors, and for `sign` of a model without polarity.
+        """
+        predictor, texts = self._predictor(), _texts(X)
+        need_vectors(predictor, "TextVectors", sign=self.sign)
+        vectors = np.full((len(texts), predictor.width + self.sign), np.nan, np.float32)
+        for row, result in enumerate(predictor.stream(texts)):
+            if result.sentences:
+                vectors[row] = row_of(result, sign=self.sign)
+        return vectors
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """The names of the features: "vector0", "vector1" and so on, then "sign" with `sign`."""
+        names = [f"vector{column}" for column in range(self._predictor().width)]
+        return np.array([*names, *["sign"] * self.sign], object)
 
 
 def _texts(texts: Any) -> Sequence[str]:

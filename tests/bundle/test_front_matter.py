@@ -43,6 +43,16 @@ def test_figures_are_shares_of_what_they_were_measured_on():
     assert places == {("sst/dev.txt", "sst/dev.txt")}
 
 
+def test_models_of_vectors_are_named_so():
+    head = HeadConfig(name="vector.v1")
+    beside = read(SENTIMENT.model_copy(update={"vectors": head}))
+    assert beside.pipeline_tag == "text-classification"
+    assert beside.tags == ["thinstack", "onnx", "sentiment-analysis", "feature-extraction"]
+    alone = read(CONFIG.model_copy(update={"labels": (), "head": head}))
+    assert alone.pipeline_tag == "sentence-similarity"
+    assert alone.tags == ["thinstack", "onnx", "feature-extraction"]
+
+
 def test_of_other_classes_there_is_no_binary_figure():
     data = read(shipped=SHIPPED)
     assert data.tags == ["thinstack", "onnx"]

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from last_word_model import write_last_word_bundle
+from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.errors import DataError, InputError
@@ -233,3 +234,47 @@ def test_a_column_has_a_name_of_any_type(model, name):
     frame = pd.DataFrame({0: TEXTS}).set_axis(pd.Index([name], tupleize_cols=False), axis=1)
     found = thinstack.score_frame(frame, name, model=model)
     assert found["label"].notna().sum() == sum(bool(text and text.strip()) for text in TEXTS)
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    return [
+        thinstack.load(write_vector_bundle(folder / name, labels=labels).path)
+        for name, labels in (("both", LABELS), ("alone", ()))
+    ]
+
+
+def cells_of(frame, name):
+    column = frame[name]
+    return column.to_pylist() if isinstance(frame, pa.Table) else column.to_list()
+
+
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("texts", [TEXTS, [], [None, ""]])
+def test_vectors_are_the_last_column(vectors, kind, number, texts, monkeypatch):
+    monkeypatch.setattr(frames, "_ROWS", 2)
+    model, frame = vectors[number], MAKE[kind](texts)
+    found = thinstack.score_frame(frame, model=model, vectors=True, prefix="x_")
+    names = getattr(found, "column_names", None) or [*found.columns]
+    assert names == ["n", "text", *(f"x_{name}" for name in (*NEW, "vector"))]
+    for cell, text in zip(cells_of(found, "x_vector"), texts, strict=True):
+        expected = model(text or "").vector
+        assert (cell is None) == (expected is None)
+        if expected is not None:
+            np.testing.assert_allclose(np.asarray(cell, np.float32), expected, atol=1e-3)
+    if number == 1:
+        assert all(label is None or label != label for label in cells_of(found, "x_label"))
+    of_lists = "Array(Float32, shape=(4,))", "fixed_size_list<item: float>[4]"
+    assert types(found)[-1] in (["object"] if kind.startswith("pandas") else of_lists)
+
+
+def test_vectors_of_a_model_without_and_labels_of_vectors_alone(model, vectors):
+    frame = MAKE["pandas"](TEXTS)
+    with pytest.raises(InputError, match=r'score_frame: .* no vectors.*load\("vectors"\)'):
+        thinstack.score_frame(frame, model=model, vectors=True)
+    with pytest.raises(InputError, match=r'score_frame: .* no labels.*load\("sentiment"\)'):
+        thinstack.score_frame(frame, model=vectors[1])
+    with pytest.raises(InputError, match="a column 'vector' already"):
+        thinstack.score_frame(frame.assign(vector=1), model=vectors[0], vectors=True)

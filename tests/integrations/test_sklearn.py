@@ -1,10 +1,12 @@
-"""`thinstack.sklearn.SentimentFeatures` where scikit-learn has its transformers."""
+"""`thinstack.sklearn.SentimentFeatures` and `TextVectors` where scikit-learn has its
+transformers."""
 
 import pickle
 
 import numpy as np
 import pytest
 from last_word_model import write_last_word_bundle
+from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.errors import InputError
@@ -17,7 +19,7 @@ from sklearn.pipeline import make_pipeline, make_union  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils import estimator_checks  # noqa: E402
 
-from thinstack.sklearn import SentimentFeatures  # noqa: E402
+from thinstack.sklearn import SentimentFeatures, TextVectors  # noqa: E402
 
 TEXTS = ["It is good. An awful film", "good", "very awful", "film"]
 CHECKS = """
@@ -40,8 +42,9 @@ def model(folder):
 
 
 @pytest.mark.parametrize("check", CHECKS.split())
-def test_the_checks_of_scikit_learn_that_need_no_numbers(check):
-    getattr(estimator_checks, check)("SentimentFeatures", SentimentFeatures())
+@pytest.mark.parametrize("kind", [SentimentFeatures, TextVectors])
+def test_the_checks_of_scikit_learn_that_need_no_numbers(check, kind):
+    getattr(estimator_checks, check)(kind.__name__, kind())
 
 
 def test_features_are_probabilities_and_polarity(model):
@@ -133,3 +136,37 @@ def test_pipelines_and_searches(model, folder):
     pipeline = make_pipeline(SentimentFeatures(), LogisticRegression())
     search = GridSearchCV(pipeline, {"sentimentfeatures__model": [model, folder]}, cv=2)
     assert search.fit(texts, labels).best_score_ == 1
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    return write_vector_bundle(tmp_path_factory.mktemp("model") / "vectors").path
+
+
+@pytest.mark.parametrize("sign", [False, True])
+def test_vectors_are_rows_of_encode(vectors, sign):
+    model = thinstack.load(vectors)
+    transformer = TextVectors(model, sign=sign)
+    rows = transformer.fit_transform(TEXTS)
+    assert rows.dtype == np.float32
+    np.testing.assert_array_equal(rows, model.encode(TEXTS, sign=sign))
+    names = ["vector0", "vector1", "vector2", "vector3", *["sign"] * sign]
+    assert transformer.get_feature_names_out().tolist() == names
+    gaps = transformer.transform(["good", None, " ", "film"])
+    assert np.isnan(gaps).all(axis=1).tolist() == [False, True, True, False]
+    assert transformer.transform([]).shape == (0, 4 + sign)
+    for one in (transformer, TextVectors(vectors, sign=sign).fit(TEXTS)):
+        for copy in (base.clone(one), pickle.loads(pickle.dumps(one))):
+            np.testing.assert_array_equal(copy.transform(TEXTS), rows)
+
+
+def test_models_that_do_not_give_what_is_asked(last_word, model, tmp_path):
+    alone = write_vector_bundle(tmp_path / "alone", labels=()).path
+    with pytest.raises(InputError, match=r'TextVectors: .*load\("vectors"\)'):
+        TextVectors(model).transform(TEXTS)
+    with pytest.raises(InputError, match="TextVectors: sign=True needs polarity"):
+        TextVectors(alone, sign=True).transform(TEXTS)
+    with pytest.raises(InputError, match=r'SentimentFeatures: .*load\("sentiment"\)'):
+        SentimentFeatures(alone).transform(TEXTS)
+    with pytest.raises(InputError, match="text 1: expected a text, found 3"):
+        TextVectors(alone).transform(["good", 3])

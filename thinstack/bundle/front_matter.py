@@ -30,9 +30,11 @@ def front_matter(
     `shipped`: figures of the model by source, as the manifest has them. Without them, the means of
     `over_seeds` are taken. `reported`: what the figures were measured on, in words.
     """
-    task = "sentence-similarity" if config.head.name == "similarity.v1" else "text-classification"
+    alike = config.head.name == "similarity.v1" or not config.labels
+    task = "sentence-similarity" if alike else "text-classification"
     scale = Scale.of([label for label in config.labels if label != NO_TERM])
     usual = ["thinstack", "onnx", *([] if scale is None else ["sentiment-analysis"])]
+    usual += ["feature-extraction"] * config.gives_vectors
     tags = list(dict.fromkeys([*usual, *card.pop("tags", ())]))
     dataset = {"type": card.pop("dataset", None) or reported, "name": reported}
     fields = {"library_name": "thinstack", "pipeline_tag": task, "tags": tags, **card}

@@ -118,6 +118,7 @@ def evaluate(
     model, file = _model_and_file((model, file), named, suite.suite)
     view: dict[str, Any] = {"classes": classes, "aggregation": aggregation}
     predictor = load(model, **vars(running), **view)
+    predictor.view.need_labels("evaluate")
     if suite.suite is not None:
         if renamed:
             raise InputError("--relabel: a suite has its own labels: leave it out")

@@ -127,6 +127,7 @@ def predict(
 
     origin = context.get_parameter_source("model")
     if origin is not None and origin.name == "DEFAULT":
+        model = "vectors" if corpus.vectors else model
         model = "aspects" if shown.aspects or corpus.output == "aspects" else model
     texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]
     if pair is not None or (corpus.input is not None and open_bundle(model).config.reads_pairs):

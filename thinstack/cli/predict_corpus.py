@@ -60,11 +60,17 @@ class CorpusSettings:
         Literal["phrases", "sentences", "documents", "aspects"] | None,
         typer.Option(help="With --input: what to write a row for.  [default: sentences]"),
     ] = None
+    vectors: Annotated[
+        bool,
+        typer.Option(
+            "--vectors", help="With --input: add a column with the vector of each row, to parquet."
+        ),
+    ] = False
     format: Annotated[
         Literal["parquet", "jsonl", "csv"] | None,
         typer.Option(
             help="With --input: the format of the rows.  [default: that of the file --out; else "
-            "parquet if the input is parquet, else jsonl]"
+            "parquet with --vectors and if the input is parquet, else jsonl]"
         ),
     ] = None
     jobs: Annotated[
@@ -229,7 +235,8 @@ def _request(
         )
     if corpus.bom and one_file != "csv":
         raise InputError("--bom is for one file of CSV: add --out FILE.csv, or leave --bom out")
-    settings.setdefault("format", "parquet" if input.suffix.lower() == ".parquet" else "jsonl")
+    parquet = corpus.vectors or input.suffix.lower() == ".parquet"
+    settings.setdefault("format", "parquet" if parquet else "jsonl")
     isolated = running.isolated
     return Request(
         input=standard_input(input) or input,

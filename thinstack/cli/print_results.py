@@ -61,6 +61,7 @@ def _print_csv(texts: Iterable[Numbered], answers: "Sentences", view: "View") ->
     """Print rows of CSV, in UTF-8, with a column for each class."""
     from thinstack.data.tables.csv_rows import check_classes, csv_writer
 
+    view.need_labels("--csv")
     check_classes("--csv", view.labels, answers.columns, "choose --jsonl")
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     writer = csv_writer(sys.stdout)

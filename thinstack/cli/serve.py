@@ -33,6 +33,7 @@ def serve(
 
     with PageServer(port) as server:
         server.predictor = load(model, threads=threads, isolated=isolated, **vars(view))
+        server.predictor.view.need_labels("serve")
         server.name = Path(model).name or model
         try:
             print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)

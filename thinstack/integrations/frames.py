@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
@@ -14,6 +16,7 @@ from thinstack.errors import InputError, shown
 from thinstack.runtime.mentions import Terms, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
+from thinstack.runtime.vectors import need_vectors
 
 Frame = TypeVar("Frame")
 """A DataFrame of pandas or polars, a Table of pyarrow, or another one that narwhals knows."""
@@ -31,6 +34,7 @@ def score_frame(
     model: Predictor | str | Path = "sentiment",
     scores: bool = False,
     about: Sequence[str] = (),
+    vectors: bool = False,
     prefix: str = "",
 ) -> Frame:
     """Score a column of English texts, and give the frame with new columns behind its own.
@@ -50,35 +54,52 @@ def score_frame(
     these, `battery_mentions`. Of several names, the first is that of the columns. A term that no
     text mentions is a NoMentionWarning.
 
+    `vectors`: whether to add a column `vector`, last, with the vector of each text
+    (`Result.vector`): a fixed-size list of float32, in pandas an array of numpy.
+
     A missing text has missing values in all of them, and so has a text without words; both have 0
     mentions. A label is missing below `abstain`, a phrase if none takes that side, and a polarity
     of a term without a mention. If the classes are not a scale of sentiment, polarity and phrases
-    are missing. Memory stays bounded, but for the new columns.
+    are missing; with `vectors` of a model without labels, so are all but the vectors. Memory stays
+    bounded, but for the new columns.
 
     Raises InputError for what is no frame in memory, for new columns that the frame has already,
     and for a cell that is no text, with its row from 0. For terms, it is raised as `Result.about`
-    does. Raises DataError for a column that is not there and for two of one name, and what
-    `thinstack.load` raises.
+    does. It is raised too for `vectors` of a model that gives none, and without `vectors` for a
+    model without labels. Raises DataError for a column that is not there and for two of one name,
+    and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     check_columns("the frame", eager.columns, [text], _ADVICE)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model))
+    if vectors:
+        need_vectors(model, "score_frame")
+    else:
+        model.view.need_labels("score_frame")
     shown_scores = model.labels if scores else ()
     names = ["label", "polarity", "most_positive", "most_negative", *shown_scores]
     names = [prefix + name for name in (*names, *_term_names(about, model))]
+    names += [f"{prefix}vector"] * vectors
     levels = getattr(getattr(frame, "columns", None), "nlevels", 1)  # of pandas
     labels = [name if levels == 1 else (name, *[""] * (levels - 1)) for name in names]
     _check_new(labels, eager.columns)
     columns: list[list[Any] | array[Any]] = [[], array("d"), [], []]
     columns += [array(kind) for kind in "d" * len(shown_scores) + "dq" * len(about)]
+    mentions, numbers = columns[len(columns) - 2 * len(about) + 1 :: 2], array("f")
+    unknown = np.full(model.width, np.nan, np.float32)
     for result in model.stream(_texts(eager, text)):
         for column, cell in zip(columns, _cells(result, about, scores=scores), strict=True):
             column.append(cell)
-    mentions = columns[len(columns) - 2 * len(about) + 1 :: 2]
+        if vectors:
+            vector = result.vector
+            numbers.frombytes((unknown if vector is None else vector).tobytes())
     counts = zip(about, mentions, strict=True)
     warn_of_unmentioned(term for term, times in counts if times and not any(times))
-    scored: Frame = _joined(frame, eager, dict(zip(labels, columns, strict=True)))
+    cells = dict[Any, Any](zip(labels, columns, strict=False))
+    if vectors:
+        cells[labels[-1]] = np.frombuffer(numbers, np.float32).reshape(-1, model.width)
+    scored: Frame = _joined(frame, eager, cells)
     return scored
 
 
@@ -217,11 +238,32 @@ def _cells(result: Result, about: Sequence[str], *, scores: bool) -> Iterator[An
         yield from (sum(places) / len(places) if places else math.nan, len(places))
 
 
+def _vector_column(rows: NDArray[np.float32], backend: Any) -> Any:
+    """A column of the rows (n, D), missing where they are NaN. Lists of fixed size have no type in
+    pandas, whose column holds arrays."""
+    missing, size = np.isnan(rows[:, 0]), rows.shape[1]
+    if backend.is_polars():
+        import polars as pl
+
+        whole, there = pl.Series(rows, dtype=pl.Array(pl.Float32, size)), pl.Series(~missing)
+        return nw.from_native(pl.select(pl.when(there).then(whole)).to_series(), series_only=True)
+    if backend.is_pyarrow():
+        import pyarrow as pa
+
+        lists = pa.FixedSizeListArray.from_arrays(rows.ravel(), size, mask=pa.array(missing))
+        return nw.from_native(pa.chunked_array([lists]), series_only=True)
+    cells = [None if gone else row for gone, row in zip(missing.tolist(), rows, strict=True)]
+    return nw.new_series("", cells, nw.Object, backend=backend)
+
+
 def _joined(native: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
     """The frame with more columns. One of pandas keeps its class, its `attrs`, and the levels of
     its columns."""
     backend, new = frame.implementation, list[Any]()
     for name, column in columns.items():
+        if isinstance(column, np.ndarray):
+            new.append(_vector_column(column, backend).alias(name))
+            continue
         kind: Any = nw.String
         if isinstance(column, array):
             kind = nw.Int64 if column.typecode == "q" else nw.Float64

@@ -138,6 +138,7 @@ def about(
     that scores only sentences.
     """
     asked = Terms(terms)
+    view.need_labels("about")
     if not (finds or view.polarity):
         raise _unusable(f"this one has the classes {', '.join(view.labels):.200}")
     judged = list[Aspect]()

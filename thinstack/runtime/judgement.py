@@ -43,8 +43,8 @@ class Judgement(ABC):
 
     @property
     def label(self) -> str | None:
-        """The most probable class. None for a text without words, and if no class is as probable as
-        `abstain`."""
+        """The most probable class. None for a text without words, if no class is as probable as
+        `abstain`, and if the model gives no labels."""
         row = self._row()
         return self.view.label(row) if row else None
 
@@ -92,8 +92,9 @@ class Judgement(ABC):
         another, none begins or ends with a mark of punctuation, and none is turned round by what is
         around it, as "good" in "not good". A phrase comes with the words around it as long as they
         keep most of its strength, which is its distance from polarity 0. If a model scores only
-        sentences, they are sentences.
+        sentences, they are sentences. Raises InputError for a model without labels.
         """
+        self.view.need_labels("highlights")
         return highlights(self._read, n)
 
     @property
@@ -129,20 +130,22 @@ class Judgement(ABC):
         return [part for sentence in self._read for part in sentence.why()]
 
     def svg(self) -> str:
-        """The trees as one SVG picture, with the class of every phrase."""
+        """The trees as one SVG picture, with the class of every phrase. Raises InputError for a
+        model without labels."""
         from thinstack.integrations.show.svg import svg
 
         return svg(self._read)
 
     def html(self) -> str:
-        """The running text as HTML, its phrases coloured in place: for long texts."""
+        """The running text as HTML, its phrases coloured in place: for long texts. Raises
+        InputError for a model without labels."""
         from thinstack.integrations.show.heat import heat
 
         return heat(self._read)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the trees."""
-        return self.svg()
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the trees; None, for its `repr`, if the model gives no labels."""
+        return self.svg() if self.view.labels else None
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON."""

@@ -136,15 +136,17 @@ class Prediction(Judgement):
 
     @property
     def label_ids(self) -> NDArray[np.int64]:
-        """The most probable class of each phrase, (N,)."""
+        """The most probable class of each phrase, (N,); -1 if the model gives no labels."""
+        if not self.labels:
+            return np.full(len(self.node_scores), -1)
         best: NDArray[np.int64] = self.node_scores.argmax(axis=1)
         return best
 
     @property
     def certain(self) -> NDArray[np.bool_]:
         """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
-        if not self.abstain:
-            return np.ones(len(self.node_scores), np.bool_)
+        if not (self.abstain and self.labels):
+            return np.full(len(self.node_scores), bool(self.labels))
         certain: NDArray[np.bool_] = self.node_scores.max(axis=1) >= self.abstain
         return certain
 
@@ -167,7 +169,8 @@ class Prediction(Judgement):
     def brackets(self) -> str | None:
         """The tree in brackets, with labels if every node has one; None if there is no tree."""
         tree = self.tree
-        return None if tree is None else to_brackets(tree, labelled=self._scores_phrases)
+        labelled = self._scores_phrases and bool(self.labels)
+        return None if tree is None else to_brackets(tree, labelled=labelled)
 
     def text_of(self, start: int, end: int) -> str:
         """The text of the words [start, end)."""

@@ -82,7 +82,8 @@ class Predictor(PairScorer):
         return self
 
     def __repr__(self) -> str:
-        return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
+        gives = ", ".join(self.labels) or f"vectors of {self.width}"
+        return f"<Predictor of {self.bundle.path} on {self.device}: {gives}>"
 
     @overload
     def __call__(  # type: ignore[overload-overlap]  # a text iterates over texts of one character

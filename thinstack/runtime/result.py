@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from thinstack.runtime.judgement import Judgement
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.scored import Scored, mean_scores
-from thinstack.runtime.vectors import text_vector
+from thinstack.runtime.vectors import stored, text_vector
 from thinstack.runtime.views import View
 
 MOST_WORDS: Final = 60
@@ -64,11 +64,17 @@ class Result(Judgement):
         of several sentences is that of the tree over them (`joint`), or the mean of theirs,
         weighted by words and divided by its length. Raises InputError if the model gives no
         vectors."""
-        return text_vector(self)
+        if not self.sentences:
+            return None
+        roots = [stored(sentence.vectors)[-1] for sentence in self.sentences]
+        return text_vector(roots, [len(one.words) for one in self.sentences], self.joint)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the trees, or of a long text its phrases coloured in place."""
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the trees, or of a long text its phrases coloured in place. None,
+        for its `repr`, if the model gives no labels."""
         words = sum(len(sentence.words) for sentence in self.sentences)
+        if not self.view.labels:
+            return None
         return self.svg() if words <= MOST_WORDS else self.html()
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Vectors of phrases, sentences and texts, and how similar they are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +13,7 @@ from thinstack.errors import InputError, ThinstackError, shown
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
+    from thinstack.runtime.scored import Scored
     from thinstack.runtime.stream import OnError
 
 SIGN_WEIGHT: Final = 0.3
@@ -39,31 +40,39 @@ def stored(vectors: NDArray[np.float16] | None) -> NDArray[np.float16]:
     return vectors
 
 
-def text_vector(result: "Result") -> NDArray[np.float32] | None:
-    """`Result.vector`."""
-    joint, sentences = result.joint, result.sentences
-    if len(sentences) < 2:
-        return sentences[0].vector if sentences else None
+def need_vectors(predictor: "Predictor", purpose: str, *, sign: bool = False) -> None:
+    """Raise InputError, which names the `purpose` of vectors, if the model gives none, or if it
+    gives no polarity for their `sign`."""
+    if not predictor.width:
+        raise InputError(f"{purpose}: this model gives no vectors: load one that does, {LOAD}")
+    if sign and predictor.view.polarity is None:
+        raise InputError(
+            f"{purpose}: sign=True needs polarity, which this model does not give: load one that "
+            f"does, {LOAD}, or leave sign out"
+        )
+
+
+def text_vector(
+    roots: Sequence[NDArray[np.float16]], words: Sequence[int], joint: "Scored | None"
+) -> NDArray[np.float32]:
+    """The vector (D,) of a text, from the vectors `roots` of its sentences, which have so many
+    `words`, and the tree over them."""
     if joint is not None:
         return unit(stored(joint.vectors)[-1])
-    words = np.array([len(sentence.words) for sentence in sentences])
-    return unit(words @ np.stack([sentence.vector for sentence in sentences]))
+    if len(roots) == 1:
+        return unit(roots[0])
+    return unit(np.array(words) @ unit(np.stack(roots)))
 
 
 def encode(
     predictor: "Predictor", texts: str | Iterable[str], *, sign: bool, on_error: "OnError | None"
 ) -> NDArray[np.float32]:
     """`Predictor.encode`."""
-    if not predictor.width:
-        raise InputError(f"encode: this model gives no vectors: load one that does, {LOAD}")
-    if sign and predictor.view.polarity is None:
-        raise InputError(
-            f"encode: sign=True needs polarity, which this model does not give: load one that "
-            f"does, {LOAD}, or leave sign out"
-        )
+    need_vectors(predictor, "encode", sign=sign)
     alone = isinstance(texts, str)
     rows = _rows(predictor, [str(texts)] if alone else texts, on_error, sign=sign)
-    encoded: NDArray[np.float32] = np.fromiter(rows, np.dtype((np.float32, predictor.width + sign)))
+    width = predictor.width + sign
+    encoded: NDArray[np.float32] = np.fromiter(rows, np.dtype((np.float32, width)))
     return encoded[0] if alone else encoded
 
 
@@ -80,21 +89,23 @@ def _rows(
         on_error(place, error)
 
     for place, result in enumerate(predictor.stream(texts, on_error=on_error and fail)):
-        vector = result.vector
-        if vector is None:
+        row = row_of(result, sign=sign)
+        if row is None:
             if place not in failed:
                 problem = f"text {place}: expected words, found {shown(result.text, 60)}"
-                fail(place, InputError(f"{problem}: leave it out, or give on_error"))
-            vector = np.full(predictor.width, np.nan, np.float32)
-        yield np.append(vector, sign_of(result.polarity)) if sign else vector
+                fail(place, InputError(f"{problem}: leave it out, or give on_error to encode"))
+            row = np.full(predictor.width + sign, np.nan, np.float32)
+        yield row
 
 
-def sign_of(polarity: float | None) -> float:
-    """The column of a text beside its vector: sqrt(0.3) * sign(p) * sqrt(|p|) for the polarity
-    p, NaN without one. The product of two of these is added to a cosine."""
-    if polarity is None:
-        return np.nan
-    return float(np.sign(polarity) * np.sqrt(SIGN_WEIGHT * abs(polarity)))
+def row_of(result: "Result", *, sign: bool) -> NDArray[np.float32] | None:
+    """The row of `encode` for a text; None without words. Its `sign` is sqrt(0.3) * sign(p) *
+    sqrt(|p|) for the polarity p: the product of two of these is added to a cosine."""
+    vector, polarity = result.vector, result.polarity
+    if vector is None or not sign or polarity is None:
+        return vector
+    column = np.sign(polarity) * np.sqrt(SIGN_WEIGHT * abs(polarity))
+    return np.append(vector, np.float32(column))
 
 
 def similarity(predictor: "Predictor", a: Any, b: Any) -> float | NDArray[np.float32]:

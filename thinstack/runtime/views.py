@@ -61,8 +61,11 @@ class View(NamedTuple):
         aspects, the classes but `NO_TERM` are shown.
 
         Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
-        model's classes are not a scale of sentiment (`Scale`) that has so many.
+        model's classes are not a scale of sentiment (`Scale`) that has so many, and for either of
+        a model without labels.
         """
+        if not labels and (classes is not None or abstain is not None):
+            cls(labels).need_labels("abstain" if classes is None else "classes")
         number = isinstance(abstain, float | int | np.floating)
         if abstain is not None and not (number and 0 < abstain < 1):
             value = shown(abstain)
@@ -118,6 +121,14 @@ class View(NamedTuple):
         """Where the shown classes stand, whatever they are called; None if they are no scale of
         sentiment."""
         return None if self.polarity is None else _scale_at(self.polarity)
+
+    def need_labels(self, purpose: str) -> None:
+        """Raise InputError, which names the `purpose` of labels, if the model gives none."""
+        if not self.labels:
+            raise InputError(
+                f"{purpose}: this model gives vectors and no labels: use one that gives labels, "
+                'thinstack.load("sentiment") or --model sentiment'
+            )
 
     def label(self, row: Sequence[float]) -> str | None:
         """The most probable class of a row of scores (V,), or None if it is less probable than

@@ -52,11 +52,12 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     without which no letter or digit remains. In a sentence of more than 64 words, only the 126
     phrases highest in the tree are tried.
 
-    Raises InputError for a prediction without a tree, and for a sentence that was read in parts or
-    is longer than `predictor.max_words`.
+    Raises InputError for a prediction without a tree or without labels. Also for a sentence that
+    was read in parts or is longer than `predictor.max_words`.
     """
     if not isinstance(prediction, Prediction):
         raise InputError(f"expected a prediction, found {shown(prediction)}")
+    prediction.view.need_labels("why")
     steps, words = prediction.transitions, prediction.words
     if not steps.size:
         raise InputError(

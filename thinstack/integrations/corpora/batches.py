@@ -35,16 +35,19 @@ MOST_ROWS: Final = 1 << 15
 _ADVICE = "name the columns with text= and id="
 
 
-def scored_schema(labels: Sequence[str], output: Output = "sentences") -> "pa.Schema":
+def scored_schema(
+    labels: Sequence[str], output: Output = "sentences", *, vectors: int = 0
+) -> "pa.Schema":
     """The columns of `score_batches`, by the labels of the model (`Predictor.labels`).
 
     They are: `id` string; `sentence`, `start`, `end` int32; for phrases also `node`, `parent`
     int32, and for aspects `because_start`, `because_end`; `text`, `label` string, and for aspects
-    `because`; `polarity` double; `scores`, a struct with a float32 for each class; `error`, a
-    struct of the strings `kind` and `message`. All may be null. Raises
-    MissingExtraError without pyarrow.
+    `because`; `polarity` double; `scores`, a struct with a float32 for each class, unless the model
+    gives no labels; with `vectors`, the columns of a vector (`Predictor.width`), also `vector`, a
+    list of so many float32; `error`, a struct of the strings `kind` and `message`. All may be null.
+    Raises MissingExtraError without pyarrow.
     """
-    return rows_schema(labels, output=output, problems=True)
+    return rows_schema(labels, output=output, problems=True, vectors=vectors)
 
 
 def score_batches(
@@ -55,13 +58,15 @@ def score_batches(
     id: str = DEFAULT_ID,
     output: Output = "sentences",
     source: TreeSource = "auto",
+    vectors: bool = False,
     isolated: bool | None = None,
 ) -> Iterator["pa.RecordBatch"]:
     """Score the rows of record batches with a column of texts and a column of ids, in their order.
 
     `model`: a loaded model, or the name or folder of a bundle, which then runs on one thread.
     `text`, `id`: the columns; other columns are not read. `output`: what to write a row for.
-    `source`: where trees come from. `isolated`: how a named model runs, as `thinstack.load` has it.
+    `source`: where trees come from. `vectors`: whether to add the vector of each row. `isolated`:
+    how a named model runs, as `thinstack.load` has it.
 
     The rows are as `scored_schema` says. A text that fails does not stop the others. It gets one
     row with its `id` and an `error`, and all else is null. `Problem` lists the kinds of error. In
@@ -81,8 +86,9 @@ def score_batches(
         raise InputError(
             "isolated is for the name or folder of a bundle: give it to thinstack.load"
         )
-    scorer = TextScorer(model, output, source)
-    return _scored(batches, scorer, Columns(text, id), scored_schema(scorer.labels, output))
+    scorer = TextScorer(model, output, source, vectors=vectors)
+    schema = scored_schema(scorer.labels, output, vectors=scorer.width)
+    return _scored(batches, scorer, Columns(text, id), schema)
 
 
 def _check_batches(batches: object) -> None:

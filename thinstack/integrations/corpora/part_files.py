@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
-from thinstack.errors import needs_extra
+from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows
+from thinstack.runtime.vectors import unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,13 +33,22 @@ _ROW: Final = "row"
 _BECAUSE: Final = "because"
 _STRINGS: Final = ("id", "text", _BECAUSE, "label")
 _PROBLEM: Final = "error"
+_VECTOR: Final = "vector"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
 
-def check_format(format: PartFormat, labels: Sequence[str], *, output: Output) -> None:
+def check_format(
+    format: PartFormat, labels: Sequence[str], *, output: Output, vectors: int = 0
+) -> None:
     """Raise MissingExtraError if a package for this format is missing, and InputError for classes
-    that cannot have columns of their own."""
+    that cannot have columns of their own. Raise it too for `vectors` of so many columns in a format
+    that holds none."""
+    if vectors and format != "parquet":
+        raise InputError(
+            f"--vectors needs parquet, because {format} does not hold vectors: add --format "
+            "parquet, or name a file such as --out scored.parquet"
+        )
     if format == "parquet":
         with needs_extra("data", "pyarrow"):
             import pyarrow.parquet  # noqa: F401
@@ -55,11 +65,13 @@ def csv_columns(labels: Sequence[str], *, output: Output) -> list[str]:
 
 
 def open_part(
-    path: Path, format: PartFormat, labels: Sequence[str], *, output: Output
+    path: Path, format: PartFormat, labels: Sequence[str], *, output: Output, vectors: int = 0
 ) -> AbstractContextManager[Write]:
-    """A writer of rows for these classes to a file. `output`: what has a row."""
-    opened = {"jsonl": _jsonl_part, "csv": _csv_part, "parquet": _parquet_part}[format]
-    return opened(path, labels, output=output)
+    """A writer of rows for these classes to a file. `output`: what has a row. `vectors`: the
+    columns of a vector, which parquet alone holds."""
+    if format == "parquet":
+        return _parquet_part(path, labels, output=output, vectors=vectors)
+    return (_jsonl_part if format == "jsonl" else _csv_part)(path, labels, output=output)
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
@@ -145,8 +157,10 @@ def _csv_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[
 
 
 @contextmanager
-def _parquet_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
-    schema = rows_schema(labels, output=output)
+def _parquet_part(
+    path: Path, labels: Sequence[str], *, output: Output, vectors: int
+) -> Iterator[Write]:
+    schema = rows_schema(labels, output=output, vectors=vectors)
     with _in_groups(path, schema) as add:
 
         def write(texts: Sequence[Row], rows: ScoredRows) -> None:
@@ -190,11 +204,13 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
                     add(batch)
 
 
-def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False) -> "pa.Schema":
+def rows_schema(
+    labels: Sequence[str], *, output: Output, problems: bool = False, vectors: int = 0
+) -> "pa.Schema":
     """The columns of scored rows for these classes.
 
     `output`: what has a row. `problems`: whether failed rows are included, as of an engine, whose
-    rows have no numbers.
+    rows have no numbers. `vectors`: the columns D of a vector; with 0 there is no `vector`.
     """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
@@ -205,7 +221,8 @@ def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False
     return pa.schema(
         [
             *(pa.field(name, kinds.get(name, pa.int32())) for name in names),
-            pa.field("scores", scores),
+            *([pa.field("scores", scores)] if labels else []),  # parquet has no empty struct
+            *([pa.field(_VECTOR, pa.list_(pa.float32(), vectors))] if vectors else []),
             *([pa.field(_PROBLEM, problem)] if problems else []),
         ]
     )
@@ -221,14 +238,20 @@ def rows_batch(
     `problems` go by place."""
     import pyarrow as pa
 
-    kind = schema.field("scores").type
-    labels = [field.name for field in kind]
-    missing = pa.array(np.isnan(rows.scores[:, 0]))
-    by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
+    kinds = list(schema.field("scores").type) if "scores" in schema.names else []
+    labels = [field.name for field in kinds]
     columns = []
     for field in schema:
         if field.name == "scores":
-            columns.append(pa.StructArray.from_arrays(by_class, fields=list(kind), mask=missing))
+            missing = pa.array(np.isnan(rows.scores[:, 0]))
+            by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
+            columns.append(pa.StructArray.from_arrays(by_class, fields=kinds, mask=missing))
+        elif field.name == _VECTOR:
+            missing = pa.array(np.isnan(rows.vectors[:, 0]))
+            numbers = pa.array(unit(rows.vectors).ravel())
+            columns.append(
+                pa.FixedSizeListArray.from_arrays(numbers, type=field.type, mask=missing)
+            )
         elif field.name == _PROBLEM:
             failed = {text: problem._asdict() for text, problem in problems.items()}
             columns.append(pa.array(map(failed.get, rows.text.tolist()), field.type))

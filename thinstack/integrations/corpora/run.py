@@ -97,7 +97,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         check_new_file(request.file, used)
     scorer = request.model.scorer(request.settings)
     classes: dict[str, Any] = {"labels": scorer.labels, "output": scorer.output}
-    check_format(folder.format, **classes)
+    check_format(folder.format, **classes, vectors=scorer.width)
     folder.prepare()
     with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)

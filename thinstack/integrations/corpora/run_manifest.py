@@ -49,6 +49,7 @@ class Settings(Strict):
     header: bool | None = None
     paragraphs: bool = False
     output: Output = "sentences"
+    vectors: bool = False
     format: PartFormat = "jsonl"
     source: TreeSource = "auto"
     classes: int | None = None

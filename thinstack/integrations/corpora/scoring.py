@@ -15,6 +15,7 @@ from thinstack.runtime.aspects import aspects
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored, ScoredText, text_scores
+from thinstack.runtime.vectors import need_vectors, stored, text_vector
 from thinstack.text.batching import BATCH_CHARACTERS, each_part, in_batches
 from thinstack.text.sentences import Sentence, splitter
 
@@ -48,6 +49,7 @@ class ScoredRows(NamedTuple):
             the number of its parent. The parent of a whole sentence is NOTHING.
         because_start, because_end: (N,) for aspects, the characters of what decides, or NOTHING.
         row: (N,) the number of the text in its corpus, from 0, or NOTHING.
+        vectors: (N, D) the vectors, NaN for a text without words; D is 0 if none are asked for.
     """
 
     text: IntArray
@@ -62,6 +64,7 @@ class ScoredRows(NamedTuple):
     because_start: IntArray
     because_end: IntArray
     row: IntArray
+    vectors: NDArray[np.float16]
 
     @classmethod
     def merged(cls, parts: "Sequence[Self]") -> Self:
@@ -86,13 +89,28 @@ class ScoredRows(NamedTuple):
 
 class TextScorer:
     """Scores texts with a model. `source`: where trees come from. `output`: what has a row.
+    `vectors`: whether rows have vectors.
 
     Raises InputError for a source that the model does not have, for phrases if the model scores
-    only whole sentences, and for aspects if it does not find terms.
+    only whole sentences, and for aspects if it does not find terms. It is raised too for vectors of
+    aspects or of a model that gives none, and without vectors for a model without labels.
     """
 
-    def __init__(self, predictor: Predictor, output: Output, source: TreeSource = "auto"):
+    def __init__(
+        self,
+        predictor: Predictor,
+        output: Output,
+        source: TreeSource = "auto",
+        *,
+        vectors: bool = False,
+    ):
         predictor.check_reads_texts()
+        if not vectors:
+            predictor.view.need_labels("scored rows")
+        elif output == "aspects":
+            raise InputError("rows of aspects have no vectors: choose --output phrases")
+        else:
+            need_vectors(predictor, "vectors")
         if output == "phrases" and not predictor.phrases:
             raise InputError(
                 "this model scores only whole sentences, not phrases: choose --output sentences or "
@@ -101,7 +119,7 @@ class TextScorer:
         if output == "aspects":
             aspects([], finds=predictor.view.no_term is not None)
         self.predictor, self.output, self.source = predictor, output, source
-        self.labels = predictor.labels
+        self.labels, self.width = predictor.labels, predictor.width * vectors
         self._cut = splitter()
         predictor.tree_maker(source)
 
@@ -147,32 +165,46 @@ class TextScorer:
         return ScoredRows.merged(parts)
 
     def make_rows(
-        self, text: IntArray, scores: NDArray[np.float32] | None = None, **places: IntArray
+        self,
+        text: IntArray,
+        scores: NDArray[np.float32] | None = None,
+        vectors: NDArray[np.float16] | None = None,
+        **places: IntArray,
     ) -> ScoredRows:
         """Rows of texts, by their places, with the labels and the polarity that follow from their
         scores. What is not given is NOTHING, or NaN."""
         if scores is None:
             scores = np.full((len(text), len(self.labels)), np.nan, np.float32)
+        if vectors is None or not self.width:
+            vectors = np.full((len(text), self.width), np.nan, np.float16)
         view, nothing = self.predictor.view, np.full(len(text), NOTHING, np.int64)
         with np.errstate(invalid="ignore"):
-            unsure = ~(scores.max(axis=1) >= (view.abstain or 0))  # so are rows without scores
+            best = scores.max(axis=1, initial=NOTHING)
+            unsure = ~(best >= (view.abstain or 0))  # so are rows without scores
         polarity = np.full(len(text), np.nan)
         if view.polarity is not None:
             polarity = (scores.astype(np.float64) * np.array(view.polarity)).sum(axis=1)
-        label = np.where(unsure, NOTHING, scores.argmax(axis=1))
+        label = np.where(unsure, NOTHING, scores.argmax(axis=1) if self.labels else NOTHING)
         fields: dict[str, Any] = dict.fromkeys(ScoredRows._fields, nothing)
         fields |= {"text": text, "label": label, "scores": scores, "polarity": polarity}
+        fields["vectors"] = vectors
         return ScoredRows(**fields | places)
 
     def _documents(
         self, said: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
     ) -> ScoredRows:
         scores = np.full((len(counts), len(self.labels)), np.nan, np.float32)
+        vectors = np.full((len(counts), self.width), np.nan, np.float16)
         if flat:
             worded = np.flatnonzero(counts)
             lengths = np.array([len(sentence.words) for sentence in flat])
             scores[worded] = text_scores([said[place] for place in worded.tolist()], lengths)
-        return self.make_rows(np.arange(len(counts)), scores, start=np.zeros_like(sizes), end=sizes)
+            words = np.split(lengths, np.cumsum(counts)[:-1])
+            for place in worded.tolist() if self.width else ():
+                roots = [stored(sentence.vectors)[-1] for sentence in said[place].sentences]
+                vectors[place] = text_vector(roots, words[place].tolist(), said[place].joint)
+        places = {"start": np.zeros_like(sizes), "end": sizes}
+        return self.make_rows(np.arange(len(counts)), scores, vectors, **places)
 
     def _sentences(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray
@@ -181,7 +213,8 @@ class TextScorer:
         starts = np.array([one.start for one in flat], np.int64)
         ends = starts + np.array([len(one.text) for one in flat], np.int64)
         scores = np.stack([one.scores[-1] for one in scored])
-        return self.make_rows(text, scores, sentence=sentence, start=starts, end=ends)
+        vectors = np.stack([stored(one.vectors)[-1] for one in scored]) if self.width else None
+        return self.make_rows(text, scores, vectors, sentence=sentence, start=starts, end=ends)
 
     def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
         text, sentence = _numbered(counts)
@@ -196,6 +229,7 @@ class TextScorer:
         return self.make_rows(
             text[owner],
             np.concatenate([one.scores for one in scored]),
+            np.concatenate([stored(one.vectors) for one in scored]) if self.width else None,
             sentence=sentence[owner],
             start=words[spans[:, 0], 0],
             end=words[spans[:, 1] - 1, 1],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -61,7 +61,8 @@ class ModelSource:
             raise changed(f"{bundle.path} holds another bundle")
         view = settings.model_dump(include={"classes", "abstain", "max_words", "aggregation"})
         how = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
-        return TextScorer(Predictor(bundle, **view, **how), settings.output, settings.source)
+        predictor, vectors = Predictor(bundle, **view, **how), settings.vectors
+        return TextScorer(predictor, settings.output, settings.source, vectors=vectors)
 
 
 def score_shard(
@@ -75,7 +76,8 @@ def score_shard(
     failed: list[tuple[Row, Problem]] = []
     first = shard.first
     with replacing(folder.part(shard.number)) as path:
-        with open_part(path, folder.format, scorer.labels, output=scorer.output) as write:
+        columns: dict[str, Any] = {"output": scorer.output, "vectors": scorer.width}
+        with open_part(path, folder.format, scorer.labels, **columns) as write:
             for rows in batches_of(shard.rows) if before is None else ([row] for row in shard.rows):
                 if before is not None:
                     before(first - shard.first)

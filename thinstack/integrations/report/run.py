@@ -141,6 +141,7 @@ class ModelReader:
 
     def __init__(self, model: Predictor, about: Sequence[str] = ()):
         self._model, self._about, view = model, tuple(about), model.view
+        view.need_labels("report")
         if view.polarity is None:
             raise InputError(
                 "expected a model of sentiment, whose classes are negative and positive, found the "

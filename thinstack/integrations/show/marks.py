@@ -17,6 +17,7 @@ class Marks:
     """
 
     def __init__(self, prediction: Prediction):
+        prediction.view.need_labels("a picture")
         self._labels = [visible(label) for label in prediction.labels]
         self._scores = prediction.node_scores
         scale = prediction.view.scale

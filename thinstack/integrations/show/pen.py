@@ -26,6 +26,7 @@ class Pen:
     """Draws the classes of a view for one width and encoding."""
 
     def __init__(self, view: View, options: ConsoleOptions):
+        view.need_labels("a drawing")
         self.width, self.encoding = options.max_width, options.encoding
         self.ascii = options.ascii_only or options.legacy_windows
         self.elide = partial(elide, dots=" ... " if self.ascii else " … ")

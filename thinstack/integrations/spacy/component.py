@@ -227,6 +227,7 @@ class TreeSentiment(BatchedPipe):
 
     def check(self, predictor: Predictor) -> None:
         """Raise InputError for a model that is not one for this component."""
+        predictor.view.need_labels(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they start the model themselves, from the same bytes."""
