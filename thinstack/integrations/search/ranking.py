@@ -1,0 +1,87 @@
+"""The phrases of an index in the order of their scores for a query: exactly, or by a graph of
+nearest neighbours."""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import needs_extra
+from thinstack.integrations.search.phrase_table import PhraseTable, VectorBlocks
+
+SIGN_WEIGHT: Final = 0.3
+"""What two phrases that are wholly of one side gain over their cosine, and of two sides lose."""
+
+EXACT: Final = 1_000_000
+"""Phrases that are compared one by one; more are looked for in a graph, if there is one."""
+
+_FIRST: Final = 512
+"""Phrases that are looked at, before more are sorted."""
+
+
+class Query(NamedTuple):
+    """A vector (D,) of length 1, and `signs` of its polarity; 0 without one."""
+
+    vector: NDArray[np.float32]
+    sign: float
+
+    def weights(self) -> NDArray[np.float32]:
+        """The vector (D + 1,) whose inner product with the vector of a phrase and the signs of its
+        polarity is the score."""
+        return np.append(self.vector, np.float32(SIGN_WEIGHT * self.sign))
+
+
+def signs(polarity: NDArray[Any]) -> NDArray[np.float32]:
+    """The column of signs, sign(p) * sqrt(|p|), of polarities; 0 where there is none."""
+    numbers = np.nan_to_num(np.asarray(polarity, np.float32))
+    column: NDArray[np.float32] = np.sign(numbers) * np.sqrt(np.abs(numbers))
+    return column
+
+
+def cosines(vectors: VectorBlocks, query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The cosine (P,) of each vector with a query (D,), block by block."""
+    parts = [block.astype(np.float32) @ query for block in vectors]
+    return np.concatenate([np.empty(0, np.float32), *parts])
+
+
+def best_first(scores: NDArray[np.float32]) -> Iterator[int]:
+    """The places of scores, the highest first, but for -inf. Few are sorted before more are
+    needed."""
+    first = np.arange(len(scores))
+    if len(scores) > _FIRST:
+        first = np.sort(np.argpartition(-scores, _FIRST)[:_FIRST])
+    for some in (first, np.setdiff1d(np.arange(len(scores)), first, assume_unique=True)):
+        order = some[np.argsort(-scores[some], kind="stable")]
+        yield from order[scores[order] > -np.inf].tolist()
+
+
+class Graph:
+    """A graph over the vectors and signs of phrases, which finds most of the nearest without
+    looking at all. Raises MissingExtraError without usearch."""
+
+    def __init__(self, width: int):
+        with needs_extra("index", "usearch"):
+            from usearch.index import Index
+        self._index = Index(ndim=width + 1, metric="ip", dtype="f16")
+
+    def extend(self, table: PhraseTable) -> None:
+        """Take in the phrases that a table has beyond those that are in."""
+        column, stop = signs(table.column("polarity")), 0
+        for block in table.vectors:
+            start, stop = max(stop, len(self._index)), stop + len(block)
+            if start < stop:
+                rows = np.hstack([block[start - stop :], column[start:stop, None]])
+                self._index.add(np.arange(start, stop), rows.astype(np.float16))
+
+    def best_first(self, query: Query) -> Iterator[int]:
+        """Phrases, the highest scores first."""
+        count, seen = _FIRST, set[int]()
+        while len(seen) < len(self._index):
+            keys = self._index.search(query.weights(), min(count, len(self._index))).keys.tolist()
+            new = [key for key in keys if key not in seen]
+            if not new:
+                return
+            yield from new
+            seen.update(new)
+            count *= 4
