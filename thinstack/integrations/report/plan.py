@@ -85,7 +85,7 @@ def read_again(source: Source, plan: Plan) -> Iterator[TextRow]:
         yield row
     if digest.digest() != plan.digest:
         raise StoppedError(
-            "the table changed while it was read, so nothing was made of it. Run the same again; if "
+            "the table changed while it was read, so nothing was made of it. Run it again; if "
             "another program writes to the table, name a copy"
         )
 
