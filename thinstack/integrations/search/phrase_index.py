@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.hub import is_address
@@ -20,17 +21,10 @@ from thinstack.errors import DataError, InputError, MissingExtraError, outside, 
 from thinstack.integrations.search.index_file import read_index, write_index
 from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
 from thinstack.integrations.search.places import Places
-from thinstack.integrations.search.ranking import (
-    EXACT,
-    SIGN_WEIGHT,
-    Graph,
-    Query,
-    best_first,
-    cosines,
-    signs,
-)
+from thinstack.integrations.search.ranking import EXACT, Graph, best_first, cosines, signs
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.stream import OnError
+from thinstack.runtime.vectors import LOAD, sign_of
 
 Side = Literal["negative", "positive"]
 
@@ -84,10 +78,7 @@ class PhraseIndex:
         if not isinstance(model, Predictor):
             model = Predictor(open_bundle(model))
         if not model.width:
-            raise InputError(
-                "expected a model that gives vectors, found one that gives none: load one that "
-                'does, such as thinstack.load("vectors")'
-            )
+            raise InputError(f"this model gives no vectors: load one that does, {LOAD}")
         self.model, self._table = model, PhraseTable(model.width)
         self._graph: Graph | None = None
 
@@ -165,21 +156,19 @@ class PhraseIndex:
             )
         return list(self._hits(self._query(query, sign=sign), top, side, where, exact))
 
-    def _query(self, query: str, *, sign: bool) -> Query:
+    def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
+        """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
         if not isinstance(query, str):
             raise InputError(f"query: expected a text, found {shown(query)}")
         result = self.model(query)
-        if not result.sentences:
+        if result.vector is None:
             raise InputError(f"query: expected a text with words, found {shown(query)}")
-        vectors = (result.joint or result.sentences[0]).vectors
-        assert vectors is not None
-        polarity = result.polarity if sign else None
-        weight = signs(np.array([polarity or 0.0]))
-        return Query(vectors[-1].astype(np.float32), float(weight[0]))
+        column = 0.0 if result.polarity is None or not sign else sign_of(result.polarity)
+        return np.append(result.vector, np.float32(column))
 
     def _hits(
         self,
-        query: Query,
+        query: NDArray[np.float32],
         top: int,
         side: Side | None,
         where: Callable[[Any], object] | None,
@@ -193,8 +182,7 @@ class PhraseIndex:
             allowed &= table.column("sides") == _SIDES[side]
         graph = None if exact or where is not None else self._graph_of(exact)
         if graph is None:
-            similarity = cosines(table.vectors, query.vector)
-            scores = similarity + SIGN_WEIGHT * query.sign * signs(polarity)
+            scores = cosines(table.vectors, query[:-1]) + query[-1] * signs(polarity)
             order = best_first(np.where(allowed, scores, np.float32(-np.inf)))
         else:
             order = (number for number in graph.best_first(query) if allowed[number])
@@ -208,12 +196,17 @@ class PhraseIndex:
                 return
 
     def _hit(
-        self, number: int, place: tuple[int, int, int], query: Query, polarity: float, count: int
+        self,
+        number: int,
+        place: tuple[int, int, int],
+        query: NDArray[np.float32],
+        polarity: float,
+        count: int,
     ) -> Hit:
         table, (sentence, start, end) = self._table, place
         text, first, last = table.sentences[3 * sentence : 3 * sentence + 3]
         words = table.texts[text]
-        cosine = float(table.vectors[number].astype(np.float32) @ query.vector)
+        cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])
         return Hit(
             text=words,
             phrase=words[start:end],

@@ -2,16 +2,14 @@
 nearest neighbours."""
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import needs_extra
 from thinstack.integrations.search.phrase_table import PhraseTable, VectorBlocks
-
-SIGN_WEIGHT: Final = 0.3
-"""What two phrases that are wholly of one side gain over their cosine, and of two sides lose."""
+from thinstack.runtime.vectors import SIGN_WEIGHT
 
 EXACT: Final = 1_000_000
 """Phrases that are compared one by one; more are looked for in a graph, if there is one."""
@@ -22,22 +20,10 @@ _FIRST: Final = 512
 """Phrases that are looked at, before more are sorted."""
 
 
-class Query(NamedTuple):
-    """A vector (D,) of length 1, and `signs` of its polarity; 0 without one."""
-
-    vector: NDArray[np.float32]
-    sign: float
-
-    def weights(self) -> NDArray[np.float32]:
-        """The vector (D + 1,) whose inner product with the vector of a phrase and the signs of its
-        polarity is the score."""
-        return np.append(self.vector, np.float32(SIGN_WEIGHT * self.sign))
-
-
-def signs(polarity: NDArray[Any]) -> NDArray[np.float32]:
-    """The column of signs, sign(p) * sqrt(|p|), of polarities; 0 where there is none."""
-    numbers = np.nan_to_num(np.asarray(polarity, np.float32))
-    column: NDArray[np.float32] = np.sign(numbers) * np.sqrt(np.abs(numbers))
+def signs(polarity: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What `sign_of` gives for polarities (P,), but 0 without one."""
+    numbers = np.nan_to_num(polarity)
+    column: NDArray[np.float32] = np.sign(numbers) * np.sqrt(np.float32(SIGN_WEIGHT) * abs(numbers))
     return column
 
 
@@ -90,11 +76,11 @@ class Graph:
                 rows = np.hstack([block[start - stop :], column[start:stop, None]])
                 self._index.add(np.arange(start, stop), rows.astype(np.float16))
 
-    def best_first(self, query: Query) -> Iterator[int]:
-        """Phrases, the highest scores first."""
+    def best_first(self, query: NDArray[np.float32]) -> Iterator[int]:
+        """Phrases, the highest inner products with a vector and its sign (D + 1,) first."""
         count, seen = _FIRST, set[int]()
         while len(seen) < len(self._index):
-            keys = self._index.search(query.weights(), min(count, len(self._index))).keys.tolist()
+            keys = self._index.search(query, min(count, len(self._index))).keys.tolist()
             new = [key for key in keys if key not in seen]
             if not new:
                 return
