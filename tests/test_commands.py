@@ -16,6 +16,7 @@ from pages import ROOT, blocks, command_lines
 from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
 from training import tiny_pairs, tiny_recipe
+from vector_models import write_vector_bundle
 
 from thinstack.bundle.opening import BUNDLED
 
@@ -173,6 +174,14 @@ def site(tmp_path_factory):
         f"def thinstack_bundles():\n    return {{'shop-mail': Path({str(SENTIMENT)!r})}}\n",
         encoding="utf-8",
     )
+    if not (ROOT / "models" / "thinstack-vectors").exists():
+        install(path, "vectors", "small_vectors")
+        folder = write_vector_bundle(path / "model").path
+        (path / "small_vectors.py").write_text(
+            "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n\n@hookimpl\n"
+            f"def thinstack_bundles():\n    return {{'vectors': Path({str(folder)!r})}}\n",
+            encoding="utf-8",
+        )
     return path
 
 

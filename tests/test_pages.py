@@ -5,6 +5,8 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,10 @@ import torch
 import typer
 from pages import ROOT, blocks, command_lines, execute, run, sentences, words
 from spacy.training import Example
+from vector_models import write_vector_bundle
 
 import thinstack
+from thinstack.bundle import opening
 from thinstack.cli import app
 from thinstack.training.recipe import Recipe
 
@@ -44,9 +48,15 @@ def names_of_spacy() -> dict[str, Any]:
     return {"spacy": spacy, "random": random, "examples": examples, "losses": {}}
 
 
+def names_of_vectors() -> dict[str, Any]:
+    Path("reviews.csv").write_text("review\nGood film. The plot but the film.\nan awful plot\n")
+    return {}
+
+
 NAMES: dict[str, Callable[[], dict[str, Any]]] = {  # what a page's fragments take for granted
     "scores.md": names_of_scores,
     "spacy.md": names_of_spacy,
+    "vectors.md": names_of_vectors,
 }
 
 
@@ -57,12 +67,30 @@ def test_what_is_run_elsewhere_is_there():
         assert page in (ROOT / place).read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def small_vectors(tmp_path_factory):
+    """A small model, in place of the model `vectors`."""
+    return write_vector_bundle(tmp_path_factory.mktemp("vectors") / "model").path
+
+
+def is_run(block):
+    """Whether the database or the engine of a block is installed. Spark runs in its own job."""
+    return "import duckdb" not in block or find_spec("duckdb")
+
+
 @pytest.mark.parametrize("page", HERE)
-def test_python_runs(page, tmp_path, monkeypatch):
+def test_python_runs(page, tmp_path, monkeypatch, small_vectors):
     monkeypatch.chdir(tmp_path)
+    named = opening._named
+    monkeypatch.setattr(
+        opening, "_named", lambda name: small_vectors if name == "vectors" else named(name)
+    )
     names = {"__name__": "page", **NAMES.get(page, dict)()}
     for number, block in enumerate(blocks(f"docs/{page}", "python")):
-        execute(block, f"<{page}, {number}>", names)
+        if is_run(block) and "pyspark" not in block:
+            execute(block, f"<{page}, {number}>", names)
+    if page == "vectors.md" and "best" in names:
+        assert [len(row) for row in names["best"]] == [3] * 10
 
 
 def test_start(capsys):

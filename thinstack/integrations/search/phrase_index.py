@@ -132,9 +132,9 @@ class PhraseIndex:
         """Find the phrases that mean most nearly what the query means, the best first.
 
         `side`: find only phrases whose label is negative, or positive. `sign`: rank by the cosine
-        plus 0.3 s(q) s(p), where s is the signed square root of the polarity of query and phrase:
-        "it never crashes" then comes behind "no crashes" and before "it crashes". False ranks by
-        the cosine alone, as for a model without sentiment. `where`: is called with the id of a
+        plus 0.3 s(q) s(p), where s(p) is sign(p) * sqrt(|p|) of a polarity p. For "it never
+        crashes", "it crashes" then comes late. False ranks by the cosine alone, as for a model
+        without sentiment. `where`: is called with the id of a
         text, and says whether its phrases are searched and counted. `exact`: True compares all
         phrases, as with `where`, and False uses the graph; by default their number decides.
 
