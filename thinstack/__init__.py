@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from thinstack.data.trees.treebank import read_trees
     from thinstack.integrations.frames import score_frame
     from thinstack.integrations.report.run import report
+    from thinstack.integrations.search.phrase_index import Hit, PhraseIndex
     from thinstack.integrations.show.render import render
     from thinstack.runtime import Aspect, Phrase, Prediction, Predictor, Result
 else:
@@ -65,6 +66,7 @@ else:
             "data.trees.treebank": "read_trees",
             "integrations.frames": "score_frame",
             "integrations.report.run": "report",
+            "integrations.search.phrase_index": "Hit PhraseIndex",
             "integrations.show.render": "render",
             "runtime": "Aspect Phrase Prediction Predictor Result",
         },
@@ -76,7 +78,9 @@ else:
 
 __all__ = [
     "Aspect",
+    "Hit",
     "Phrase",
+    "PhraseIndex",
     "Prediction",
     "Predictor",
     "Result",

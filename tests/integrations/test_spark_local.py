@@ -12,7 +12,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from last_word_model import write_last_word_bundle
+from pages import blocks
+from pyarrow import parquet
+from vector_models import write_vector_bundle
 
+import thinstack
 from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.spark import scorer
 
@@ -23,14 +27,32 @@ pytestmark = pytest.mark.filterwarnings("default")  # those of pyspark are not o
 TEXTS = ["So good. Very awful film!", "", None, "a b c", "nan", "a\0b"]
 
 
+def write_named_vectors(folder):
+    """A folder of Python with a model `vectors`, as if it were installed."""
+    model = write_vector_bundle(folder / "model").path
+    (folder / "small_vectors.py").write_text(
+        "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n\n@hookimpl\n"
+        f"def thinstack_bundles():\n    return {{'vectors': Path({str(model)!r})}}\n",
+        encoding="utf-8",
+    )
+    info = folder / "small_vectors-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: small_vectors\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[thinstack]\nvectors = small_vectors\n")
+    return folder
+
+
 @pytest.fixture(scope="module")
-def spark():
+def spark(tmp_path_factory):
     """A session of two workers, in which a task may fail four times."""
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
         pytest.skip("needs a Java runtime: java on PATH, or JAVA_HOME")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+        site = write_named_vectors(tmp_path_factory.mktemp("site"))
+        paths = [str(ROOT), str(site), os.environ.get("PYTHONPATH", "")]
+        patch.setenv("PYTHONPATH", os.pathsep.join(paths))
+        patch.syspath_prepend(site)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         builder = sql.SparkSession.builder.master("local[2, 4]").appName("thinstack")
         builder = builder.config("spark.ui.enabled", "false")
@@ -127,3 +149,19 @@ def test_the_program_of_the_guide_runs(spark, tmp_path):
     shown = [[cell.strip() for cell in row] for row in cells]
     assert [row[0] for row in shown] == ["a1", "a1", "a2", "a3", "a4"]
     assert (shown[0][1], shown[3][1], shown[4][1]) == ("positive", "NULL", "missing")
+
+
+def test_phrases_are_searched_as_the_page_says(spark, tmp_path):
+    texts = ["Good film. An awful plot.", None, "good seats", ""] * 30
+    rows = {"id": [f"t{number}" for number in range(len(texts))], "text": texts}
+    parquet.write_table(pa.table(rows), tmp_path / "reviews.parquet")
+    (block,) = [block for block in blocks("docs/vectors.md", "python") if "pyspark" in block]
+    names = {"__name__": "page"}
+    block = block.replace('parquet("', f'parquet("{tmp_path}/')
+    exec(compile(block, "<vectors.md>", "exec"), names)
+    model = thinstack.load("vectors")
+    query = model.encode("slow service")
+    every = [phrase for text in texts if text for phrase in model(text).phrases]
+    wanted = sorted((float(phrase.vector @ query) for phrase in every), reverse=True)[:10]
+    assert [row["score"] for row in names["best"]] == pytest.approx(wanted, abs=1e-5)
+    assert spark.read.parquet(str(tmp_path / "phrases")).count() == len(every)

@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | report | serve | evaluate | train | finish | export |
-push | plugins | doctor`. An error prints a message; the exit code is 2."""
+"""The command line, `thinstack predict | report | search | serve | evaluate | train | finish |
+export | push | plugins | doctor`. An error prints a message; the exit code is 2."""
 
 import os
 import sys
@@ -18,6 +18,7 @@ from thinstack.cli.evaluate import evaluate
 from thinstack.cli.export import export, finish, push
 from thinstack.cli.predict import predict
 from thinstack.cli.report import report
+from thinstack.cli.search import search
 from thinstack.cli.serve import serve
 from thinstack.cli.train import train
 from thinstack.errors import StoppedError, ThinstackError, escaped
@@ -55,7 +56,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (predict, report, serve, evaluate, train, finish, export, push, plugins, doctor)
+_COMMANDS = (predict, report, search, serve, evaluate, train, finish, export, push, plugins, doctor)
 for command in _COMMANDS:
     app.command(cls=TextCommand if command is predict else None)(command)
 

@@ -173,16 +173,16 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
 
 
-def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str | Text]]) -> None:
     """Print a title and a table, whose columns behind the first hold numbers. A row without cells
-    is a line."""
+    is a line. A `Text` has no escapes yet, but styles."""
     from rich.table import Table
 
     console, table = Console(), Table()
     for number, name in enumerate(columns):
         table.add_column(name, justify="right" if number else "left")
     for row in rows:
-        cells = [Text(escaped(cell)) for cell in row]
+        cells = [cell if isinstance(cell, Text) else Text(escaped(cell)) for cell in row]
         table.add_row(*cells) if cells else table.add_section()
     console.print(Text(escaped(title), style="italic"), soft_wrap=True)
     console.print(table)

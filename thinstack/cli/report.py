@@ -124,7 +124,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
         raise InputError("--texts: works only with a folder of scored rows: leave it out")
     terms = checked_terms(asked["about"] or ())
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
-    with _corpus(asked) as corpus:
+    with opened_table(asked) as corpus:
         model = load(asked["model"] or default_model(terms), **running)
         settings = ReportOptions(
             source=", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name,
@@ -137,8 +137,8 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
 
 
 @contextmanager
-def _corpus(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
-    """The table; standard input is kept in a file while it is read."""
+def opened_table(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
+    """The `table` of a command's options; standard input is kept in a file while it is read."""
     from thinstack.integrations.corpora.inputs import Columns, open_corpus, spooled_corpus
 
     reading = {name: asked[name] for name in ("encoding", "separator", "header")}
@@ -147,7 +147,7 @@ def _corpus(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
     if stream is None:
         yield open_corpus(asked["table"], **reading)
         return
-    named = any(asked[name] is not None for name in ("text", "by", "over"))
+    named = any(asked.get(name) is not None for name in ("text", "by", "over"))
     with TemporaryDirectory(prefix="thinstack-") as folder:
         spool = Path(folder) / "standard input"
         yield spooled_corpus(stream, spool, Columns(), named=named, **reading)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -84,26 +84,14 @@ class _Ranked(Nodes):
 
     def _find_shown(self) -> None:
         """Find the nodes that may be shown: those that have a side and are the sentence, or begin
-        and end with a whole word and hold a content word. `n't` is typed as the end of a word, and
-        `and` is no end."""
-        spelt = [plain(word).lower() for word in self.sentence.words]
-        words = [*map(is_word, spelt)]
-        english = rules()
-
-        def but(excepted: Collection[str]) -> list[bool]:
-            return [one and word not in excepted for one, word in zip(words, spelt, strict=True)]
-
-        self._content = but(english.function_words)
-        first, last = but(english.dangling["first"]), but(english.dangling["last"])
-        pairs = self.sentence.offsets.tolist()
-        touches = [end >= start for (_, end), (start, _) in pairwise(pairs)]
-        both = zip(touches, pairwise(words), strict=True)
-        inside = [False, *(touch and all(pair) for touch, pair in both), False]
+        and end with a whole word and hold a content word (`word_edges`)."""
+        edges = word_edges(self.sentence)
+        self._content = edges.content
         self._shown = [
             side != NEUTRAL
-            and first[start]
-            and last[end - 1]
-            and not (inside[start] or inside[end])
+            and edges.first[start]
+            and edges.last[end - 1]
+            and not (edges.inside[start] or edges.inside[end])
             and self._has_content(start, end)
             for side, (start, end) in zip(self.sides, self.spans, strict=True)
         ]
@@ -155,6 +143,42 @@ class _Ranked(Nodes):
         start, end = self.spans[node]
         below = range(node + 2 - 2 * (end - start), node + 1)
         return any(self._shown[inner] and self.sides[inner] != side for inner in below)
+
+
+class WordEdges(NamedTuple):
+    """Where phrases of L words may begin and end, if they are to be read without the rest.
+
+    Attributes:
+        words: (L,) whether a word is one, and no mark of punctuation.
+        content: (L,) whether it carries content: it is no function word.
+        first, last: (L,) whether a phrase may begin and end with it. A mark of punctuation may be
+            neither, and `and` is no end.
+        inside: (L + 1,) whether the place before it is inside of what was typed as one word, as
+            before `n't`.
+    """
+
+    words: list[bool]
+    content: list[bool]
+    first: list[bool]
+    last: list[bool]
+    inside: list[bool]
+
+
+def word_edges(sentence: "Prediction") -> WordEdges:
+    """Where phrases of a sentence may begin and end."""
+    spelt = [plain(word).lower() for word in sentence.words]
+    words = [*map(is_word, spelt)]
+    english = rules()
+
+    def but(excepted: Collection[str]) -> list[bool]:
+        return [one and word not in excepted for one, word in zip(words, spelt, strict=True)]
+
+    pairs = sentence.offsets.tolist()
+    touches = [end >= start for (_, end), (start, _) in pairwise(pairs)]
+    both = zip(touches, pairwise(words), strict=True)
+    inside = [False, *(touch and all(pair) for touch, pair in both), False]
+    first, last = but(english.dangling["first"]), but(english.dangling["last"])
+    return WordEdges(words, but(english.function_words), first, last, inside)
 
 
 def is_word(spelt: str) -> bool:

@@ -62,7 +62,7 @@ def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None])
         if rows % 10_000 == 0:
             tell(rows)
     if not rows:
-        raise InputError("expected a table with rows of texts, found no row: nothing to report")
+        raise InputError("expected a table with rows of texts, found no row")
     if options.by is not None and not groups.most:
         first = f"; the first: {faults['group'][0].reason}" if faults["group"] else ""
         raise InputError(
@@ -85,8 +85,8 @@ def read_again(source: Source, plan: Plan) -> Iterator[TextRow]:
         yield row
     if digest.digest() != plan.digest:
         raise StoppedError(
-            "the table changed while it was read, so no report was made. Run the same again; if "
-            "another program writes to the table, report on a copy"
+            "the table changed while it was read, so nothing was made of it. Run it again; if "
+            "another program writes to the table, name a copy"
         )
 
 

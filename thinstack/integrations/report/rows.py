@@ -41,7 +41,6 @@ _READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(No
 """Types of cells that `cell_text` reads or refuses; others, such as bins, are groups as `str`."""
 
 _FRAME_ROWS: Final = 1 << 12
-_ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
 _SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 
 
@@ -55,6 +54,7 @@ class ReportOptions(NamedTuple):
         dates: the format of the dates; None for the usual ones.
         about: the terms that a user names.
         min_mentions: how many texts must speak of an aspect.
+        advice: what a user is told to do about a column that is not there.
     """
 
     source: str
@@ -65,6 +65,7 @@ class ReportOptions(NamedTuple):
     dates: str | None = None
     about: tuple[str, ...] = ()
     min_mentions: int = 5
+    advice: str = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
 
     @property
     def columns(self) -> list[Any]:
@@ -190,7 +191,7 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions) -> N
             "that was scored, or score it into a folder (--output aspects --out FOLDER) and report "
             "on that"
         )
-    check_columns(source, columns, options.columns, _ADVICE)
+    check_columns(source, columns, options.columns, options.advice)
 
 
 def frame_rows(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[TextRow]:

@@ -1,0 +1,131 @@
+"""`thinstack search`: from a table to phrases."""
+
+import csv
+import json
+
+import pytest
+from vector_models import write_vector_bundle
+
+import thinstack
+from thinstack.integrations.search.phrase_index import PhraseIndex
+
+ROWS = [
+    ("Good film. The plot but the film.", "Leeds"),
+    ("", "Leeds"),
+    ("an awful plot", "Bath"),
+    ("good film", "Bath"),
+    ("the awful seats", None),
+    ("GOOD FILM", "bath"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_vector_bundle(tmp_path_factory.mktemp("vectors") / "model").path
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "reviews.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([("review", "store"), *ROWS])
+    return path
+
+
+@pytest.fixture
+def search(cli, folder, table):
+    def call(query, *args, source=table, code=0, **more):
+        answer = cli("search", source, query, "--model", folder, *args, **more)
+        assert answer.code == code, answer.err
+        return answer
+
+    return call
+
+
+def lines_of(answer):
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+def test_lines_are_the_hits_of_an_index(search, folder):
+    index = thinstack.PhraseIndex(folder)
+    index.add([text for text, _ in ROWS], [f"line {line}" for line in range(2, 8)])
+    for options, settings in (
+        ((), {}),
+        (("--side", "negative", "--top", "2"), {"side": "negative", "top": 2}),
+    ):
+        answer = search("good film", "--text", "review", "--json", *options)
+        hits = index.search("good film", **settings)
+        assert lines_of(answer) == [
+            {
+                "phrase": hit.phrase,
+                "similarity": hit.similarity,
+                "polarity": hit.polarity,
+                "count": hit.count,
+                "start": hit.start,
+                "end": hit.end,
+                "sentence": hit.sentence,
+                "text": hit.text,
+                "row": hit.id,
+            }
+            for hit in hits
+        ]
+        assert "rows that are not searched: 1; the first is line 3: no text" in answer.err
+
+
+def test_a_table_shows_phrases_in_their_sentences(search):
+    (hit,) = lines_of(search("good plot", "--text", "review", "--top", "1", "--json"))
+    answer = search("good plot", "--text", "review", "--top", "1")
+    assert answer.out.startswith("good plot in reviews.csv\n")
+    sentence = hit["sentence"].replace(hit["phrase"], f"[{hit['phrase']}]")
+    cells = [sentence, f"{hit['similarity']:.2f}", f"{hit['polarity']:+.2f}", str(hit["count"])]
+    (row,) = [line for line in answer.out.splitlines() if "[" in line]
+    assert [cell.strip() for cell in row.split("│")[1:-1]] == [*cells, hit["row"]]
+
+
+def test_groups_are_searched_one_by_one(search):
+    lines = lines_of(search("good film", "--text", "review", "--by", "store", "--json"))
+    assert [line["group"] for line in lines] == sorted(
+        (line["group"] for line in lines), key=["Bath", "Leeds"].index
+    ), "the larger group first"
+    good = {line["group"]: line for line in lines if line["phrase"].lower() == "good film"}
+    assert {name: line["count"] for name, line in good.items()} == {"Bath": 2, "Leeds": 1}
+    assert all("seats" not in line["text"] for line in lines)
+    shown = search("good film", "--text", "review", "--by", "store").out
+    assert "good film in reviews.csv, store Bath" in shown
+
+
+def test_an_index_is_kept_until_the_table_changes(search, table, tmp_path, monkeypatch):
+    added, add = [], PhraseIndex.add
+    monkeypatch.setattr(PhraseIndex, "add", lambda *args, **more: added.append(add(*args, **more)))
+    kept = tmp_path / "reviews.index"
+    options = ("--text", "review", "--json", "--index", kept)
+    first = search("good film", *options)
+    assert search("good film", *options).out == first.out
+    assert len(added) == 1
+    with table.open("a", encoding="utf-8") as file:
+        file.write("good plot;Leeds\n")
+    assert "good plot" in search("good plot", *options).out
+    assert len(added) == 2
+    for path, problem in ((table, "would replace"), (tmp_path / "x.txt", "another file")):
+        (tmp_path / "x.txt").write_text("mine", encoding="utf-8")
+        answer = search("good", "--text", "review", "--index", path, code=2)
+        assert problem in answer.err
+    assert (tmp_path / "x.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_standard_input_and_other_tables(search, tmp_path):
+    texts = "".join(f"{text}\n" for text, _ in ROWS)
+    hits = lines_of(search("good film", "--json", source="-", stdin=texts.encode()))
+    (tmp_path / "texts.txt").write_text(texts, encoding="utf-8")
+    assert lines_of(search("good film", "--json", source=tmp_path / "texts.txt")) == hits
+    assert hits[0]["row"] == "line 1"
+
+
+def test_what_is_wrong_is_said(cli, search, table, last_word):
+    assert "name the columns with --text and --by" in search("good", code=2).err
+    assert "expected a text with words" in search(" ", "--text", "review", code=2).err
+    answer = cli("search", table, "good", "--text", "review", "--model", last_word.path)
+    assert (answer.code, "gives no vectors" in answer.err) == (2, True)
+    answer = cli("search", table, "good", "--text", "review", "--model", "vector")
+    assert answer.code == 2
+    assert "unknown model 'vector'" in answer.err

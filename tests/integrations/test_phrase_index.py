@@ -1,0 +1,355 @@
+"""`thinstack.PhraseIndex` against numpy by hand; its file."""
+
+import hashlib
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from vector_models import write_vector_bundle
+
+import thinstack
+from thinstack.errors import DataError, InputError, MissingExtraError
+from thinstack.integrations.search import index_file, phrase_index, phrase_table, ranking
+from thinstack.integrations.search.index_file import read_header
+from thinstack.integrations.search.phrase_table import VectorBlocks
+from thinstack.text.english import rules
+
+TEXTS = [
+    "Good film. The plot but the film.",
+    "good film",
+    "An awful plot, good film and awful seats.",
+    "GOOD  film!",
+    "",
+    "Of the.",
+    "awful awful plot. Film plot film plot.",
+]
+ENDS = {"the", "but", "and", "an", "of", "."}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return thinstack.load(write_vector_bundle(tmp_path_factory.mktemp("v") / "model").path)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("alone") / "model"
+    return thinstack.load(write_vector_bundle(folder, labels=()).path)
+
+
+@pytest.fixture
+def index(model):
+    index = thinstack.PhraseIndex(model)
+    index.add(iter(TEXTS), range(len(TEXTS)))
+    return index
+
+
+def sign(polarity):
+    return np.sign(polarity) * np.sqrt(abs(polarity))
+
+
+def key_of(phrase):
+    return " ".join(phrase.lower().split())
+
+
+def phrases_by_hand(model):
+    """The text, place, vector and polarity of each phrase that can be read without the rest."""
+    for number, result in enumerate(model(TEXTS)):
+        for sentence in result.sentences:
+            places = set()
+            for phrase in sentence.phrases:
+                words = [*re.finditer(r"\w+", phrase.text)]
+                if not words:
+                    continue
+                start, end = words[0].start() + phrase.start, words[-1].end() + phrase.start
+                is_root = phrase.parent is None
+                content = any(one[0].lower() not in rules().function_words for one in words)
+                first, last = words[0][0].lower(), words[-1][0].lower()
+                reads = first not in ("and", "but") and last not in ENDS and content
+                if (is_root or reads) and (start, end) not in places:
+                    places.add((start, end))
+                    yield number, result.text[start:end], start, end, phrase
+
+
+def hits_by_hand(model, query, *, sign_weight=0.3, side=None):
+    asked = model(query)
+    rows = [*phrases_by_hand(model)]
+    first, counts = {}, {}
+    for row in rows:
+        key = key_of(row[1])
+        first.setdefault(key, row[4])
+        counts[key] = counts.get(key, 0) + 1
+    scores = {}
+    for key, phrase in first.items():
+        vector = phrase.vector.astype(np.float16).astype(float)
+        cosine = vector @ asked.vector
+        scores[key] = cosine + sign_weight * sign(asked.polarity) * sign(phrase.polarity), cosine
+    taken, hits = set(), []
+    for key in sorted(scores, key=lambda key: -scores[key][0]):
+        if side and first[key].label != side:
+            continue
+        for number, text, start, end, _ in rows:
+            place = {(number, character) for character in range(start, end)}
+            if key_of(text) == key and not place & taken:
+                taken |= place
+                polarity = first[key].polarity
+                hits.append((number, text, start, end, scores[key][1], polarity, counts[key]))
+                break
+    return hits
+
+
+def numbers_of(hits):
+    return [(h.id, h.phrase, h.start, h.end, h.similarity, h.polarity, h.count) for h in hits]
+
+
+@pytest.mark.parametrize("query", ["good film", "the awful seats", "plot. Film."])
+@pytest.mark.parametrize("settings", [{}, {"sign": False}, {"side": "negative"}])
+def test_hits_are_those_of_numpy(model, index, query, settings, monkeypatch):
+    monkeypatch.setattr("thinstack.integrations.search.places.said_phrase", lambda _: "")
+    weight = {"sign_weight": 0.0} if "sign" in settings else {}
+    expected = hits_by_hand(model, query, side=settings.get("side"), **weight)
+    hits = index.search(query, top=99, **settings)
+    assert len(hits) == len(expected) >= 3
+    for row, wanted in zip(numbers_of(hits), expected, strict=True):
+        assert row == pytest.approx(wanted, abs=2e-4)
+    for hit in hits:
+        assert hit.text == TEXTS[hit.id]
+        assert hit.text[hit.start : hit.end] == hit.phrase in hit.sentence
+    assert index.search(query, 2, **settings) == hits[:2]
+
+
+def test_equal_phrases_are_one_and_their_mentions_are_counted(index):
+    (hit,) = index.search("good film", 1, sign=False)
+    assert hit.similarity == pytest.approx(1, abs=1e-3)
+    assert (hit.phrase, hit.count, hit.id) == ("Good film", 3, 0)
+    assert len(index) == len({key_of(row[1]) for row in phrases_by_hand(index.model)})
+
+
+def test_phrases_that_differ_by_function_words_only_are_one_hit(model):
+    index = thinstack.PhraseIndex(model)
+    index.add(["the film", "film", "an awful film", "not film"])
+    said = [hit.phrase for hit in index.search("film", 99, sign=False)]
+    assert said[0] == "film"
+    assert sorted(said) == ["awful", "film", "not film"], "none of them is `the film`"
+
+
+def test_where_chooses_texts_by_their_ids(model, index):
+    hits = index.search("good film", 99, sign=False, where=lambda id: id >= 2)
+    assert {hit.id for hit in hits} <= {2, 3, 5, 6}
+    assert (hits[0].phrase, hits[0].count) == ("GOOD  film", 1)
+    assert index.search("good film", where=lambda id: False) == []
+    rows = thinstack.PhraseIndex(model)
+    rows.add(["good film"], [{"store": "Leeds", "number": np.int64(3)}])
+    assert rows.search("film", 1)[0].id == {"store": "Leeds", "number": 3}
+
+
+def test_blocks_and_batches_do_not_show(model, index, monkeypatch):
+    hits = [index.search(query, 99) for query in ("good", "plot")]
+    for module, name, size in (
+        (phrase_table, "BLOCK", 3),
+        (ranking, "_TOGETHER", 2),
+        (ranking, "_FIRST", 4),
+    ):
+        monkeypatch.setattr(module, name, size)
+    small = thinstack.PhraseIndex(model)
+    small.add(TEXTS[:3], range(3))
+    small.add(TEXTS[3:], range(3, len(TEXTS)))
+    assert [small.search(query, 99) for query in ("good", "plot")] == hits
+
+
+def test_cosines_of_all_halves_are_exact():
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    blocks = VectorBlocks(1)
+    blocks.append(halves[np.isfinite(halves), None])
+    expected = halves[np.isfinite(halves)].astype(np.float32) * np.float32(0.5)
+    np.testing.assert_array_equal(ranking.cosines(blocks, np.array([0.5], np.float32)), expected)
+
+
+@given(arrays.arrays(np.float32, st.integers(0, 40), elements=st.sampled_from([-1, 0, 0.5, 2])))
+def test_the_best_come_first(scores):
+    scores[scores == -1] = -np.inf
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "_FIRST", 5)
+        order = [*ranking.best_first(scores)]
+    assert sorted(order) == np.flatnonzero(scores > -np.inf).tolist()
+    assert (np.diff(scores[order]) <= 0).all()
+
+
+def test_a_model_without_classes_ranks_by_cosine(alone, model):
+    index = thinstack.PhraseIndex(alone)
+    index.add(TEXTS)
+    hits = index.search("good film", 3)
+    assert [hit.polarity for hit in hits] == [None] * 3
+    both = thinstack.PhraseIndex(model)
+    both.add(TEXTS)
+    others = both.search("good film", 3, sign=False)
+    assert [hit.similarity for hit in hits] == [hit.similarity for hit in others]
+    with pytest.raises(InputError, match="side: works only with a model of sentiment"):
+        index.search("good", side="negative")
+
+
+def test_bad_input_is_named(model, index, last_word):
+    for query, settings, problem in (
+        ("", {}, "query: expected a text with words, found ''"),
+        (3, {}, "query: expected a text, found 3"),
+        ("good", {"top": 0}, "top: expected a whole number, at least 1, found 0"),
+        ("good", {"side": "bad"}, "side: expected .*, found 'bad'"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            index.search(query, **settings)
+    for texts, ids, problem in (
+        (["good"], [], "found fewer"),
+        (["good"], [1, 2], "found more"),
+        (["good"], [b"1"], "expected what JSON can hold, found b'1'"),
+        (["good"], [float("nan")], "expected what JSON can hold, found nan"),
+        ("good", None, "expected several texts"),
+        ([3], None, "text 0: "),
+    ):
+        with pytest.raises(InputError, match=problem):
+            thinstack.PhraseIndex(model).add(texts, ids)
+    with pytest.raises(InputError, match="gives no vectors"):
+        thinstack.PhraseIndex(last_word.path)
+    errors = {}
+    index.add([3, "good plot"], [7, 8], on_error=errors.__setitem__)
+    assert [*errors] == [0]
+    assert index.search("good plot", 1, sign=False)[0].id == 8
+
+
+# -- the file
+
+
+def test_a_file_holds_all_and_grows(model, index, tmp_path, monkeypatch):
+    path = tmp_path / "reviews.index"
+    index.source = "a note"
+    index.save(path)
+    loaded = thinstack.PhraseIndex.load(path)
+    assert (len(loaded), loaded.source) == (len(index), "a note")
+    assert loaded.model.bundle.path == model.bundle.path
+    queries = ("good film", "awful seats", "plot")
+    assert [loaded.search(q, 99) for q in queries] == [index.search(q, 99) for q in queries]
+    more = ["Good film, new seats"]
+    index.add(more)
+    expected = [index.search(q, 99, sign=False) for q in queries]
+    monkeypatch.setattr(phrase_table, "BLOCK", 8)
+    monkeypatch.setattr(index_file, "BLOCK", 8)
+    loaded = thinstack.PhraseIndex.load(path, model)
+    loaded.add(more)
+    assert [loaded.search(q, 99, sign=False) for q in queries] == expected
+    assert expected[0][0].count == 4
+    half = 2 * index.model.width
+    assert path.stat().st_size < 70 * len(index) + half * len(index) + 4000
+
+
+def test_a_writer_that_fails_leaves_the_old_file(index, tmp_path, monkeypatch):
+    path = tmp_path / "reviews.index"
+    index.save(path)
+    before = path.read_bytes()
+
+    def parts(*_):
+        yield b"half of it"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(index_file, "_parts", parts)
+    with pytest.raises(OSError, match="No space left"):
+        index.save(path)
+    assert [*tmp_path.iterdir()] == [path]
+    assert path.read_bytes() == before
+
+
+@pytest.fixture(scope="module")
+def saved(model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "reviews.index"
+    index = thinstack.PhraseIndex(model)
+    index.add(TEXTS)
+    index.save(path)
+    return path
+
+
+@given(st.data())
+def test_a_changed_or_cut_file_is_an_error(model, saved, tmp_path_factory, data):
+    content = bytearray(saved.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    if data.draw(st.booleans()):
+        content[place] ^= data.draw(st.integers(1, 255))
+    else:
+        del content[place:]
+    path = tmp_path_factory.getbasetemp() / "changed.index"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"changed\.index: "):
+        thinstack.PhraseIndex.load(path, model)
+
+
+def changed_header(saved, path, **changes):
+    """The file with other values in its header, and the digest of that."""
+    magic, content = index_file._MAGIC, saved.read_bytes()[:-32]
+    start = len(magic) + 8
+    length = int.from_bytes(content[len(magic) : start], "little")
+    header = json.loads(content[start : start + length]) | changes
+    about = json.dumps(header).encode()
+    content = magic + len(about).to_bytes(8, "little") + about + content[start + length :]
+    path.write_bytes(content + hashlib.sha256(content).digest())
+
+
+def test_files_that_do_not_fit_say_so(model, alone, saved, tmp_path):
+    path = tmp_path / "other.index"
+    header = read_header(saved)
+    for changes, problem in (
+        ({"schema_version": 2}, "schema 2, but thinstack .* reads schema 1"),
+        ({"digest": "0" * 64}, "come from the model 000000000000, not from"),
+        ({"width": 8, "phrases": header.phrases // 2}, "changed or cut|do not fit"),
+        ({"width": "4"}, "width: .*found '4'"),
+        ({"model": "hf://somebody/model"}, "names no model that is installed"),
+    ):
+        changed_header(saved, path, **changes)
+        with pytest.raises(DataError, match=problem):
+            thinstack.PhraseIndex.load(path, None if "model" in changes else model)
+    with pytest.raises(DataError, match="come from the model"):
+        thinstack.PhraseIndex.load(saved, alone)
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(DataError, match="found another file"):
+        thinstack.PhraseIndex.load(path, model)
+    with pytest.raises(DataError, match=r"none\.index: cannot be read"):
+        thinstack.PhraseIndex.load(tmp_path / "none.index", model)
+
+
+@pytest.mark.parametrize("column", ["mentions", "sentences", "texts", "ids"])
+def test_columns_that_do_not_fit_together_are_an_error(model, saved, tmp_path, column):
+    """As of a file that somebody made, whose digest is right."""
+    index = thinstack.PhraseIndex.load(saved, model)
+    table = index._table
+    if column in ("texts", "ids"):
+        setattr(table, column, ["x", *getattr(table, column)[1:]])
+    else:
+        getattr(table, column)[2] = 1 << 20
+    path = tmp_path / "crafted.index"
+    index.save(path)
+    with pytest.raises(DataError, match="do not fit together"):
+        thinstack.PhraseIndex.load(path, model)
+
+
+# -- many phrases
+
+
+def test_a_graph_finds_what_comparing_all_finds(index):
+    pytest.importorskip("usearch", reason="needs the extra index: pip install usearch")
+    for settings in ({}, {"sign": False}, {"side": "positive"}):
+        found = index.search("good film", 5, exact=False, **settings)
+        assert found == index.search("good film", 5, exact=True, **settings)
+    index.add(["new good seats"], [9])
+    assert index.search("new good seats", 1, exact=False, sign=False)[0].id == 9
+
+
+def test_without_usearch_all_phrases_are_compared(index, monkeypatch):
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    monkeypatch.setattr(phrase_index, "EXACT", len(index) - 1)
+    with pytest.warns(UserWarning, match="pip install usearch"):
+        hits = index.search("good film", 5)
+    assert hits == index.search("good film", 5, exact=True)
+    with pytest.raises(MissingExtraError, match="usearch"):
+        index.search("good film", exact=False)

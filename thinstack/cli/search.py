@@ -1,0 +1,149 @@
+"""`thinstack search`: the phrases of a table that mean what a query means."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.cli import options
+from thinstack.cli.predict_corpus import CorpusBar
+from thinstack.cli.print_results import until_the_reader_stops
+from thinstack.cli.report import opened_table
+from thinstack.data.files.outputs import check_output
+from thinstack.data.files.signals import stoppable
+from thinstack.errors import escaped
+
+if TYPE_CHECKING:
+    from thinstack.integrations.search.phrase_index import Hit
+    from thinstack.integrations.search.table_search import IndexedTable
+
+_STOPPED: Final = "stopped; nothing is written: run the same command again"
+_AROUND: Final = 40
+"""Characters of a sentence that are shown on either side of a phrase."""
+
+_MOST_GROUPS: Final = 12  # that are printed; JSON has all that are told apart
+_COLUMNS: Final = ("phrase", "similarity", "polarity", "count", "row")
+
+
+def search(
+    context: typer.Context,
+    table: Annotated[
+        Path,
+        typer.Argument(
+            help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
+            "with a text on each line, a folder of such files, or - for standard input."
+        ),
+    ],
+    query: Annotated[str, typer.Argument(help='What to look for, such as "slow service".')],
+    text: Annotated[
+        str | None, typer.Option("--text", help="The column of the texts.  [default: text]")
+    ] = None,
+    side: Annotated[
+        Literal["negative", "positive"] | None,
+        typer.Option(help="Find only negative, or only positive phrases."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Number of phrases, with --by per group.")] = 10,
+    by: Annotated[
+        str | None, typer.Option(help="A column: search the texts of each of its values.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON per phrase.")
+    ] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", "-m", help="A model with vectors: a bundle's name, folder or hf:// address."
+        ),
+    ] = "vectors",
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the index in this file. It is used again until the table or the model "
+            "changes."
+        ),
+    ] = None,
+    separator: options.SeparatorOption = None,
+    header: options.HeaderOption = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of the table.  [default: utf-8]")
+    ] = None,
+    device: options.DeviceOption = "cpu",
+    isolated: options.IsolatedOption = None,
+    threads: options.ThreadsOption = None,
+) -> None:
+    """Find the phrases in a table that mean what a query means.
+
+    Each phrase of each text is compared, by its meaning and by its polarity. Phrases that are
+    written alike are counted together.
+    """
+    console = Console(stderr=True)
+    with stoppable(_STOPPED), CorpusBar(console) as bar:
+        indexed = _indexed(context.params, bar)
+    if indexed.left_out[0]:
+        number, first = indexed.left_out
+        problem = f"rows that are not searched: {number:,}; the first is {first}"
+        console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
+    groups = [None] if by is None else [*indexed.plan.groups]
+
+    def hits(group: str | None) -> "list[Hit]":
+        where = None if group is None else lambda id: id[1] == group
+        return indexed.phrases.search(query, top, side=side, where=where, exact=True)
+
+    with until_the_reader_stops():
+        if as_json:
+            for group in groups:
+                for hit in hits(group):
+                    options.print_json(_record(hit, by, group), indent=None)
+            return
+        for group in groups[:_MOST_GROUPS]:
+            title = f"{query} in {table.name}" + ("" if group is None else f", {by} {group}")
+            options.print_table(title, _COLUMNS, map(_row, hits(group)))
+    if rest := max(len(groups) - _MOST_GROUPS, 0) + indexed.plan.others:
+        console.print(f"smaller groups that are not shown: {rest:,}; --json has the largest 50")
+
+
+def _indexed(asked: dict[str, Any], bar: CorpusBar) -> "IndexedTable":
+    from thinstack import load
+    from thinstack.integrations.report.rows import ReportOptions, corpus_rows
+    from thinstack.integrations.search.table_search import indexed_table
+
+    if asked["index"] is not None:
+        check_output(asked["index"], "--index", [asked["table"]])
+    running = {name: asked[name] for name in ("device", "isolated", "threads")}
+    with opened_table(asked) as corpus:
+        settings = ReportOptions(
+            source=asked["table"].name,
+            text="text" if asked["text"] is None else asked["text"],
+            by=asked["by"],
+            advice="name the columns with --text and --by",
+        )
+        loaded = load(asked["model"], **running)
+        return indexed_table(
+            lambda: corpus_rows(corpus, settings), loaded, settings, bar.tell, asked["index"]
+        )
+
+
+def _record(hit: "Hit", by: str | None, group: str | None) -> dict[str, Any]:
+    names = ("phrase", "similarity", "polarity", "count", "start", "end", "sentence", "text")
+    more = {} if by is None else {"group": group}
+    return more | {name: getattr(hit, name) for name in names} | {"row": hit.id[0]}
+
+
+def _row(hit: "Hit") -> list[str | Text]:
+    polarity = "" if hit.polarity is None else f"{hit.polarity:+.2f}"
+    return [_marked(hit), f"{hit.similarity:.2f}", polarity, f"{hit.count:,}", hit.id[0]]
+
+
+def _marked(hit: "Hit") -> Text:
+    """A phrase in its sentence: bold in a terminal, else in brackets."""
+    first = hit.text.find(hit.sentence, max(hit.end - len(hit.sentence), 0))
+    before, after = hit.text[first : hit.start], hit.text[hit.end : first + len(hit.sentence)]
+    if len(before) > _AROUND:
+        before = f"... {before[-_AROUND:].partition(' ')[2]}"
+    if len(after) > _AROUND:
+        after = f"{after[:_AROUND].rpartition(' ')[0]} ..."
+    style, marks = ("bold", ("", "")) if Console().is_terminal else ("", ("[", "]"))
+    phrase = f"{marks[0]}{hit.phrase}{marks[1]}"
+    return Text.assemble(escaped(before), (escaped(phrase), style), escaped(after))

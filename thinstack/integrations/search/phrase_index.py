@@ -1,0 +1,286 @@
+"""`PhraseIndex`: every phrase of many texts, found by what it means and by its side."""
+
+import json
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import repeat, zip_longest
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.bundle import open_bundle
+from thinstack.bundle.hub import is_address
+from thinstack.bundle.opening import installed_name
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.containers import check_container
+from thinstack.errors import DataError, InputError, MissingExtraError, outside, shown
+from thinstack.integrations.search.index_file import read_index, write_index
+from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
+from thinstack.integrations.search.places import Places
+from thinstack.integrations.search.ranking import EXACT, Graph, best_first, cosines, signs
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.stream import OnError
+from thinstack.runtime.vectors import LOAD, sign_of
+
+Side = Literal["negative", "positive"]
+
+_SIDES: Final = {"negative": -1, "positive": 1}
+_DIGITS: Final = 4
+_END: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A phrase that was found, at one of the places that mention it.
+
+    Attributes:
+        text: the text that mentions it.
+        phrase: the phrase as it was typed there, and `start` and `end`, its characters in the text.
+        sentence: the sentence around it.
+        similarity: the cosine of its vector with that of the query.
+        polarity: from -1 (negative) to 1 (positive); None of a model without sentiment.
+        count: how often it is mentioned, in any case, in all texts.
+        id: what was given with the text.
+    """
+
+    text: str
+    phrase: str
+    start: int
+    end: int
+    sentence: str
+    similarity: float
+    polarity: float | None
+    count: int
+    id: Any = None
+
+
+class PhraseIndex:
+    """The phrases of texts, with their vectors and polarity, to be searched.
+
+    `model`: a loaded model that gives vectors, or what `thinstack.load` takes. `len(index)` is the
+    number of different phrases. Phrases that differ by case and spaces only are one.
+
+    A phrase of D numbers takes 2 D + 60 bytes or so of memory and as much in a file, beside the
+    texts. Search is exact up to a million phrases. Beyond that it uses a graph of `usearch` (extra
+    `index`), which the first search builds.
+
+    Raises InputError for a model without vectors, and what `thinstack.load` raises.
+    """
+
+    source: str = ""
+    """A note of yours on the texts, which is saved with the index."""
+
+    def __init__(self, model: Predictor | str | Path = "vectors"):
+        if not isinstance(model, Predictor):
+            model = Predictor(open_bundle(model))
+        if not model.width:
+            raise InputError(f"this model gives no vectors: load one that does, {LOAD}")
+        self.model, self._table = model, PhraseTable(model.width)
+        self._graph: Graph | None = None
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        return f"<PhraseIndex of {len(self):,} phrases of {len(self._table.texts):,} texts>"
+
+    def add(
+        self,
+        texts: Iterable[str],
+        ids: Iterable[object] | None = None,
+        *,
+        on_error: OnError | None = None,
+    ) -> None:
+        """Add the phrases of English texts, which may be any iterable. Beside what is stored,
+        memory stays bounded.
+
+        `ids`: one for each text, such as its number or its row as a dict, of what JSON can hold. A
+        hit gives it back. `on_error`: as `Predictor.stream` takes it; such a text has no phrases.
+
+        Raises InputError for ids that are too few or too many, and for one that JSON cannot hold;
+        and what `Predictor.stream` raises. Texts before that one may be in the index then.
+        """
+        check_container(texts, "several texts")
+        pairs = zip(texts, repeat(None)) if ids is None else zip_longest(texts, ids, fillvalue=_END)
+        waiting = deque[str]()  # the ids of texts that the model reads
+
+        def read() -> Iterator[str]:
+            for text, id in pairs:
+                if text is _END or id is _END:
+                    few = "more" if text is _END else "fewer"
+                    raise InputError(f"ids: expected one for each text, found {few}")
+                waiting.append(_json(id))
+                yield text  # type: ignore[misc]  # the model says what is no text
+
+        for result in self.model.stream(read(), on_error=on_error):
+            self._table.add(result, waiting.popleft())
+
+    def search(
+        self,
+        query: str,
+        top: int = 10,
+        *,
+        side: Side | None = None,
+        sign: bool = True,
+        where: Callable[[Any], object] | None = None,
+        exact: bool | None = None,
+    ) -> list[Hit]:
+        """Find the phrases that mean most nearly what the query means, the best first.
+
+        `side`: find only phrases whose label is negative, or positive. `sign`: rank by the cosine
+        plus 0.3 s(q) s(p), where s(p) is sign(p) * sqrt(|p|) of a polarity p. For "it never
+        crashes", "it crashes" then comes late. False ranks by the cosine alone, as for a model
+        without sentiment. `where`: is called with the id of a
+        text, and says whether its phrases are searched and counted. `exact`: True compares all
+        phrases, as with `where`, and False uses the graph; by default their number decides.
+
+        Of phrases that overlap in a text, only the best is a hit, and of phrases that differ by
+        words such as "the" and "is" only (`was slow`, `slow`), too.
+
+        Raises InputError for a query without words, `top` below 1, and a `side` that is unknown or
+        that the model does not have. Raises MissingExtraError for the graph without usearch; where
+        it would be used by default, it warns instead.
+        """
+        if not isinstance(top, int) or top < 1:
+            raise InputError(f"top: expected a whole number, at least 1, found {shown(top)}")
+        if side is not None and side not in _SIDES:
+            raise InputError(f'side: expected "negative" or "positive", found {shown(side)}')
+        if side is not None and self.model.view.polarity is None:
+            raise InputError(
+                "side: works only with a model of sentiment, and this one has no negative and "
+                "positive phrases: leave it out"
+            )
+        return list(self._hits(self._query(query, sign=sign), top, side, where, exact))
+
+    def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
+        """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
+        if not isinstance(query, str):
+            raise InputError(f"query: expected a text, found {shown(query)}")
+        result = self.model(query)
+        if result.vector is None:
+            raise InputError(f"query: expected a text with words, found {shown(query)}")
+        column = 0.0 if result.polarity is None or not sign else sign_of(result.polarity)
+        return np.append(result.vector, np.float32(column))
+
+    def _hits(
+        self,
+        query: NDArray[np.float32],
+        top: int,
+        side: Side | None,
+        where: Callable[[Any], object] | None,
+        exact: bool | None,
+    ) -> Iterator[Hit]:
+        table, polarity = self._table, self._table.column("polarity")
+        mentions = table.sorted if where is None else self._chosen(where)
+        counts = np.diff(mentions.starts)
+        allowed = counts > 0
+        if side is not None:
+            allowed &= table.column("sides") == _SIDES[side]
+        graph = None if exact or where is not None else self._graph_of(exact)
+        if graph is None:
+            scores = cosines(table.vectors, query[:-1]) + query[-1] * signs(polarity)
+            order = best_first(np.where(allowed, scores, np.float32(-np.inf)))
+        else:
+            order = (number for number in graph.best_first(query) if allowed[number])
+        places = Places(mentions, table)
+        for number in order:
+            if (place := places.take(number)) is None:
+                continue
+            yield self._hit(number, place, query, polarity[number], int(counts[number]))
+            top -= 1
+            if not top:
+                return
+
+    def _hit(
+        self,
+        number: int,
+        place: tuple[int, int, int],
+        query: NDArray[np.float32],
+        polarity: float,
+        count: int,
+    ) -> Hit:
+        table, (sentence, start, end) = self._table, place
+        text, first, last = table.sentences[3 * sentence : 3 * sentence + 3]
+        words = table.texts[text]
+        cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])
+        return Hit(
+            text=words,
+            phrase=words[start:end],
+            start=start,
+            end=end,
+            sentence=words[first:last],
+            similarity=round(cosine, _DIGITS),
+            polarity=None if polarity != polarity else round(float(polarity), _DIGITS),
+            count=count,
+            id=json.loads(table.ids[text]),
+        )
+
+    def _chosen(self, where: Callable[[Any], object]) -> Mentions:
+        """The mentions in the texts that a user chooses."""
+        table = self._table
+        texts = np.array([bool(where(json.loads(id))) for id in table.ids], np.bool_)
+        text_of = table.column("sentences").reshape(-1, 3)[:, 0]
+        return table.sorted.kept(texts[text_of[table.sorted.places[:, 0]]])
+
+    def _graph_of(self, exact: bool | None) -> Graph | None:
+        """The graph over all phrases, if they are many and it can be built, or a user asks for
+        it."""
+        if exact is None and len(self) <= EXACT:
+            return None
+        try:
+            self._graph = self._graph or Graph(self._table.vectors.width)
+        except MissingExtraError as error:
+            if exact is not None:
+                raise
+            problem = f"all {len(self):,} phrases are compared with each query; for faster answers"
+            warnings.warn(f"{problem}, {error}", stacklevel=outside())
+            return None
+        self._graph.extend(self._table)
+        return self._graph
+
+    def save(self, path: FilePath) -> None:
+        """Write the index to a file, which is the old one or the new one if the writer is killed.
+        Raises OSError."""
+        bundle = self.model.bundle
+        name = installed_name(bundle.path) or str(bundle.path.absolute())
+        about = {"model": name, "digest": bundle.manifest.digest, "source": self.source}
+        write_index(path, self._table, **about)
+
+    @classmethod
+    def load(cls, path: FilePath, model: Predictor | str | Path | None = None) -> Self:
+        """Read the file of an index. It holds no code, and is checked.
+
+        `model`: the one that it was made with; by default that is loaded from where it was.
+
+        Raises DataError for another file, for one that was changed or cut, and for one whose
+        vectors another model made; and what `thinstack.load` raises.
+        """
+        header, table = read_index(path)
+        if model is None:
+            if is_address(header.model):
+                raise DataError(f"{path}: names no model that is installed: pass it as model=")
+            model = header.model
+        index = cls(model)
+        digest = index.model.bundle.manifest.digest
+        if (digest, index.model.width) != (header.digest, header.width):
+            problem = (
+                f"its vectors ({header.width} numbers) come from the model {header.digest:.12}, "
+                f"not from {digest:.12} ({index.model.width} numbers)"
+            )
+            advice = "load it with the model that it was made with, or make it again from the texts"
+            raise DataError(f"{path}: {problem}: {advice}")
+        index._table, index.source = table, header.source
+        return index
+
+
+def _json(id: object) -> str:
+    """An id as JSON, numbers of numpy as those of Python."""
+    try:
+        return json.dumps(id, allow_nan=False, default=lambda value: value.item())
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        problem = f"ids: expected what JSON can hold, found {shown(id, 60)}"
+        raise InputError(f"{problem}: give its number or its text") from None

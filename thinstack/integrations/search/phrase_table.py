@@ -1,0 +1,158 @@
+"""The phrases of an index as columns: their vectors, polarity, and where texts mention them."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.tables.alike import likeness
+from thinstack.integrations.search.phrases import phrases_of
+from thinstack.runtime.phrase import Nodes
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.result import Result
+
+BLOCK: Final = 1 << 14
+"""Vectors that are stored side by side, and compared with a query at a time."""
+
+
+class VectorBlocks:
+    """Vectors (P, D) of half precision, in blocks that stay where they are while more come."""
+
+    def __init__(self, width: int, blocks: Sequence[NDArray[np.float16]] = ()):
+        self.width, self._blocks = width, list(blocks)
+        self._size = sum(map(len, self._blocks))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[NDArray[np.float16]]:
+        """The vectors, `BLOCK` at a time."""
+        for start, block in zip(range(0, self._size, BLOCK), self._blocks, strict=True):
+            yield block[: self._size - start]
+
+    def __getitem__(self, number: int) -> NDArray[np.float16]:
+        vector: NDArray[np.float16] = self._blocks[number // BLOCK][number % BLOCK]
+        return vector
+
+    def append(self, rows: NDArray[np.float16]) -> None:
+        """Store further vectors (R, D)."""
+        while len(rows):
+            place = self._size % BLOCK
+            if not place:
+                self._blocks.append(np.empty((BLOCK, self.width), np.float16))
+            elif len(self._blocks[-1]) < BLOCK:  # that of a file, which ends with its vectors
+                block = np.empty((BLOCK, self.width), np.float16)
+                block[:place] = self._blocks[-1]
+                self._blocks[-1] = block
+            some = rows[: BLOCK - place]
+            self._blocks[-1][place : place + len(some)] = some
+            self._size += len(some)
+            rows = rows[len(some) :]
+
+
+class Mentions(NamedTuple):
+    """Where phrases are mentioned, sorted by phrase.
+
+    Attributes:
+        starts: (P + 1,) the first mention of each phrase, and their number.
+        places: (M, 3) int32, the sentence of each mention and its characters [start, end) in the
+            text.
+    """
+
+    starts: NDArray[np.int64]
+    places: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: NDArray[np.int32], phrases: int) -> "Mentions":
+        """From mentions (M, 4), the number of the phrase first."""
+        order = np.argsort(rows[:, 0], kind="stable")
+        counts = np.bincount(rows[:, 0], minlength=phrases)
+        return cls(np.concatenate([[0], np.cumsum(counts)]), rows[order, 1:])
+
+    def kept(self, chosen: NDArray[np.bool_]) -> "Mentions":
+        """Those that are `chosen` (M,)."""
+        before = np.concatenate([[0], np.cumsum(chosen)])
+        return Mentions(before[self.starts], self.places[chosen])
+
+
+class PhraseTable:
+    """P phrases, and their M mentions in the S sentences of T texts. Phrases that differ by case or
+    spaces only are one (`likeness`), with the vector of its first mention.
+
+    Attributes:
+        vectors: (P, D).
+        polarity: P numbers, NaN where classes are no scale of sentiment.
+        sides: P numbers, -1, 0 or 1, of what the label says.
+        mentions: M times the numbers of phrase and sentence, and its characters [start, end) in the
+            text.
+        sentences: S times the number of the text, and the characters [start, end) in it.
+        texts, ids: T texts and what the user has given with each, as JSON.
+    """
+
+    def __init__(self, width: int, blocks: Sequence[NDArray[np.float16]] = ()):
+        self.vectors = VectorBlocks(width, blocks)
+        self.polarity, self.sides = array("f"), array("b")
+        self.mentions, self.sentences = array("i"), array("i")
+        self.texts, self.ids = list[str](), list[str]()
+        self._numbers: dict[str, int] | None = None
+        self._sorted: Mentions | None = None
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def add(self, result: Result, id: str) -> None:
+        """Store a text, and the phrases of its sentences."""
+        for sentence in result.sentences:
+            self._add_sentence(result.text, sentence)
+        self.texts.append(result.text)
+        self.ids.append(id)
+
+    def _add_sentence(self, text: str, sentence: Prediction) -> None:
+        numbers, new, place = self.numbers, list[int](), len(self.sentences) // 3
+        self._sorted = None
+        for node, start, end in phrases_of(sentence):
+            key, number = likeness(text[start:end]), len(self.vectors) + len(new)
+            number = numbers.setdefault(key, number)
+            if number == len(self.vectors) + len(new):
+                new.append(node)
+            self.mentions.extend((number, place, start, end))
+        end = sentence.start + len(sentence.text)
+        self.sentences.extend((len(self.texts), sentence.start, end))
+        nodes, vectors = Nodes(sentence), sentence.vectors
+        assert vectors is not None
+        if sentence.view.polarity is None:
+            self.polarity.extend([float("nan")] * len(new))
+            self.sides.extend([0] * len(new))
+        else:
+            self.polarity.extend(nodes.polarity[node] or 0.0 for node in new)
+            self.sides.extend(nodes.sides[node] for node in new)
+        self.vectors.append(vectors[new])
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number of each phrase by its `likeness`. Made anew for a table from a file."""
+        if self._numbers is None:
+            self._numbers = {}
+            for number in range(len(self)):
+                self._numbers[likeness(self.phrase(number))] = number
+        return self._numbers
+
+    @property
+    def sorted(self) -> Mentions:
+        """The mentions, sorted by phrase."""
+        if self._sorted is None:
+            rows = np.array(self.mentions, np.int32).reshape(-1, 4)
+            self._sorted = Mentions.of(rows, len(self))
+        return self._sorted
+
+    def phrase(self, number: int) -> str:
+        """A phrase as it is written where it is mentioned first."""
+        sentence, start, end = self.sorted.places[self.sorted.starts[number]].tolist()
+        text: str = self.texts[self.sentences[3 * sentence]]
+        return text[start:end]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A copy of a column of numbers."""
+        return np.array(getattr(self, name))

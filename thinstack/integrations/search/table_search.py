@@ -1,0 +1,80 @@
+"""The phrase index of a table, which may be kept in a file until the table changes."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from thinstack.data.tables.alike import likeness
+from thinstack.errors import ThinstackError
+from thinstack.integrations.corpora.run import Progress
+from thinstack.integrations.report.plan import Plan, plan_of, read_again
+from thinstack.integrations.report.rows import ReportOptions, Source
+from thinstack.integrations.search.index_file import read_header
+from thinstack.integrations.search.phrase_index import PhraseIndex
+from thinstack.runtime.predictor import Predictor
+
+Tell = Callable[[Progress], None]
+
+_TOLD: Final = 256  # rows after which the progress is told
+
+
+class IndexedTable(NamedTuple):
+    """The index of a table, whose ids are `[place, group]`.
+
+    Attributes:
+        phrases: those of the texts that could be read.
+        plan: what is known of the table.
+        left_out: how many rows are not in the index, and the reason of the first.
+    """
+
+    phrases: PhraseIndex
+    plan: Plan
+    left_out: tuple[int, str] = (0, "")
+
+
+def indexed_table(
+    source: Source,
+    model: Predictor,
+    options: ReportOptions,
+    tell: Tell = lambda _: None,
+    kept: Path | None = None,
+) -> IndexedTable:
+    """Index a table, whose rows `source` gives twice. `tell` is told the progress. `kept`: the file
+    of the index, which is read if it is of the same rows and model, and else is written.
+
+    Raises what `plan_of` and `PhraseIndex` raise, and DataError for a file at `kept` that is no
+    index.
+    """
+    plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
+    index = PhraseIndex(model)
+    index.source = f"{model.bundle.manifest.digest} {plan.digest.hex()}"
+    if kept is not None and kept.exists() and read_header(kept).source == index.source:
+        return IndexedTable(PhraseIndex.load(kept, model), plan)
+    places, left_out = list[list[str | None]](), list[str]()
+
+    def texts() -> Iterator[str]:
+        for done, row in enumerate(read_again(source, plan)):
+            if done % _TOLD == 0:
+                tell(Progress(done, rows=plan.rows))
+            if row.unreadable is None:
+                places.append([row.place, groups.get(likeness(row.group or ""))])
+                yield row.text
+            else:
+                left_out.append(f"{row.place}: {row.unreadable.reason or 'no text'}")
+
+    def fail(place: int, error: ThinstackError) -> None:
+        left_out.append(f"{places[place][0]}: {str(error).partition(': ')[2] or error}")
+
+    groups = {likeness(name): name for name in plan.groups}
+    index.add(texts(), _as_they_come(places), on_error=fail)
+    if kept is not None:
+        index.save(kept)
+    return IndexedTable(index, plan, (len(left_out), left_out[0] if left_out else ""))
+
+
+def _as_they_come(places: list[list[str | None]]) -> Iterator[list[str | None]]:
+    """The places of texts that are still being read."""
+    number = 0
+    while number < len(places):
+        yield places[number]
+        number += 1
