@@ -1,5 +1,5 @@
-"""Small bundles whose model gives vectors, alone or beside five classes of sentiment; it parses, and
-composes the sentences of a text."""
+"""Small bundles whose model gives vectors, alone or beside five classes of sentiment. It parses,
+and composes the sentences of a text."""
 
 import torch
 

@@ -5,7 +5,6 @@ import { Marks } from "./marks.js";
 import { type Prediction } from "./prediction.js";
 import { hasPhrases } from "./scored.js";
 import { leftChildren } from "./transitions.js";
-import { checkLabels } from "./views.js";
 
 const MAX_DEPTH = 100; // browsers give up on deep nesting
 
@@ -14,7 +13,6 @@ const MAX_DEPTH = 100; // browsers give up on deep nesting
  * that of the marked phrase around it.
  */
 export function heat(predictions: readonly Prediction[]): string {
-  for (const { labels } of predictions) checkLabels(labels, "html");
   const sentences = predictions.map((prediction) => `<p>${sentence(prediction)}</p>\n`);
   return `<div class="thinstack-text">\n<style>\n${HEAT_STYLE}</style>\n${sentences.join("")}</div>\n`;
 }

@@ -1,7 +1,7 @@
 /** `Predictor`: a bundle's model, from text to labels, scores and trees. */
 import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
-import { splitText } from "./english.js";
+import { type Span, splitText } from "./english.js";
 import { DeviceError, InputError, ThinstackError, about } from "./errors.js";
 import { BY_TEXT, type Sentences, type TreeSource, type Transitions, checkWords, joinedWords, treesOf } from "./givenTrees.js";
 import { knownShare } from "./language.js";
@@ -15,7 +15,7 @@ import { type Device, asksGpu, startModel } from "./starting.js";
 import { type Part, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
 import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
-import { type WithVector, dot, signOf, vectorOf, withVectors } from "./vectors.js";
+import { type WithVector, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
 import { type View, chooseView, shown } from "./views.js";
 
 /** How a text of several sentences is read: as one tree over their trees, or as the mean of what they say alone. */
@@ -164,6 +164,18 @@ export class Predictor {
   /** Frees the memory of the model, which cannot be asked any more. */
   release(): Promise<void> {
     return this.model.release();
+  }
+
+  /**
+   * The vectors of spans of words [start, end) of a sentence that this model has read. A span that is no phrase of its tree has that of the largest phrases
+   * inside, joined from left to right by the model: all such spans take one call of it. Throws InputError for a span that is not inside the sentence.
+   */
+  async spanVectors(sentence: Prediction, spans: readonly Span[]): Promise<Float32Array[]> {
+    this.checkVectors("spanVectors");
+    const covers = spans.map((span) => cover(sentence, span));
+    const apart = spans.flatMap((span, place) => (covers[place].nodes.length > 1 ? [{ ...covers[place], words: sentence.words.slice(...span) }] : []));
+    const joined = await this.scoreTexts(apart.map(({ words }) => [words]), apart.map(({ steps }) => steps));
+    return covers.map(({ nodes }) => (nodes.length > 1 ? joined.shift()![0].vectors!.at(-1)! : sentence.vectors![nodes[0]]));
   }
 
   private checkVectors(call: string): void {

@@ -1,7 +1,10 @@
 /** Vectors of phrases and texts, and how alike they are. */
+import { type Span } from "./english.js";
 import { InputError } from "./errors.js";
+import { type Prediction } from "./prediction.js";
 import { type Scored, meanScores } from "./scored.js";
 import { kindOf } from "./texts.js";
+import { left, over } from "./transitions.js";
 
 /** What the product of the signs of two texts adds to their cosine. */
 const SIGN_WEIGHT = 0.3;
@@ -43,6 +46,24 @@ export function vectorOf(value: Float32Array | WithVector, width: number): Float
   if (vector?.length === width) return unit(vector);
   const problem = vector ? `a vector of ${vector.length} columns` : `${kindOf(value)} without a vector`;
   throw new InputError(`similarity: expected texts with words, or what has a vector of ${width} columns, found ${problem}: give a text`);
+}
+
+/** The largest phrases inside the words [start, end) of a sentence, from left to right, by their nodes; and the tree that joins them so. */
+export function cover(sentence: Prediction, span: Span): { nodes: number[]; steps: number[] } {
+  const { transitions, words } = sentence;
+  const [start, end] = span;
+  if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start < end && end <= words.length)) {
+    throw new InputError(`spanVectors: expected words [start, end) of ${words.length}, found [${span}]`);
+  }
+  const spans = sentence.spans;
+  const nodes: number[] = [];
+  for (let place = start; place < end; place = spans[nodes.at(-1)!][1]) {
+    const node = spans.findLastIndex(([first, behind]) => first === place && behind <= end);
+    if (node < 0) throw new InputError("spanVectors: this model gives vectors of whole sentences only: use a model of trees, or the vector of the sentence");
+    nodes.push(node);
+  }
+  const trees = nodes.map((node) => transitions.slice(node + 2 - 2 * (spans[node][1] - spans[node][0]), node + 1));
+  return { nodes, steps: over(left(nodes.length), trees) };
 }
 
 /** The number beside the vector of a text: the sign of its polarity, times the root of 0.3 times its size. */

@@ -47,8 +47,8 @@ function sentenceOf({ words, transitions, nodeScores, label, polarity, weight, p
   return { words, transitions, scores: nodeScores.map((row) => [...row]), label, polarity, weight, parts, brackets };
 }
 
-/** The vectors of each text, of its sentences and phrases, its row with or without a sign, and how similar it is to `beside`. */
-async function encode({ bundle, options, texts, how, beside }) {
+/** The vectors of each text, of its sentences and phrases, and its row; of spans of the first sentence; how similar the first text is to `beside`. */
+async function encode({ bundle, options, texts, how, beside, spans }) {
   const model = await node.load(bundle, options);
   const errors = [];
   const onError = (place, { message }) => errors.push([place, message]);
@@ -56,8 +56,9 @@ async function encode({ bundle, options, texts, how, beside }) {
   const results = await model.predict(texts);
   const vectors = results.map(({ vector, sentences }) => ({ text: list(vector), sentences: sentences.map(({ vectors }) => vectors.map(list)) }));
   const phrases = results.map(({ phrases }) => phrases.map(({ vector }) => list(vector)));
-  const similar = [await model.similarity(texts[0], beside), await model.similarity(results[0], results[0].phrases.at(-1))];
-  return { rows: rows.map(list), errors, vectors, phrases, similar };
+  const similar = [await model.similarity(texts[0], beside), await model.similarity(results[0].phrases.at(-1), results[0].vector.map((value) => 2 * value))];
+  const inside = await model.spanVectors(results[0].sentences[0], spans);
+  return { rows: rows.map(list), errors, vectors, phrases, similar, inside: inside.map(list) };
 }
 
 function list(vector) {
@@ -81,6 +82,7 @@ async function refused({ bundle, text, options = {} }) {
   await refuse("encode", () => model.encode(text));
   await refuse("sign", () => model.encode(text, { sign: true }));
   await refuse("similarity", () => model.similarity(text, new Float32Array(3)));
+  await refuse("outside", () => model.spanVectors(result.sentences[0], [[0, 3]]));
   await refuse("empty", () => model.encode(["good", " "]));
   for (const name of ["abstain", "classes"]) await refuse(name, () => node.load(bundle, { [name]: name === "classes" ? 3 : 0.5 }));
   return messages;

@@ -25,23 +25,25 @@ TEXTS = [
 ]
 
 
-def unit(rows):
-    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
-
-
-@pytest.mark.parametrize("options", [{}, {"aggregation": "mean"}, {"maxWords": 7}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"aggregation": "mean", "maxWords": 7}], ids=str)
+@pytest.mark.parametrize("composes", [True, False])
 @pytest.mark.parametrize("labels", [FIVE, ()], ids=["beside classes", "alone"])
-def test_vectors(tmp_path, labels, options):
-    """Python has them in half precision."""
-    bundle = write_text_vectors(tmp_path / "vectors", labels=labels).path
+def test_vectors(tmp_path, labels, composes, options):
+    """Python has them in half precision. A model that does not compose parts has their mean."""
+    how = {"aggregation": "tree" if composes else "mean"}
+    bundle = write_text_vectors(tmp_path / "vectors", labels=labels, **how).path
     texts = [*TEXTS, *own()[:20], *hostile(20, seed=9)]
     how = {"sign": bool(labels)}
-    found = asked(
-        "encode", bundle=str(bundle), options=options, texts=texts, how=how, beside=texts[2]
-    )
+    spans = [(start, end) for end in range(1, 11) for start in range(end)]
+    asking = {"options": options, "texts": texts, "how": how, "beside": texts[2], "spans": spans}
+    found = asked("encode", bundle=str(bundle), **asking)
     settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
-    empty = []
-    for place, result in enumerate(thinstack.load(bundle, threads=1, **settings)(texts)):
+    model, empty = thinstack.load(bundle, threads=1, **settings), []
+    results = model(texts)
+    np.testing.assert_allclose(
+        found["inside"], model.span_vectors(results[0].sentences[0], spans), rtol=0, atol=1e-3
+    )
+    for place, result in enumerate(results):
         vectors, row = found["vectors"][place], found["rows"][place]
         phrases = iter(found["phrases"][place])
         for sentence, rows in zip(result.sentences, vectors["sentences"], strict=True):
@@ -53,14 +55,7 @@ def test_vectors(tmp_path, labels, options):
             assert row == [None] * (SIZE + bool(labels))  # NaN, as JSON has it
             empty.append(place)
             continue
-        if len(result.sentences) == 1:
-            expected = result.sentences[0].vectors[-1]
-        elif result.joint is not None:
-            expected = result.joint.vectors[-1]
-        else:
-            words = np.array([len(sentence.words) for sentence in result.sentences])
-            expected = words @ np.array([sentence.vectors[-1] for sentence in result.sentences])
-        np.testing.assert_allclose(vectors["text"], unit(expected), rtol=0, atol=1e-3)
+        np.testing.assert_allclose(vectors["text"], result.vector, rtol=0, atol=1e-3)
         assert row[:SIZE] == vectors["text"]
         if labels:
             sign = np.sign(result.polarity) * np.sqrt(0.3 * abs(result.polarity))
@@ -79,12 +74,14 @@ def test_a_model_without_labels_says_what_needs_them(tmp_path):
     assert (sentence["tree"], len(sentence["nodes"])) == ("( good film )", 3)
     messages = asked("refused", bundle=str(bundle.path), text="good film")
     assert messages.pop("encode") == "undefined: undefined"  # is none
-    needing = ["highlights", "svg", "html", "about", "abstain", "classes"]
-    for name in needing:
-        assert messages.pop(name).startswith(f"InputError: {name}: this model gives vectors and no")
+    needing = {name: name for name in ("highlights", "about", "abstain", "classes")}
+    for name, purpose in (needing | {"svg": "a picture", "html": "a picture"}).items():
+        expected = f"InputError: {purpose}: this model gives vectors and no labels"
+        assert messages.pop(name).startswith(expected)
     for name, said in [
         ("sign", "encode: sign needs polarity"),
         ("similarity", f"of {SIZE} columns, found a vector of 3 columns"),
+        ("outside", r"expected words \[start, end\) of 2, found \[0,3\]"),
         ("empty", "text 1: expected words"),
     ]:
         assert re.match(f"InputError: .*{said}", messages.pop(name))
@@ -97,7 +94,9 @@ def test_a_model_without_vectors_says_what_to_load():
         assert "gives no vectors: load the model vectors" in messages[name]
 
 
-@pytest.mark.parametrize("size, problem", [("7", "of 3 rows and 7 columns"), ("", "a number as")])
+@pytest.mark.parametrize(
+    ("size", "problem"), [("7", "of 3 rows and 7 columns"), ("", "a number as")]
+)
 def test_another_size_of_vectors(tmp_path, size, problem):
     base = write_text_vectors(tmp_path / "vectors")
     model = onnx.load_from_string(base.read(ONNX_FILE))
