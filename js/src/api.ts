@@ -5,8 +5,9 @@ export { BundleError, DeviceError, InputError, MissingExtraError, ThinstackError
 export { type NestedPhrase, type NestedSentence, type NestedText } from "./plainData.js";
 export { Phrase } from "./phrase.js";
 export { Prediction, type Scores } from "./prediction.js";
+export { type TreeSource } from "./givenTrees.js";
 export { type Manifest } from "./manifest.js";
-export { type LoadOptions, type PredictOptions, type Predictor, type TreeSource } from "./predictor.js";
+export { type EncodeOptions, type LoadOptions, type PredictOptions, type Predictor } from "./predictor.js";
 export { Result } from "./result.js";
 export { type Runtime } from "./session.js";
 export { type Device } from "./starting.js";

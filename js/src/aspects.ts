@@ -8,7 +8,7 @@ import { type Prediction, type Scores } from "./prediction.js";
 import { NO_TERM } from "./scale.js";
 import { hasPhrases } from "./scored.js";
 import { plain } from "./treebank.js";
-import { type View } from "./views.js";
+import { type View, checkLabels } from "./views.js";
 
 /** A phrase is a term if that is at least so probable. */
 const LEAST = 0.5;
@@ -84,6 +84,7 @@ export function about(
   terms: readonly string[],
 ): Aspect[] {
   const mentions = finderOf(terms);
+  checkLabels(labels, "about");
   if (!finds && !polarities) throw unusable(`has the classes ${labels.join(", ").slice(0, 200)}`);
   return sentences.flatMap((sentence) => {
     const mentioned = mentions(sentence);

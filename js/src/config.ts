@@ -9,13 +9,15 @@ export type ClassSets = ReadonlyMap<string, readonly string[]>;
 
 /** What a model is, as far as running it goes. */
 export interface ModelConfig {
-  /** The classes, in order. */
+  /** The classes, in order; none of a model that gives vectors alone. */
   labels: string[];
   /** Labels that are shown in their place, each with the classes that it stands for; undefined where the classes are shown. */
   classSets?: ClassSets;
   /** What the score of each of these labels counts times; undefined where all count alike. */
   classWeights?: number[];
   embedding: "words" | "wordpieces";
+  /** Whether phrases have vectors. */
+  vectors: boolean;
   /** The registered name of the task head. */
   head: string;
   /** What sentences come as: `binary` trees, or `sequence`. */
@@ -35,9 +37,9 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const expect = (sound: boolean, what: string) => {
     if (!sound) throw new BundleError(`${source}: ${what}`);
   };
-  const { labels } = raw;
+  const labels = raw.labels ?? [];
   const names = Array.isArray(labels) && labels.every((label) => typeof label === "string");
-  expect(names && labels.length > 1 && new Set(labels).size === labels.length, "labels: expected two or more different names");
+  expect(names && labels.length !== 1 && new Set(labels).size === labels.length, "labels: expected two or more different names, or none");
   const classSets = setsOf(raw.class_sets ?? {}, keysOf(text, "class_sets"));
   expect(areApart(classSets, labels), "class_sets: expected two labels or more, each with classes of labels, no class in two of them");
   const weights: unknown = raw.class_weights ?? [];
@@ -54,7 +56,8 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const treeSource = raw.tree_source ?? (parses ? "self" : "balanced");
   expect(["balanced", "left", "right", "self"].includes(treeSource), `tree_source: unknown, ${treeSource}`);
   expect(treeSource !== "self" || parses, "tree_source: self needs a parser");
-  return { labels, classSets, classWeights, embedding, head, trees, treeSource, parses };
+  const vectors = raw.vectors != null || !labels.length;
+  return { labels, classSets, classWeights, embedding, vectors, head, trees, treeSource, parses };
 }
 
 function setsOf(raw: Json, keys: string[]): ClassSets | undefined {

@@ -6,6 +6,7 @@ import { type Prediction } from "./prediction.js";
 import { rules } from "./rules.js";
 import { hasPhrases } from "./scored.js";
 import { plain } from "./treebank.js";
+import { checkLabels } from "./views.js";
 
 /** A phrase is shown with what is around it, as long as that says at least this share as much. */
 const CLIMB = 0.8;
@@ -23,6 +24,7 @@ export function isWord(spelt: string): boolean {
 /** The phrases of these sentences that say most, at most `n`, the strongest first. Throws InputError for an `n` that is no number. */
 export function highlights(sentences: readonly Prediction[], n: number): Phrase[] {
   if (!Number.isInteger(n) || n < 0) throw new InputError(`highlights: expected a whole number of phrases, found ${n}`);
+  for (const { labels } of sentences) checkLabels(labels, "highlights");
   const found = sentences.flatMap((sentence) => (hasPhrases(sentence) ? new Ranked(sentence).best(n) : whole(sentence)));
   return found.sort((one, other) => strengthOf(other) - strengthOf(one) || one.start - other.start).slice(0, n);
 }

@@ -3,6 +3,7 @@ import { percent, visible } from "./drawnText.js";
 import { type Prediction } from "./prediction.js";
 import { scaleAt } from "./scale.js";
 import { argmax } from "./scored.js";
+import { checkLabels } from "./views.js";
 
 const SIGNS = ["−−", "−", "0", "+", "++"];
 
@@ -19,6 +20,7 @@ export class Marks {
   private readonly labels: string[];
 
   constructor(private readonly prediction: Prediction) {
+    checkLabels(prediction.labels, "a picture");
     this.labels = prediction.labels.map(visible);
     const best = prediction.nodeScores.map((row) => (prediction.labelOf(row) === null ? -1 : argmax(row)));
     this.names = best.map((label) => (label < 0 ? "uncertain" : this.labels[label]));

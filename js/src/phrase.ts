@@ -42,6 +42,14 @@ export class Phrase {
     for (const child of children) child.relatives.parent = this;
   }
 
+  /** Its vector, of length 1. Null of a model without vectors, and inside a sentence whose phrases have none. */
+  get vector(): Float32Array | null {
+    const { vectors, transitions } = this.sentence;
+    if (!vectors) return null;
+    const row = this.node - (transitions.length || 1) + vectors.length; // the sentence alone may have one
+    return vectors[row] ?? null;
+  }
+
   /** The sentence that it stands in. */
   get sentence(): Prediction {
     return this.relatives.sentence;

@@ -45,6 +45,10 @@ export class Prediction {
   readonly parts: readonly Span[];
   /** How probably each phrase is a term; null unless the model is one of aspects. */
   readonly terms: Float32Array | null;
+  /** The vector of each phrase that has scores, of length 1, the sentence last; null of a model without vectors. */
+  readonly vectors: readonly Float32Array[] | null;
+  /** The vector of the sentence. */
+  readonly vector: Float32Array | null;
 
   // Fields and no getters, because a structured clone, which workers are sent, keeps fields only.
   constructor({ text, start, words, offsets }: Sentence, scored: Scored, view: View) {
@@ -53,6 +57,8 @@ export class Prediction {
     ({ labels: this.labels, polarities: this.polarities, abstain: this.abstain } = view);
     this.parts = scored.parts.length ? scored.parts : [[0, words.length]];
     this.terms = scored.terms ?? null;
+    this.vectors = scored.vectors ?? null;
+    this.vector = this.vectors?.at(-1) ?? null;
     const whole = this.nodeScores[this.nodeScores.length - 1];
     this.label = this.labelOf(whole);
     this.polarity = polarityOf(whole, this.polarities);
@@ -95,7 +101,7 @@ export class Prediction {
   /** The tree in brackets, as treebanks have it, each phrase with the number of its class or `-`; null where there is none. */
   get brackets(): string | null {
     const stack: string[] = [];
-    const labelled = hasPhrases(this);
+    const labelled = hasPhrases(this) && this.labels.length > 0;
     let next = 0;
     this.transitions.forEach((step, node) => {
       const children = step === SHIFT ? [bracketSafe(this.words[next++])] : stack.splice(-2);
@@ -144,10 +150,10 @@ export class Prediction {
     return node === Math.max(this.transitions.length - 1, 0) ? this.nodeScores[0] : undefined;
   }
 
-  /** The label of a row of scores; null where no class is as probable as `abstain`. */
+  /** The label of a row of scores; null where no class is as probable as `abstain`, and without classes. */
   labelOf(row: ArrayLike<number>): string | null {
     const best = argmax(row);
-    return row[best] < this.abstain ? null : this.labels[best];
+    return row[best] >= this.abstain ? this.labels[best] : null;
   }
 
   /** All phrases of the tree, with scores or without. */

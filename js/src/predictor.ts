@@ -1,8 +1,9 @@
 /** `Predictor`: a bundle's model, from text to labels, scores and trees. */
 import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
-import { type Sentence, splitText } from "./english.js";
+import { type Span, splitText } from "./english.js";
 import { DeviceError, InputError, ThinstackError, about } from "./errors.js";
+import { BY_TEXT, type Sentences, type TreeSource, type Transitions, checkWords, joinedWords, treesOf } from "./givenTrees.js";
 import { knownShare } from "./language.js";
 import { MAX_WORDS, cutsOf } from "./longSentences.js";
 import { type Manifest } from "./manifest.js";
@@ -14,11 +15,8 @@ import { type Device, asksGpu, startModel } from "./starting.js";
 import { type Part, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
 import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
-import { balanced, fault, left, right } from "./transitions.js";
+import { type WithVector, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
 import { type View, chooseView, shown } from "./views.js";
-
-/** Where the trees of words come from: `auto` is what the model was trained for, `self` the parse that it makes. */
-export type TreeSource = "auto" | "self" | "balanced" | "left" | "right";
 
 /** How a text of several sentences is read: as one tree over their trees, or as the mean of what they say alone. */
 export type Aggregation = "tree" | "mean";
@@ -49,10 +47,11 @@ export interface PredictOptions {
   onError?: (place: number, error: ThinstackError) => void;
 }
 
-type Sentences = readonly (readonly string[])[];
-type Transitions = readonly ArrayLike<number>[];
-
-const SHAPES = new Map(Object.entries({ balanced, left, right }));
+/** What `encode` takes. */
+export interface EncodeOptions extends PredictOptions {
+  /** Whether a row has one more column, for the polarity of the text. */
+  sign?: boolean;
+}
 
 /** A bundle's model. May be asked again while it still answers. Made by `load`. */
 export class Predictor {
@@ -91,18 +90,49 @@ export class Predictor {
   async predict(text: string, options?: PredictOptions): Promise<Result>;
   async predict(texts: readonly string[], options?: PredictOptions): Promise<Result[]>;
   async predict(texts: string | readonly string[], options: PredictOptions = {}): Promise<Result | Result[]> {
-    this.treesOf([], options.source ?? "auto"); // an unknown source is an error without texts too
+    treesOf(this.bundle.config, [], options.source ?? "auto"); // an unknown source is an error without texts too
     if (!Array.isArray(texts)) {
       checkContainer(texts);
       return (await this.predict([texts as string], options))[0];
     }
-    const wrong = options.onError ? -1 : texts.findIndex(faultOf);
-    if (wrong >= 0) throw new InputError(`text ${wrong}: ${faultOf(texts[wrong])}`); // before any is read
-    const found: Result[] = [];
-    for (let start = 0; start < texts.length; start += BATCH_TEXTS) {
-      for await (const results of this.results(texts.slice(start, start + BATCH_TEXTS), start, options)) found.push(...results);
+    return this.each(texts, options, (result) => result);
+  }
+
+  /**
+   * The vector (D,) of an English text, of length 1, or of each of an array of texts, for models with vectors. With `sign`, one more
+   * number tells the polarity: the inner product of two rows is then their cosine and 0.3 times the product of the signs of their
+   * polarities times the roots of their sizes. A text without words is an error, as for `predict`; with `onError` its row is NaN.
+   */
+  async encode(text: string, options?: EncodeOptions): Promise<Float32Array>;
+  async encode(texts: readonly string[], options?: EncodeOptions): Promise<Float32Array[]>;
+  async encode(texts: string | readonly string[], options: EncodeOptions = {}): Promise<Float32Array | Float32Array[]> {
+    const { sign = false, onError } = options;
+    this.checkVectors("encode");
+    if (sign && !this.polarities) throw new InputError(`encode: sign needs polarity, which this model does not give: ${VECTORS}, or leave sign out`);
+    if (!Array.isArray(texts)) {
+      checkContainer(texts);
+      return (await this.encode([texts as string], options))[0];
     }
-    return found;
+    const failed = new Set<number>();
+    const fail = (place: number, error: ThinstackError) => {
+      if (!onError) throw error;
+      failed.add(place);
+      onError(place, error);
+    };
+    return this.each(texts, { ...options, onError: onError && fail }, ({ vector, polarity }, place) => {
+      if (vector) return sign ? Float32Array.of(...vector, signOf(polarity!)) : vector;
+      if (!failed.has(place)) fail(place, new InputError(`text ${place}: expected words, found none: leave it out, or give onError`));
+      return new Float32Array(this.model.width + Number(sign)).fill(NaN);
+    });
+  }
+
+  /** The cosine of the vectors of two texts, phrases, sentences or results, or of two vectors; for models with vectors. */
+  async similarity(one: string | Float32Array | WithVector, other: string | Float32Array | WithVector): Promise<number> {
+    this.checkVectors("similarity");
+    const texts = [one, other].filter((value) => typeof value === "string");
+    const rows = texts.length ? await this.encode(texts) : [];
+    const [first, second] = [one, other].map((value) => (typeof value === "string" ? rows.shift()! : vectorOf(value, this.model.width)));
+    return dot(first, second);
   }
 
   /**
@@ -110,7 +140,7 @@ export class Predictor {
    * a time; one that comes alone is not kept waiting. Errors are those of `predict`, each behind the results before it.
    */
   stream(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions = {}): AsyncGenerator<Result, void> {
-    this.treesOf([], options.source ?? "auto");
+    treesOf(this.bundle.config, [], options.source ?? "auto");
     checkStream(texts);
     return this.streamed(texts, options);
   }
@@ -134,6 +164,35 @@ export class Predictor {
   /** Frees the memory of the model, which cannot be asked any more. */
   release(): Promise<void> {
     return this.model.release();
+  }
+
+  /**
+   * The vectors of spans of words [start, end) of a sentence that this model has read. A span that is no phrase of its tree has that of the largest phrases
+   * inside, joined from left to right by the model: all such spans take one call of it. Throws InputError for a span that is not inside the sentence.
+   */
+  async spanVectors(sentence: Prediction, spans: readonly Span[]): Promise<Float32Array[]> {
+    this.checkVectors("spanVectors");
+    const covers = spans.map((span) => cover(sentence, span));
+    const apart = spans.flatMap((span, place) => (covers[place].nodes.length > 1 ? [{ ...covers[place], words: sentence.words.slice(...span) }] : []));
+    const joined = await this.scoreTexts(apart.map(({ words }) => [words]), apart.map(({ steps }) => steps));
+    return covers.map(({ nodes }) => (nodes.length > 1 ? joined.shift()![0].vectors!.at(-1)! : sentence.vectors![nodes[0]]));
+  }
+
+  private checkVectors(call: string): void {
+    if (!this.model.width) throw new InputError(`${call}: this model gives no vectors: ${VECTORS}`);
+  }
+
+  /** What `take` makes of the result of each text. */
+  private async each<Row>(texts: readonly unknown[], options: PredictOptions, take: (result: Result, place: number) => Row): Promise<Row[]> {
+    const wrong = options.onError ? -1 : texts.findIndex(faultOf);
+    if (wrong >= 0) throw new InputError(`text ${wrong}: ${faultOf(texts[wrong])}`); // before any is read
+    const rows: Row[] = [];
+    for (let start = 0; start < texts.length; start += BATCH_TEXTS) {
+      for await (const results of this.results(texts.slice(start, start + BATCH_TEXTS), start, options)) {
+        for (const result of results) rows.push(take(result, rows.length));
+      }
+    }
+    return rows;
   }
 
   private async *streamed(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions): AsyncGenerator<Result, void> {
@@ -178,16 +237,16 @@ export class Predictor {
   /** The scored sentences of each text; behind them what the tree over them says, where texts are read so and it has several. */
   private async scoreTexts(texts: readonly Sentences[], source: TreeSource | Transitions): Promise<Scored[][]> {
     const { vocabulary } = this.bundle;
-    const { joins, phrases, mostPieces } = this.model;
+    const { joins, phrases, mostPieces, width } = this.model;
     const sentences = texts.flat();
     const count = (words: readonly string[]) => vocabulary.fields(words).pieces_per_word;
     const cuts = cutsOf(sentences, { words: this.maxWords, pieces: mostPieces, count }, typeof source !== "string");
-    const treeOf = this.treesOf(sentences, source);
+    const treeOf = treesOf(this.bundle.config, sentences, source);
     const parts = cuts.map((spans, place) =>
       spans.map((span): Part => {
         const words = sentences[place].slice(...span);
-        const width = mostPieces ? vocabulary.fields(words).piece_ids.length : 0;
-        return { words, span, steps: treeOf(words, place), size: [words.length, [...words.join("")].length, 1, width] };
+        const widest = mostPieces ? vocabulary.fields(words).piece_ids.length : 0;
+        return { words, span, steps: treeOf(words, place), size: [words.length, [...words.join("")].length, 1, widest] };
       }),
     );
     const whole = this.aggregation === "tree";
@@ -198,28 +257,7 @@ export class Predictor {
       const found = await this.model.run(positions.map((place) => units[place]));
       positions.forEach((place, row) => (scored[place] = found[row]));
     }
-    return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, each)));
-  }
-
-  /** What gives the tree of words, of a sentence at a place; undefined where the model makes its own or has none. */
-  private treesOf(sentences: Sentences, source: TreeSource | Transitions): (words: readonly string[], place: number) => number[] | undefined {
-    const { config } = this.bundle;
-    if (config.trees === "sequence") {
-      if (source !== "auto") throw new InputError("this model reads plain sentences and takes no trees: leave the source out");
-      return () => undefined;
-    }
-    if (typeof source !== "string") {
-      const trees = Array.from(source, (steps) => Array.from(steps ?? []));
-      checkTrees(sentences, trees);
-      return (_, place) => trees[place];
-    }
-    const resolved = source === "auto" ? config.treeSource : source;
-    if (resolved === "self" && config.parses) return () => undefined;
-    const shape = SHAPES.get(resolved);
-    if (shape) return (words) => shape(words.length);
-    const known = [...SHAPES.keys(), ...(config.parses ? ["self"] : [])];
-    const problem = resolved === "self" ? "no parser for the" : "unknown";
-    throw new InputError(`${problem} tree source ${resolved}; this model has ${known.join(", ")}`);
+    return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, withVectors(width, each))));
   }
 }
 
@@ -240,28 +278,4 @@ export async function loadFolder(
   return new Predictor(model, bundle, view, maxWords, aggregation);
 }
 
-const BY_TEXT = "split it first, or call predict, which reads texts";
-
-function checkWords(words: unknown, place: number): void {
-  if (!Array.isArray(words)) throw new InputError(`sentence ${place}: expected its words, found ${kindOf(words)}: ${BY_TEXT}`);
-  if (!words.length) throw new InputError(`sentence ${place} has no words: leave empty sentences out`);
-  const odd = words.find((word) => typeof word !== "string");
-  if (odd !== undefined) throw new InputError(`sentence ${place}: expected words that are strings, found ${kindOf(odd)}`);
-}
-
-function checkTrees(sentences: Sentences, trees: number[][]): void {
-  if (sentences.length !== trees.length) {
-    throw new InputError(`${sentences.length} sentences need as many trees, found ${trees.length}`);
-  }
-  sentences.forEach((words, place) => {
-    const wrong = fault(trees[place], words.length);
-    if (wrong) throw new InputError(`sentence ${place} has ${words.length} words: ${wrong}`);
-  });
-}
-
-/** A sentence whose text is its words with a space between. */
-function joinedWords(words: readonly string[]): Sentence {
-  let end = -1;
-  const offsets = words.map((word): [number, number] => [end + 1, (end += word.length + 1)]);
-  return { text: words.join(" "), words: [...words], offsets, start: 0 };
-}
+const VECTORS = "load the model vectors, that of models/thinstack-vectors";

@@ -7,6 +7,7 @@ import { type Phrase, hide, once } from "./phrase.js";
 import { type Prediction, type Scores } from "./prediction.js";
 import { type Scored, argmax, meanScores, named, polarityOf } from "./scored.js";
 import { svg } from "./svg.js";
+import { meanVector } from "./vectors.js";
 import { type View } from "./views.js";
 
 /** What a model says of a text: of the tree over its sentences, or the mean of these, weighted by their words. */
@@ -27,6 +28,11 @@ export class Result {
    * other languages below 0.5: their scores say little.
    */
   readonly known: number | null;
+  /**
+   * The vector of the text, of length 1: that of the tree over its sentences, or their mean, weighted by words. Null of a text without
+   * words, and of a model without vectors.
+   */
+  readonly vector: Float32Array | null;
   private declare readonly view: View;
 
   constructor(text: string, sentences: readonly Prediction[], view: View, known: number | null = null, root?: Scored) {
@@ -37,6 +43,7 @@ export class Result {
     this.label = means.length && means[best] >= abstain ? labels[best] : null;
     this.polarity = means.length ? polarityOf(means, polarities) : null;
     this.scores = means.length ? named(means, labels) : {};
+    this.vector = root?.vectors?.[0] ?? meanVector(sentences);
     hide(this, "view", view);
   }
 

@@ -4,7 +4,7 @@ import type { Span } from "./english.js";
 export interface Scored {
   /** 2n - 1 of n words; none of a plain sentence. */
   transitions: number[];
-  /** A row of C probabilities for each node, or for the sentence alone. */
+  /** A row of C probabilities for each node, or for the sentence alone; until texts are put together, its vector is behind them. */
   scores: Float32Array[];
   /** What each of its words counts in the mean of a text. */
   weight: number;
@@ -12,6 +12,8 @@ export interface Scored {
   parts: Span[];
   /** How probably each node is a term; undefined unless the model is one of aspects. */
   terms?: Float32Array;
+  /** The vector (D,) of each row of scores, of length 1; undefined of a model without vectors. */
+  vectors?: Float32Array[];
 }
 
 /** The weighted mean of rows of scores. */

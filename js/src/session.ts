@@ -33,7 +33,9 @@ export class Model {
   readonly mostPieces: number | undefined;
   /** Whether it composes the sentences of a text to one tree. */
   readonly joins: boolean;
-  private readonly output: string;
+  /** The columns of a vector; 0 of a model without vectors. */
+  readonly width: number;
+  private readonly outputs: string[];
   private queue: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -49,11 +51,13 @@ export class Model {
     const metadata = metadataOf(bundle.gpuModel ?? bundle.model, source);
     const reads = metadata.get("reads") ?? "nodes";
     this.phrases = config.trees !== "sequence" && reads !== "roots";
-    this.output = this.phrases ? "node_scores" : "root_scores";
+    const of = this.phrases ? "node" : "root";
+    this.outputs = [...(config.labels.length ? [`${of}_scores`] : []), ...(config.vectors ? [`${of}_vectors`] : [])];
     this.joins = this.phrases && session.inputNames.includes("breaks");
     this.checkInterface();
     checkMetadata(metadata, bundle);
     this.mostPieces = mostPieces(metadata, bundle);
+    this.width = vectorSize(metadata, bundle);
   }
 
   /** The trees and scores of a batch. Runs of one session wait for each other. */
@@ -87,7 +91,7 @@ export class Model {
     const parses = this.bundle.config.parses && !transitions.length;
     let outputs;
     try {
-      outputs = await this.session.run(feeds, parses ? [this.output, PARSE] : [this.output]);
+      outputs = await this.session.run(feeds, parses ? [...this.outputs, PARSE] : this.outputs);
     } catch (error) {
       const problem = `failed on ${parts.length} sentences: ${shortReason(error)}`;
       if (this.device === "cpu") throw new BundleError(`${this.bundle.source}: the model ${problem}`, { cause: error });
@@ -96,7 +100,7 @@ export class Model {
       this.device = "cpu";
       return this.runNow(trees);
     }
-    const rows = this.rowsOf(outputs[this.output], trees);
+    const rows = this.rowsOf(outputs, trees);
     const steps = parses ? Array.from(outputs[PARSE].data, Number) : transitions;
     return this.apart(rows, steps, trees, parses);
   }
@@ -114,24 +118,36 @@ export class Model {
     });
   }
 
-  private rowsOf(tensor: { data: Float32Array; dims: readonly number[] }, trees: readonly Tree[]): Float32Array[] {
-    const { data, dims } = tensor;
+  /** The scores of each row, and behind them its vector. */
+  private rowsOf(outputs: Record<string, { data: Float32Array; dims: readonly number[] }>, trees: readonly Tree[]): Float32Array[] {
     const nodes = trees.reduce((sum, { size }) => sum + 2 * size[0] - 1, 0);
     const [count, labels] = [this.phrases ? nodes : trees.length, this.bundle.config.labels.length];
-    if (dims.length !== 2 || dims[0] !== count || dims[1] !== labels || !data.every(Number.isFinite)) {
-      const expected = `expected finite ${this.output} of ${count} rows and ${labels} labels`;
+    this.outputs.forEach((name) => {
+      const { data, dims } = outputs[name];
+      const columns = name.endsWith("scores") ? labels : this.width;
+      if (dims.length === 2 && dims[0] === count && dims[1] === columns && data.every(Number.isFinite)) return;
+      const expected = `expected finite ${name} of ${count} rows and ${columns} columns`;
       throw new BundleError(`${this.bundle.source}: ${expected}; found shape ${dims.join(" x ")}`);
-    }
-    return Array.from({ length: count }, (_, row) => data.slice(row * labels, (row + 1) * labels));
+    });
+    return Array.from({ length: count }, (_, row) => {
+      const values = new Float32Array(labels + this.width);
+      let place = 0;
+      for (const name of this.outputs) {
+        const columns = outputs[name].dims[1];
+        values.set(outputs[name].data.subarray(row * columns, (row + 1) * columns), place);
+        place += columns;
+      }
+      return values;
+    });
   }
 
   private checkInterface(): void {
     const { config, source } = this.bundle;
     const { inputNames, outputNames, inputMetadata } = this.session;
     const trees = config.parses ? ["lengths", "transitions"] : TREES.get(config.trees);
-    if (!trees || !outputNames.includes(this.output)) {
+    if (!trees || !this.outputs.every((name) => outputNames.includes(name))) {
       const found = `it reads ${config.trees} trees and gives ${outputNames.join(", ")}`;
-      throw new BundleError(`${source}: expected a model of binary trees or of plain sentences that gives ${this.output}; ${found}`);
+      throw new BundleError(`${source}: expected a model of binary trees or of plain sentences that gives ${this.outputs.join(" and ")}; ${found}`);
     }
     const expected = new Set([...WORD_FIELDS[config.embedding], ...trees]);
     // For words in their context; a parser's lengths are for its trees.
@@ -166,10 +182,21 @@ function checkMetadata(metadata: Map<string, string>, { config, vocabularyDigest
 }
 
 function mostPieces(metadata: Map<string, string>, { config, source }: Bundle): number | undefined {
-  const told = metadata.get("max_pieces");
-  if (told === undefined) return undefined;
-  if (!/^[1-9][0-9]{0,8}$/.test(told) || config.embedding !== "wordpieces") {
-    throw new BundleError(`${source}: expected a number as max_pieces, of a model of word pieces, found ${told.slice(0, 40)}; ${MEND}`);
-  }
-  return Number(told);
+  const most = numberOf(metadata, "max_pieces", source);
+  if (most && config.embedding !== "wordpieces") throw new BundleError(`${source}: max_pieces is of a model of word pieces, found ${most}; ${MEND}`);
+  return most;
+}
+
+function vectorSize(metadata: Map<string, string>, { config, source }: Bundle): number {
+  const size = numberOf(metadata, "vector_size", source) ?? 0;
+  if (size > 0 === config.vectors) return size;
+  throw new BundleError(`${source}: expected ${config.vectors ? "a" : "no"} vector_size, as the configuration says, found ${size}; ${MEND}`);
+}
+
+/** A number above 0 in the metadata. */
+function numberOf(metadata: Map<string, string>, key: string, source: string): number | undefined {
+  const value = metadata.get(key);
+  if (value === undefined) return undefined;
+  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new BundleError(`${source}: expected a number as ${key}, found ${value.slice(0, 40)}; ${MEND}`);
+  return Number(value);
 }

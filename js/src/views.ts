@@ -27,6 +27,7 @@ type Shown = Pick<ModelConfig, "labels" | "classSets" | "classWeights">;
 
 /** The view of so many classes of a model, or by default of those that it shows. Throws InputError for one that it does not have. */
 export function chooseView({ labels, classSets, classWeights: weights }: Shown, classes?: number, abstain?: number): View {
+  if ((classes ?? abstain) !== undefined) checkLabels(labels, classes === undefined ? "abstain" : "classes");
   if (abstain !== undefined && !(abstain > 0 && abstain < 1)) {
     throw new InputError(`abstain: expected a probability between 0 and 1, found ${abstain}`);
   }
@@ -49,6 +50,12 @@ export function chooseView({ labels, classSets, classWeights: weights }: Shown, 
     throw new InputError(`classes: ${expected}; this one has ${labels.join(", ").slice(0, 200)}: leave classes out`);
   }
   return { ...view, polarities: scaleOf(view.labels)!.polarity, abstain: whole.abstain };
+}
+
+/** Throws InputError, of the call or option that needs them, where a model has no labels. */
+export function checkLabels(labels: readonly string[], call: string): void {
+  if (labels.length) return;
+  throw new InputError(`${call}: this model gives vectors and no labels: load the model sentiment, that of thinstack/bundle/bundled/sentiment`);
 }
 
 /** Labels that stand for sets of classes: each stands at the mean of the places of its own. */

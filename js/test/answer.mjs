@@ -6,7 +6,7 @@ import * as web from "../dist/web.js";
 import { served } from "./served.mjs";
 import { pretended } from "./pretended.mjs";
 
-const calls = { split, pieces, ids, predict, data, drawn, said, onGpu };
+const calls = { split, pieces, ids, predict, data, drawn, said, onGpu, encode, refused };
 const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
 const answer = JSON.stringify(await calls[call](question));
 process.stdout.write(answer);
@@ -45,6 +45,47 @@ async function predict({ bundle, entry = "node", options, texts, words, how }) {
 
 function sentenceOf({ words, transitions, nodeScores, label, polarity, weight, parts, brackets }) {
   return { words, transitions, scores: nodeScores.map((row) => [...row]), label, polarity, weight, parts, brackets };
+}
+
+/** The vectors of each text, of its sentences and phrases, and its row; of spans of the first sentence; how similar the first text is to `beside`. */
+async function encode({ bundle, options, texts, how, beside, spans }) {
+  const model = await node.load(bundle, options);
+  const errors = [];
+  const onError = (place, { message }) => errors.push([place, message]);
+  const rows = await model.encode(texts, { ...how, onError });
+  const results = await model.predict(texts);
+  const vectors = results.map(({ vector, sentences }) => ({ text: list(vector), sentences: sentences.map(({ vectors }) => vectors.map(list)) }));
+  const phrases = results.map(({ phrases }) => phrases.map(({ vector }) => list(vector)));
+  const similar = [await model.similarity(texts[0], beside), await model.similarity(results[0].phrases.at(-1), results[0].vector.map((value) => 2 * value))];
+  const inside = await model.spanVectors(results[0].sentences[0], spans);
+  return { rows: rows.map(list), errors, vectors, phrases, similar, inside: inside.map(list) };
+}
+
+function list(vector) {
+  return vector && [...vector];
+}
+
+/** The messages of what a model refuses, by call. */
+async function refused({ bundle, text, options = {} }) {
+  const messages = {};
+  const refuse = async (name, call) => {
+    const error = await Promise.resolve().then(call).catch((error) => error);
+    messages[name] = `${error.name}: ${error.message}`;
+  };
+  let model;
+  await refuse("load", async () => (model = await node.load(bundle, options)));
+  if (!model) return messages;
+  delete messages.load;
+  const result = await model.predict(text);
+  for (const name of ["highlights", "svg", "html"]) await refuse(name, () => result[name]());
+  await refuse("about", () => result.about("film"));
+  await refuse("encode", () => model.encode(text));
+  await refuse("sign", () => model.encode(text, { sign: true }));
+  await refuse("similarity", () => model.similarity(text, new Float32Array(3)));
+  await refuse("outside", () => model.spanVectors(result.sentences[0], [[0, 3]]));
+  await refuse("empty", () => model.encode(["good", " "]));
+  for (const name of ["abstain", "classes"]) await refuse(name, () => node.load(bundle, { [name]: name === "classes" ? 3 : 0.5 }));
+  return messages;
 }
 
 /** The JSON form of one text. */

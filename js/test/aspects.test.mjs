@@ -186,7 +186,7 @@ test("the data of aspects", () => {
   assert.deepEqual({ ...own, because: because.text }, { ...asked, because: "bad" });
   const seen = new Proxy(result, {});
   assert.deepEqual([told(seen.aspects), told(seen.about("staff"))], [told(result.aspects), told(result.about("staff"))]);
-  assert.deepEqual(Object.keys(result), ["text", "label", "polarity", "scores", "sentences", "known"]);
+  assert.deepEqual(Object.keys(result), ["text", "label", "polarity", "scores", "sentences", "known", "vector"]);
 });
 
 test("the classes of sentiment are shown, whether a sentence is a term or not", () => {

@@ -110,7 +110,7 @@ test("results stay what they are wherever they are handed on", async () => {
       assert.deepEqual(JSON.parse(JSON.stringify(text.toNested())), text.toNested());
     }
   }
-  assert.deepEqual(Object.keys(found[0]), ["text", "label", "polarity", "scores", "sentences", "known"]);
+  assert.deepEqual(Object.keys(found[0]), ["text", "label", "polarity", "scores", "sentences", "known", "vector"]);
 });
 
 test("what is no input is refused", async () => {

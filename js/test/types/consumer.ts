@@ -1,5 +1,5 @@
 /** What users write in TypeScript; compiled by `npm test`, never run. */
-import { type Aspect, BundleError, type Device, DeviceError, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
+import { type Aspect, BundleError, type Device, DeviceError, type EncodeOptions, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
 
 export async function depth(place: string | URL): Promise<number> {
   const model = await load(place, { classes: 3, abstain: 0.5, maxWords: 100, aggregation: "mean" });
@@ -38,6 +38,17 @@ export async function scored(place: string, lines: AsyncIterable<string>): Promi
   for await (const { polarity } of model.stream(lines, options)) found.push(polarity);
   for await (const { polarity } of model.stream(new Set(["A good film."]))) found.push(polarity);
   return found;
+}
+
+export async function alike(place: string, texts: string[]): Promise<number> {
+  const model = await load(place);
+  const how: EncodeOptions = { sign: true, split: false };
+  const [row, rows]: [Float32Array, Float32Array[]] = [await model.encode("A good film."), await model.encode(texts, how)];
+  const one: Result = await model.predict("A good film.");
+  const vectors: (Float32Array | null)[] = [one.vector, one.sentences[0].vector, one.phrases[0].vector, rows[0]];
+  // @ts-expect-error: one at a time
+  await model.similarity(texts, texts);
+  return (await model.similarity(row, one.phrases[0])) + (await model.similarity("Good.", one)) + vectors.length;
 }
 
 export const mended = (error: unknown): string => (error instanceof BundleError ? error.message : "");
