@@ -15,16 +15,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
 
+from thinstack.data.tables.table_rows import is_missing
 from thinstack.data.trees.treebank import read_labelled
 from thinstack.text.raw_text import detokenize
 from thinstack.training.lesson import LabelledTree, Treebank
 from thinstack_lab.lessons.composed import Composed
 
 TABLES = (
-    "customer-reviews amazon-rated alexa-reviews mpqa-phrases aspects-restaurants aspects-laptops "
-    "categories-restaurants"
-).split()
+    "customer-reviews",
+    "amazon-rated",
+    "alexa-reviews",
+    "mpqa-phrases",
+    "aspects-restaurants",
+    "aspects-laptops",
+    "categories-restaurants",
+)
 RECIPES = Path(__file__).parents[1] / "recipes"
 JOINED = 0.12
 """Texts of several sentences, as a share of the sentences."""
@@ -68,9 +75,10 @@ def composed(treebank: list) -> list[str]:
 
 
 def words(data: Path) -> list[str]:
-    """Whole words of the vocabulary."""
+    """Whole words of the vocabulary, but those that stand for a missing value in tables."""
     pieces = (data / "encoders/all-minilm-l6-v2/vocab.txt").read_text(encoding="utf-8").split()
-    return [piece for piece in pieces if piece.isascii() and piece.isalpha()]
+    whole = [piece for piece in pieces if piece.isascii() and piece.isalpha()]
+    return [piece for piece in whole if not is_missing(piece)]
 
 
 def texts(data: Path) -> list[str]:
@@ -98,7 +106,7 @@ def main() -> None:
     for name, part in (("train", train), ("dev", dev[:: len(dev) // MOST_DEV][:MOST_DEV])):
         lines = (json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in part)
         (chosen.out / f"vectors-{name}.jsonl").write_text("".join(lines), encoding="utf-8")
-        print(f"vectors-{name}.jsonl: {len(part):,} texts")
+        Console().print(f"vectors-{name}.jsonl: {len(part):,} texts")
 
 
 if __name__ == "__main__":

@@ -59,3 +59,12 @@ def quiet(transformers: Any) -> Iterator[None]:
         logging.set_verbosity(before)
         if bars:
             logging.enable_progress_bar()
+
+
+def variant_of(folder: Path) -> str | None:
+    """The variant of the weights in a folder: "fp16" if their file is model.fp16.safetensors. None
+    if the folder has weights without a variant, or no weights."""
+    if (folder / "model.safetensors").exists() or (folder / "pytorch_model.bin").exists():
+        return None
+    names = sorted(path.name for path in folder.glob("model.*.safetensors"))
+    return names[0].split(".")[1] if names else None

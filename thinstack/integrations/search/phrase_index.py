@@ -24,7 +24,7 @@ from thinstack.integrations.search.places import Places
 from thinstack.integrations.search.ranking import EXACT, Graph, best_first, cosines, signs
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.stream import OnError
-from thinstack.runtime.vectors import LOAD, sign_of
+from thinstack.runtime.vectors import LOAD, row_of
 
 Side = Literal["negative", "positive"]
 
@@ -160,11 +160,9 @@ class PhraseIndex:
         """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
         if not isinstance(query, str):
             raise InputError(f"query: expected a text, found {shown(query)}")
-        result = self.model(query)
-        if result.vector is None:
+        if (row := row_of(self.model(query), sign=sign)) is None:
             raise InputError(f"query: expected a text with words, found {shown(query)}")
-        column = 0.0 if result.polarity is None or not sign else sign_of(result.polarity)
-        return np.append(result.vector, np.float32(column))
+        return row if len(row) > self.model.width else np.append(row, np.float32(0))
 
     def _hits(
         self,

@@ -21,7 +21,7 @@ _FIRST: Final = 512
 
 
 def signs(polarity: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What `sign_of` gives for polarities (P,), but 0 without one."""
+    """The column that `encode` adds for polarities (P,), but 0 without one."""
     numbers = np.nan_to_num(polarity)
     column: NDArray[np.float32] = np.sign(numbers) * np.sqrt(np.float32(SIGN_WEIGHT) * abs(numbers))
     return column

@@ -12,13 +12,13 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from thinstack.core.embedding import Leaves, Vectors
-from thinstack.data.files.pretrained_models import hub_answers, quiet, readable
+from thinstack.data.files.pretrained_models import hub_answers, quiet, readable, variant_of
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.plugins.embeddings.transformer.layers import ARCHITECTURES, BUCKETS, ModelType
 from thinstack.plugins.embeddings.transformer.weights import NAMINGS, TABLE, encoder_weights
 
-__all__ = ["leaves", "variant_of"]
+__all__ = ["leaves"]
 
 PROBES: Final = (
     "Good",
@@ -134,15 +134,6 @@ def _check_kind(name: str, config: Any) -> None:
                 f"data.encoder: expected {field} = {expected} in the config.json of {name}, found "
                 f"{value}; take another encoder"
             )
-
-
-def variant_of(folder: Path) -> str | None:
-    """The variant of the weights in a folder: "fp16" if their file is model.fp16.safetensors. None
-    if the folder has weights without a variant, or no weights."""
-    if (folder / "model.safetensors").exists() or (folder / "pytorch_model.bin").exists():
-        return None
-    names = sorted(path.name for path in folder.glob("model.*.safetensors"))
-    return names[0].split(".")[1] if names else None
 
 
 def _check_sizes(

@@ -30,7 +30,12 @@ from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses, Task
 from thinstack.training.tasks.vectors.encoder import CHUNK, Pooling, StringEncoder, TeacherTable
-from thinstack.training.tasks.vectors.loss import head_of_vectors, mean_losses, vector_losses
+from thinstack.training.tasks.vectors.loss import (
+    MEAN_BESIDE,
+    head_of_vectors,
+    mean_losses,
+    vector_losses,
+)
 from thinstack.training.tasks.vectors.phrases import (
     Text,
     Tree,
@@ -43,7 +48,6 @@ from thinstack.training.tasks.vectors.start import start_of
 
 __all__ = ["thinstack_tasks"]
 
-MEAN_BESIDE = "mean_beside.v1"
 SEED = 0
 """Of the phrases that are drawn: all seeds of a recipe learn the same."""
 

@@ -13,10 +13,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 from torch import Tensor
 
-from thinstack.data.files.pretrained_models import hub_answers, quiet, readable
+from thinstack.data.files.pretrained_models import hub_answers, quiet, readable, variant_of
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, needs_extra
-from thinstack.plugins.embeddings.transformer.pretrained import variant_of
 from thinstack.training.loop.precision import faster_in_bf16
 
 EXPECTED: Final = "task.encoder: expected a sentence encoder of transformers"

@@ -1,17 +1,17 @@
 """The losses of vectors of phrases, of the classes that a guide gives them, and of a parser."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize, pad
 
 from thinstack.core.fast import one_weight_gradient
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
 from thinstack.core.transitions import spans_of
-from thinstack.plugins.cells.mean_beside import MeanBeside
-from thinstack.plugins.heads.vector import unit
+from thinstack.plugins.manager import manager
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.loop.losses import beside_parsing, sent
 from thinstack.training.loop.precision import lower_precision
@@ -20,6 +20,8 @@ from thinstack.training.task import Losses
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.vectors import VectorsOfPhrases
+
+MEAN_BESIDE: Final = "mean_beside.v1"
 
 SIMILARITY_WEIGHT: Final = 10.0
 """How much the mean squared difference of the cosines of a batch counts beside 1 - cosine."""
@@ -62,7 +64,7 @@ def mean_losses(
     and no tree is composed."""
     words = model.embed(model.inputs(batch.forest))
     spans = torch.from_numpy(spans_of(batch.forest.transitions)[batch.targets >= 0])
-    sums = torch.nn.functional.pad(words.cumsum(0), (0, 0, 1, 0))
+    sums = pad(words.cumsum(0), (0, 0, 1, 0))
     total = sums.index_select(0, spans[:, 1]) - sums.index_select(0, spans[:, 0])
     count = (spans[:, 1] - spans[:, 0]).unsqueeze(1).float()
     cell = cell_of(model)
@@ -72,9 +74,10 @@ def mean_losses(
     return (loss * batch.size, loss.new_zeros([])), (batch.size, 0)
 
 
-def cell_of(model: Model) -> MeanBeside:
+def cell_of(model: Model) -> Any:
     """The cell of a model, which the task has checked."""
-    return next(part for part in model.encoder.modules() if isinstance(part, MeanBeside))
+    kind = manager().find("cell", MEAN_BESIDE).plugin
+    return next(part for part in model.encoder.modules() if isinstance(part, kind))
 
 
 def similarity_loss(vectors: Tensor, teacher: Tensor, task: "VectorsOfPhrases") -> Tensor:
@@ -84,13 +87,13 @@ def similarity_loss(vectors: Tensor, teacher: Tensor, task: "VectorsOfPhrases") 
     loss = _similarity_loss(vectors, teacher)
     if task.short_weight:
         columns = slice(task.short)
-        short = _similarity_loss(vectors[:, columns], unit(teacher[:, columns]))
+        short = _similarity_loss(vectors[:, columns], normalize(teacher[:, columns]))
         loss = loss + task.short_weight * short
     return loss
 
 
 def _similarity_loss(vectors: Tensor, teacher: Tensor) -> Tensor:
-    rows, n = unit(vectors), max(len(vectors), 2)
+    rows, n = normalize(vectors), max(len(vectors), 2)
     differences = rows @ rows.T - teacher @ teacher.T
     pairs = (differences * differences).sum() / (n * (n - 1))
     return (1 - (rows * teacher).sum(1)).mean() + SIMILARITY_WEIGHT * pairs
