@@ -62,13 +62,13 @@ def read_texts(path: FilePath, task: "VectorsOfPhrases") -> list[Text]:
     texts = list(dict.fromkeys(row.values[task.text_column] for row in rows))
     cut = zip(texts, splitter()(texts), strict=True)
     items = [Text(text, sentences) for text, sentences in cut]
-    kept = [item for item in items if 0 < len(item.words) <= task.max_words]
-    if not kept:
+    usable = [item for item in items if 0 < len(item.words) <= task.max_words]
+    if not usable:
         raise DataError(
             f"{path}: expected texts of 1 to {task.max_words} words in {task.text_column}, found "
             "none; name the column of the texts (task.text_column)"
         )
-    return kept
+    return usable
 
 
 def parse(texts: Sequence[Text], guide: Predictor) -> Iterable[Tree]:
