@@ -137,6 +137,13 @@ def test_what_has_no_vector_of_this_model_is_not_similar(model, other):
         model.similarity("good", model(""))
 
 
+def test_vectors_of_another_model_are_not_compared(model, tmp_path):
+    other = thinstack.load(write_vector_bundle(tmp_path / "other", labels=()).path)("good film")
+    for value in (other, other.sentences[0], other.phrases[0], [other.phrases[0]]):
+        with pytest.raises(InputError, match="expected a vector of this model"):
+            model.similarity("good", value)
+
+
 def test_without_its_vectors_a_model_says_which_has_them(last_word, model):
     scores = thinstack.load(last_word.path)
     result = scores("good film. awful film.")

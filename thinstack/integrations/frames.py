@@ -84,22 +84,9 @@ def score_frame(
     levels = getattr(getattr(frame, "columns", None), "nlevels", 1)  # of pandas
     labels = [name if levels == 1 else (name, *[""] * (levels - 1)) for name in names]
     _check_new(labels, eager.columns)
-    columns: list[list[Any] | array[Any]] = [[], array("d"), [], []]
-    columns += [array(kind) for kind in "d" * len(shown_scores) + "dq" * len(about)]
-    mentions, numbers = columns[len(columns) - 2 * len(about) + 1 :: 2], array("f")
-    unknown = np.full(model.width, np.nan, np.float32)
-    for result in model.stream(_texts(eager, text)):
-        for column, cell in zip(columns, _cells(result, about, scores=scores), strict=True):
-            column.append(cell)
-        if vectors:
-            vector = result.vector
-            numbers.frombytes((unknown if vector is None else vector).tobytes())
-    counts = zip(about, mentions, strict=True)
-    warn_of_unmentioned(term for term, times in counts if times and not any(times))
-    cells = dict[Any, Any](zip(labels, columns, strict=False))
-    if vectors:
-        cells[labels[-1]] = np.frombuffer(numbers, np.float32).reshape(-1, model.width)
-    scored: Frame = _joined(frame, eager, cells)
+    results = model.stream(_texts(eager, text))
+    columns = _columns(results, about, shown_scores, model.width * vectors)
+    scored: Frame = _joined(frame, eager, dict(zip(labels, columns, strict=True)))
     return scored
 
 
@@ -215,6 +202,27 @@ def _term_names(about: Sequence[str], model: Predictor) -> list[str]:
             "them names of one, such as 'price|cost'"
         )
     return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
+
+
+def _columns(
+    results: Iterator[Result], about: Sequence[str], scores: Sequence[str], width: int
+) -> list[Any]:
+    """The new columns, in order. `scores`: the classes that have one. `width`: the columns of the
+    vectors (n, D), which come last unless it is 0. Warns of terms that no text mentions."""
+    columns: list[list[Any] | array[Any]] = [[], array("d"), [], []]
+    columns += [array(kind) for kind in "d" * len(scores) + "dq" * len(about)]
+    mentions, numbers = columns[len(columns) - 2 * len(about) + 1 :: 2], array("f")
+    unknown = np.full(width, np.nan, np.float32)
+    for result in results:
+        for column, cell in zip(columns, _cells(result, about, scores=bool(scores)), strict=True):
+            column.append(cell)
+        if width:
+            vector = result.vector
+            numbers.frombytes((unknown if vector is None else vector).tobytes())
+    counts = zip(about, mentions, strict=True)
+    warn_of_unmentioned(term for term, times in counts if times and not any(times))
+    vectors = [np.frombuffer(numbers, np.float32).reshape(-1, width)] if width else []
+    return [*columns, *vectors]
 
 
 def _cells(result: Result, about: Sequence[str], *, scores: bool) -> Iterator[Any]:

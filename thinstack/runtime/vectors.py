@@ -122,6 +122,7 @@ def _vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
     vector = getattr(value, "vector", value)
     if vector is None:
         raise InputError("similarity: expected texts with words, found one without: leave it out")
+    _check_model(predictor, value)
     if isinstance(vector, np.ndarray) and vector.dtype.kind == "f":
         if vector.ndim not in (1, 2) or vector.shape[-1] != predictor.width:
             expected = f"vectors of {predictor.width} columns, as encode gives them without sign"
@@ -132,3 +133,14 @@ def _vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
     if any(hasattr(text, "vector") or isinstance(text, np.ndarray) for text in texts):
         return np.stack([_vectors_of(predictor, text) for text in texts])
     return predictor.encode(texts)
+
+
+def _check_model(predictor: "Predictor", value: Any) -> None:
+    """Raise InputError for a phrase, a sentence or a result of another model."""
+    sentence = next(iter(getattr(value, "sentences", ())), getattr(value, "sentence", value))
+    other: Predictor | None = getattr(sentence, "predictor", None)
+    if other is not None and other.bundle.manifest.digest != predictor.bundle.manifest.digest:
+        raise InputError(
+            f"similarity: expected a vector of this model, {predictor.bundle.path}, found one of "
+            f"{other.bundle.path}: give the text"
+        )
