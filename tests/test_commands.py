@@ -260,8 +260,5 @@ def test_a_bundle_of_pairs_runs_as_the_page_says(column, tmp_path, site):
     call(train, tmp_path, site)
     (code,) = [block for block in blocks("docs/vectors.md", "python") if "runs/pairs" in block]
     (tmp_path / "run.py").write_text(f"{code}print(len(results), result.label)\n", encoding="utf-8")
-    call(
-        f"python run.py | grep -E '^2 {dict(score='None', label='(same|other)')[column]}$'",
-        tmp_path,
-        site,
-    )
+    label = {"score": "None", "label": "(same|other)"}[column]
+    call(f"python run.py | grep -E '^2 {label}$'", tmp_path, site)
