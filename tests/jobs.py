@@ -57,7 +57,7 @@ JOBS = {
         "training/test_calibrate.py",
         "training/test_contextual_recipe.py",
         "training/test_other_tasks.py",
-        "training/test_pair_tables.py::test_from_a_table_to_the_scores_of_its_file",
+        "training/test_pair_tables.py::test_from_a_table_to_what_the_model_says_of_pairs",
         "training/test_publish.py",
         "training/test_publish_own_trees.py",
     ),

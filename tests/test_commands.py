@@ -258,7 +258,7 @@ def test_a_bundle_of_pairs_runs_as_the_page_says(column, tmp_path, site):
     write_pairs(tmp_path, column)
     (train,) = [line for line in LINES["docs/training.md"] if "pairs.csv" in line]
     call(train, tmp_path, site)
-    (code,) = [block for block in blocks("docs/runtimes.md", "python") if "runs/pairs" in block]
-    (tmp_path / "run.py").write_text(f"{code}print(scores.shape)\n", encoding="utf-8")
-    classes = {"score": 6, "label": 2}[column]
-    call(f"python run.py | grep '(2, {classes})'", tmp_path, site)
+    (code,) = [block for block in blocks("docs/vectors.md", "python") if "runs/pairs" in block]
+    (tmp_path / "run.py").write_text(f"{code}print(len(results), result.label)\n", encoding="utf-8")
+    label = {"score": "None", "label": "(same|other)"}[column]
+    call(f"python run.py | grep -E '^2 {label}$'", tmp_path, site)

@@ -185,7 +185,7 @@ def train_texts(
     of the rows of each class is set aside. With 200 such rows or more they also choose the epoch;
     `test` are rows that choose nothing, and are measured on at the end. `epochs`: passes over the
     rows, at most; by default their number decides. `init`: name or folder of the bundle to start
-    from, or "none" to start from word vectors only; by default "sentiment", of aspects "aspects".
+    from, or "none" to start from word vectors only; by default as docs/training.md says.
     `out`: the folder for the bundle, `model-best`,
     and for the recipe, which docs/recipes.md explains.
 

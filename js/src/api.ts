@@ -3,6 +3,7 @@ export { Aspect } from "./aspects.js";
 export { type Sentence, type Span, splitText } from "./english.js";
 export { BundleError, DeviceError, InputError, MissingExtraError, ThinstackError } from "./errors.js";
 export { type NestedPhrase, type NestedSentence, type NestedText } from "./plainData.js";
+export { type PairResult } from "./pairs.js";
 export { Phrase } from "./phrase.js";
 export { Prediction, type Scores } from "./prediction.js";
 export { type TreeSource } from "./givenTrees.js";

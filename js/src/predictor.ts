@@ -7,6 +7,7 @@ import { BY_TEXT, type Sentences, type TreeSource, type Transitions, checkWords,
 import { knownShare } from "./language.js";
 import { MAX_WORDS, cutsOf } from "./longSentences.js";
 import { type Manifest } from "./manifest.js";
+import { type Pair, type PairResult, checkReadsTexts, pairsOf, scorePairs, wordsOf } from "./pairs.js";
 import { Prediction } from "./prediction.js";
 import { Result } from "./result.js";
 import { type Scored } from "./scored.js";
@@ -90,6 +91,7 @@ export class Predictor {
   async predict(text: string, options?: PredictOptions): Promise<Result>;
   async predict(texts: readonly string[], options?: PredictOptions): Promise<Result[]>;
   async predict(texts: string | readonly string[], options: PredictOptions = {}): Promise<Result | Result[]> {
+    checkReadsTexts(this.bundle.config);
     treesOf(this.bundle.config, [], options.source ?? "auto"); // an unknown source is an error without texts too
     if (!Array.isArray(texts)) {
       checkContainer(texts);
@@ -140,6 +142,7 @@ export class Predictor {
    * a time; one that comes alone is not kept waiting. Errors are those of `predict`, each behind the results before it.
    */
   stream(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions = {}): AsyncGenerator<Result, void> {
+    checkReadsTexts(this.bundle.config);
     treesOf(this.bundle.config, [], options.source ?? "auto");
     checkStream(texts);
     return this.streamed(texts, options);
@@ -151,9 +154,28 @@ export class Predictor {
    */
   async predictWords(sentences: Sentences, { source = "auto" }: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
     if (!Array.isArray(sentences)) throw new InputError(`expected an array of sentences of words, found ${kindOf(sentences)}: ${BY_TEXT}`);
+    checkReadsTexts(this.bundle.config);
     sentences.forEach(checkWords);
     const scored = await this.scoreTexts(sentences.map((words) => [words]), source);
     return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place][0], this.view));
+  }
+
+  /**
+   * What a model that was trained on pairs says of two texts, or of two arrays of texts of equal length: a rating, or a class. Each side is read as one
+   * sentence. Throws InputError, naming the pair (from 0) and its side, for what is no text and for a text without words; and for other models.
+   */
+  async pairs(a: string, b: string): Promise<PairResult>;
+  async pairs(a: readonly string[], b: readonly string[]): Promise<PairResult[]>;
+  async pairs(a: string | readonly string[], b: string | readonly string[]): Promise<PairResult | PairResult[]> {
+    const { config } = this.bundle;
+    const pairs = pairsOf(config, a, b);
+    const results: PairResult[] = [];
+    for (let start = 0; start < pairs.length; start += BATCH_TEXTS >> 1) {
+      const some: Pair[] = pairs.slice(start, start + (BATCH_TEXTS >> 1));
+      const parts = this.partsOf(wordsOf(some, start), "auto", !(config.parses && this.model.joins));
+      results.push(...(await scorePairs(this.model, config, this.view, some, parts)));
+    }
+    return typeof a === "string" ? results[0] : results;
   }
 
   /** Where the model runs. */
@@ -236,19 +258,8 @@ export class Predictor {
 
   /** The scored sentences of each text; behind them what the tree over them says, where texts are read so and it has several. */
   private async scoreTexts(texts: readonly Sentences[], source: TreeSource | Transitions): Promise<Scored[][]> {
-    const { vocabulary } = this.bundle;
-    const { joins, phrases, mostPieces, width } = this.model;
-    const sentences = texts.flat();
-    const count = (words: readonly string[]) => vocabulary.fields(words).pieces_per_word;
-    const cuts = cutsOf(sentences, { words: this.maxWords, pieces: mostPieces, count }, typeof source !== "string");
-    const treeOf = treesOf(this.bundle.config, sentences, source);
-    const parts = cuts.map((spans, place) =>
-      spans.map((span): Part => {
-        const words = sentences[place].slice(...span);
-        const widest = mostPieces ? vocabulary.fields(words).piece_ids.length : 0;
-        return { words, span, steps: treeOf(words, place), size: [words.length, [...words.join("")].length, 1, widest] };
-      }),
-    );
+    const { joins, phrases, width } = this.model;
+    const parts = this.partsOf(texts.flat(), source, typeof source !== "string");
     const whole = this.aggregation === "tree";
     const plan = texts.map(({ length }) => stretches(parts.splice(0, length), joins, whole));
     const units = plan.flat().flatMap((stretch) => stretch.trees);
@@ -258,6 +269,21 @@ export class Predictor {
       positions.forEach((place, row) => (scored[place] = found[row]));
     }
     return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, withVectors(width, each))));
+  }
+
+  /** The parts of sentences, each with its tree; one part of each that is to stay `whole`. */
+  private partsOf(sentences: Sentences, source: TreeSource | Transitions, whole: boolean): Part[][] {
+    const { vocabulary, config } = this.bundle;
+    const { mostPieces } = this.model;
+    const count = (words: readonly string[]) => vocabulary.fields(words).pieces_per_word;
+    const treeOf = treesOf(config, sentences, source);
+    return cutsOf(sentences, { words: this.maxWords, pieces: mostPieces, count }, whole).map((spans, place) =>
+      spans.map((span): Part => {
+        const words = sentences[place].slice(...span);
+        const widest = mostPieces ? vocabulary.fields(words).piece_ids.length : 0;
+        return { words, span, steps: treeOf(words, place), size: [words.length, [...words.join("")].length, 1, widest] };
+      }),
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { type Bundle } from "./bundle.js";
 import { BundleError, DeviceError, shortReason } from "./errors.js";
 import { MEND } from "./manifest.js";
 import { metadataOf } from "./metadata.js";
+import { readsPairs } from "./pairs.js";
 import { type Scored } from "./scored.js";
 import { type Tree } from "./stretches.js";
 import { breaksOf, fault, over } from "./transitions.js";
@@ -50,14 +51,15 @@ export class Model {
     const { config, source } = bundle;
     const metadata = metadataOf(bundle.gpuModel ?? bundle.model, source);
     const reads = metadata.get("reads") ?? "nodes";
-    this.phrases = config.trees !== "sequence" && reads !== "roots";
+    this.phrases = config.trees !== "sequence" && reads !== "roots" && !readsPairs(config);
     const of = this.phrases ? "node" : "root";
     this.outputs = [...(config.labels.length ? [`${of}_scores`] : []), ...(config.vectors ? [`${of}_vectors`] : [])];
-    this.joins = this.phrases && session.inputNames.includes("breaks");
+    if (readsPairs(config)) this.outputs = ["pair_scores"];
+    this.joins = (this.phrases || readsPairs(config)) && session.inputNames.includes("breaks");
     this.checkInterface();
     checkMetadata(metadata, bundle);
     this.mostPieces = mostPieces(metadata, bundle);
-    this.width = vectorSize(metadata, bundle);
+    this.width = readsPairs(config) ? 0 : vectorSize(metadata, bundle);
   }
 
   /** The trees and scores of a batch. Runs of one session wait for each other. */
@@ -113,7 +115,8 @@ export class Model {
       const transitions = steps.slice(start, node);
       const wrong = parsed ? fault(transitions, size[0]) : undefined;
       if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is no tree: ${wrong}`);
-      const scores = this.phrases ? rows.slice(start, node) : rows.slice(place, place + 1);
+      const row = readsPairs(this.bundle.config) ? place >> 1 : place;
+      const scores = this.phrases ? rows.slice(start, node) : rows.slice(row, row + 1);
       return { transitions, scores, weight: 1, parts: [] };
     });
   }
@@ -121,7 +124,8 @@ export class Model {
   /** The scores of each row, and behind them its vector. */
   private rowsOf(outputs: Record<string, { data: Float32Array; dims: readonly number[] }>, trees: readonly Tree[]): Float32Array[] {
     const nodes = trees.reduce((sum, { size }) => sum + 2 * size[0] - 1, 0);
-    const [count, labels] = [this.phrases ? nodes : trees.length, this.bundle.config.labels.length];
+    const { config } = this.bundle;
+    const [count, labels] = [this.phrases ? nodes : readsPairs(config) ? trees.length / 2 : trees.length, config.labels.length];
     this.outputs.forEach((name) => {
       const { data, dims } = outputs[name];
       const columns = name.endsWith("scores") ? labels : this.width;

@@ -6,7 +6,7 @@ import * as web from "../dist/web.js";
 import { served } from "./served.mjs";
 import { pretended } from "./pretended.mjs";
 
-const calls = { split, pieces, ids, predict, data, drawn, said, onGpu, encode, refused };
+const calls = { split, pieces, ids, predict, data, drawn, said, onGpu, encode, pairs, refused };
 const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
 const answer = JSON.stringify(await calls[call](question));
 process.stdout.write(answer);
@@ -59,6 +59,18 @@ async function encode({ bundle, options, texts, how, beside, spans }) {
   const similar = [await model.similarity(texts[0], beside), await model.similarity(results[0].phrases.at(-1), results[0].vector.map((value) => 2 * value))];
   const inside = await model.spanVectors(results[0].sentences[0], spans);
   return { rows: rows.map(list), errors, vectors, phrases, similar, inside: inside.map(list) };
+}
+
+/** What a bundle says of pairs of texts, and the messages of what it refuses. */
+async function pairs({ bundle, options, a, b, refused: others = [] }) {
+  const model = await node.load(bundle, options);
+  const messages = [];
+  const calls = [() => model.predict(a), () => model.stream(a), () => model.predictWords([["a"]]), ...others.map((sides) => () => model.pairs(...sides))];
+  for (const call of calls) {
+    const error = await Promise.resolve().then(call).catch((error) => error);
+    messages.push(`${error.name}: ${error.message}`);
+  }
+  return { results: await model.pairs(a, b), alone: await model.pairs(a[0], b[0]), messages };
 }
 
 function list(vector) {

@@ -3,18 +3,20 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import starmap
+from itertools import accumulate, starmap
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.forest import EMPTY
+from thinstack.core.transitions import balanced, breaks_of
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, LanguageWarning, outside
 from thinstack.runtime.interface import Batch
 from thinstack.runtime.long_sentences import Limits
 from thinstack.runtime.scorer import Scorer
+from thinstack.runtime.units import Parts
 from thinstack.text.batching import (
     BATCH_CHARACTERS,
     BATCH_TEXTS,
@@ -75,40 +77,45 @@ class PairScorer(Scorer):
                 "trained on pairs (thinstack train pairs.csv)"
             )
 
-    def score_pairs(self, sides: Sequence[Sequence[str]], first: int = 0) -> NDArray[np.float32]:
-        """The scores (P, V) of P pairs of sentences of words, 2k and 2k + 1 of `sides`. `first`:
-        the number of the first pair, for messages.
+    def score_pairs(self, sides: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+        """The scores (P, V) of P pairs of sentences of words, 2k and 2k + 1 of `sides`.
 
-        Raises InputError, naming the pair and the side, for a sentence without words, or with more
-        words or word pieces than are read at once. Raises it also for a model of single texts.
+        A sentence of more than `max_words` words is read in parts by a model that joins them, and
+        else as a whole. Raises InputError, naming the side (from 0), for one without words or with
+        more word pieces than the model reads; also for a model of single texts.
         """
         self.check_reads_pairs()
         words = listed(sides)
         lengths, letters = lengths_of(words), character_counts(words)
-        limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
-        for place in limits.cuts(words, lengths, letters):
-            raise InputError(
-                f"{SIDES[place % 2]} of pair {first + place // 2}: {lengths[place]:,} words are "
-                f"more than are read as one sentence (max_words is {self.max_words}): shorten it"
-            )
         trees = self._trees.of_sentences(words, "auto", self._parse)
-        costs: dict[str, Any] = {"counts": [*map(sum, _by_pair(letters))]}
-        if self._most_pieces is not None:
-            widest = [*map(max, _by_pair(piece_counts(words, self.vocabulary)))]
-            costs |= {"widths": widest, "heights": [2] * len(widest)}
+        whole = trees is not None or "breaks" not in self._types
+        limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees=whole)
+        cuts = limits.cuts(words, lengths, letters)
+        parts = Parts.of(words, lengths, letters, cuts)
+        counts = [len(cuts.get(place, "1")) for place in range(len(words))]
+        behind = [*accumulate(counts)]
 
         def run(pairs: list[int], _: object) -> list[NDArray[np.float32]]:
             places = [2 * pair + side for pair in pairs for side in (0, 1)]
-            inside = [lengths[place] for place in places]
-            fields = self._word_fields([words[place] for place in places], places)
+            spans = (range(behind[place] - counts[place], behind[place]) for place in places)
+            inside = [part for span in spans for part in span]
+            owners = [parts.owners[part] for part in inside]
+            fields = self._word_fields([parts.words[part] for part in inside], owners)
+            tops = [balanced(counts[place]) for place in places]
             steps = EMPTY if trees is None else np.concatenate([trees[place] for place in places])
-            fields |= {"lengths": np.array(inside), "transitions": steps}
-            fields["breaks"] = np.zeros(len(places), np.int64)
-            batch = Batch(fields, inside, places, [2 * length - 1 for length in inside])
+            inner = [parts.lengths[part] for part in inside]
+            fields |= {"lengths": np.array(inner), "transitions": steps}
+            fields["breaks"] = np.concatenate([breaks_of(top) for top in tops])
+            sizes = [2 * lengths[place] - 1 for place in places]
+            batch = Batch(fields, inner, owners, sizes, tops if cuts else ())
             return list(self._run(batch).scores)
 
-        totals = [*map(sum, _by_pair(lengths))]
-        rows = self._in_batches(run, totals, None, costs)
+        costs: dict[str, Any] = {"counts": [*map(sum, _by_pair(letters))]}
+        if self._most_pieces is not None:
+            pieces = piece_counts(words, self.vocabulary)
+            widest = [min(size, self._most_pieces) for size in map(max, _by_pair(pieces))]
+            costs |= {"widths": widest, "heights": [*map(sum, _by_pair(counts))]}
+        rows = self._in_batches(run, [*map(sum, _by_pair(lengths))], None, costs)
         scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
         return self.view.scores(scores)[0]
 
@@ -152,7 +159,7 @@ class PairReader:
                 raise InputError(f"{name}: expected a text with words, found {text!r:.60}")
             words.append(cut[0].words)
             self._warn_of_language(name, words[-1])
-        scores = self.scorer.score_pairs(words, first)
+        scores = self.scorer.score_pairs(words)
         ratings, view = self.scorer.ratings(scores), self.scorer.view
         for place, (pair, row) in enumerate(zip(batch, scores.tolist(), strict=True)):
             rating = None if ratings is None else float(ratings[place])

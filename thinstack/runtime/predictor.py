@@ -171,9 +171,8 @@ class Predictor(PairScorer):
         class. Of two lists of equal length, a list of results.
 
         Each side is read as one sentence, as in training, however many it has. Raises InputError,
-        naming the place of the pair (from 0) and its side, for what is no text, for a text without
-        words and for one of more than `max_words` words; for lists of different lengths; and if the
-        model reads single texts.
+        naming the place of the pair (from 0) and its side, for what is no text and for a text
+        without words; also for lists of different lengths, and if the model reads single texts.
         """
         reader = PairReader(self)
         if isinstance(a, str) and isinstance(b, str):

@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,20 +55,20 @@ def train_table(
     recipe = table_recipe(table, out.name, options, inputs)
     first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
     _write_recipe(out, commented(recipe, first=first), inputs.folder)
-    if options.init is None:
-        console.print(as_text(_start_line(recipe, options.scale)), soft_wrap=True)
+    if options.init is None and recipe.init is not None:
+        shown, task = recipe.model.shown_labels, recipe.task
+        assert isinstance(task, TableTask)
+        line = start_line(task, recipe.init.bundle, shown, options.scale)
+        console.print(as_text(line), soft_wrap=True)
     run_recipe(recipe, data=inputs, out=out, seeds=options.seeds, threads=threads, console=console)
     return list(recipe.task.advice_after(out / BUNDLE, recipe))
 
 
-def _start_line(recipe: Recipe, scale: bool | None) -> str:
-    """Where learning starts, and which start would be better and is not installed."""
-    assert isinstance(recipe.task, TableTask)
-    assert recipe.init is not None
-    name, starts = recipe.init.bundle, recipe.task.starts_for(recipe.model.shown_labels, scale)
-    best, line = starts[0], f"learning starts from {name}"
-    more = f", {best} would be better ({SEPARATE.get(best, MORE)})"
-    return line if name == best else line + more
+def start_line(task: TableTask, name: str, labels: Sequence[str], scale: bool | None) -> str:
+    """From which bundle learning starts, and which would be better and is not installed."""
+    best, line = task.starts_for(labels, scale)[0], f"learning starts from {name}"
+    better = f", {best} would be better ({SEPARATE.get(best, MORE)})"
+    return line if name == best else line + better
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:

@@ -1,5 +1,5 @@
 /** What users write in TypeScript; compiled by `npm test`, never run. */
-import { type Aspect, BundleError, type Device, DeviceError, type EncodeOptions, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
+import { type Aspect, BundleError, type Device, DeviceError, type EncodeOptions, type NestedPhrase, type PairResult, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
 
 export async function depth(place: string | URL): Promise<number> {
   const model = await load(place, { classes: 3, abstain: 0.5, maxWords: 100, aggregation: "mean" });
@@ -49,6 +49,14 @@ export async function alike(place: string, texts: string[]): Promise<number> {
   // @ts-expect-error: one at a time
   await model.similarity(texts, texts);
   return (await model.similarity(row, one.phrases[0])) + (await model.similarity("Good.", one)) + vectors.length;
+}
+
+export async function rated(place: string, texts: string[]): Promise<number | null> {
+  const model = await load(place);
+  const results: PairResult[] = await model.pairs(texts, texts);
+  // @ts-expect-error: a text has no partner
+  await model.pairs("A good film.", texts);
+  return (await model.pairs("A good film.", "A bad one.")).rating ?? results.length;
 }
 
 export const mended = (error: unknown): string => (error instanceof BundleError ? error.message : "");

@@ -3,8 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from thinstack.core import Tree
@@ -15,8 +17,11 @@ from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError
+from thinstack.evaluate.figures import Figures
+from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
+from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
 from thinstack.training.recipe import Recipe
@@ -100,6 +105,23 @@ class Pairs(TableTask):
         if self.brings_trees:
             return id(item)
         return frozenset(likeness(" ".join(tree.words)) for tree in item.trees)
+
+    # -- measuring
+
+    def measure_bundle(
+        self, predictor: Predictor, recipe: Recipe, datasets: Datasets
+    ) -> dict[str, Figures]:
+        """The figures of pairs of a table, from their words."""
+        if self.brings_trees:
+            return {}
+        pairs, labels = datasets.items[1], recipe.model.labels
+        scores = predictor.score_pairs([words for pair in pairs for words in self.sentences(pair)])
+        gold = np.array([_target(pair, labels) for pair in pairs])
+        return {"text": self.figures_of(scores, gold)}
+
+    @abstractmethod
+    def figures_of(self, scores: NDArray[np.floating], gold: NDArray[Any]) -> Figures:
+        """The figures of scores (P, C) against ratings from 1 to C, or classes (P,)."""
 
     # -- what fits
 

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from thinstack.core.model.model import Model
@@ -55,6 +56,9 @@ class Entailment(Pairs):
     ) -> tuple[Figures, Answers]:
         answers = answers_of(self.scores(model, examples, source), examples, source)
         return entailment(answers.predicted, answers.gold), answers
+
+    def figures_of(self, scores: NDArray[np.floating], gold: NDArray[Any]) -> Figures:
+        return entailment(scores.argmax(1), gold)
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
         trees = [example.trees[source] for example in examples]

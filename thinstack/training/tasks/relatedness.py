@@ -66,6 +66,9 @@ class Relatedness(Pairs):
         answers = answers_of(scores, examples, source, ratings=True)
         return relatedness(answers.predicted, answers.gold), answers
 
+    def figures_of(self, scores: NDArray[np.floating], gold: NDArray[Any]) -> Figures:
+        return relatedness(scores @ np.arange(1, scores.shape[1] + 1), gold)
+
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return None if self.brings_trees else by_overlap(*datasets.items)
 

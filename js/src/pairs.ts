@@ -1,0 +1,96 @@
+/** Pairs of texts: what a model that was trained on pairs says of them. */
+import { batches } from "./batching.js";
+import { type ModelConfig } from "./config.js";
+import { splitText } from "./english.js";
+import { InputError } from "./errors.js";
+import { argmax, named } from "./scored.js";
+import { type Model } from "./session.js";
+import { type Part, type Tree, sum } from "./stretches.js";
+import { faultOf, kindOf } from "./texts.js";
+import { balanced } from "./transitions.js";
+import { type View } from "./views.js";
+
+/** What a model says of a pair of texts. */
+export interface PairResult {
+  textA: string;
+  textB: string;
+  /** How alike they are, on the scale of the ratings that the model was trained on; null from a model of classes. */
+  rating: number | null;
+  /** The most probable class; null from a model of ratings, and if no class is as probable as `abstain`. */
+  label: string | null;
+  /** The probability of each class, or of each whole number of the scale. */
+  scores: Record<string, number>;
+}
+
+export type Pair = [first: string, second: string];
+
+const RATINGS = "similarity.v1";
+const HEADS = [RATINGS, "entailment.v1"];
+
+/** Whether a model reads pairs of texts. */
+export function readsPairs({ head }: ModelConfig): boolean {
+  return HEADS.includes(head);
+}
+
+/** Throws InputError where a model of pairs gets single texts. */
+export function checkReadsTexts(config: ModelConfig): void {
+  if (readsPairs(config)) throw new InputError("this model reads pairs of texts, found single ones: call model.pairs(a, b)");
+}
+
+/** The pairs of two texts, or of two arrays of texts. Throws InputError, naming the pair and the side, for what is no text. */
+export function pairsOf(config: ModelConfig, a: unknown, b: unknown): Pair[] {
+  if (!readsPairs(config)) throw new InputError("pairs: this model reads single texts: call predict, or load a model that was trained on pairs");
+  const columns = [a, b].map((side) => (typeof side === "string" ? [side] : side));
+  if (!columns.every(Array.isArray) || typeof a !== typeof b) {
+    throw new InputError(`pairs: expected two texts or two arrays of texts, found ${kindOf(a)} and ${kindOf(b)}`);
+  }
+  const [first, second] = columns as string[][];
+  if (first.length !== second.length) throw new InputError(`pairs: expected as many texts on both sides, found ${first.length} and ${second.length}`);
+  return first.map((text, place) => {
+    [text, second[place]].forEach((side, which) => {
+      const fault = faultOf(side);
+      if (fault) throw new InputError(`${sideOf(place, which)}: ${fault}`);
+    });
+    return [text, second[place]];
+  });
+}
+
+/** The words of both sides of each pair, which are one sentence each. `start`: the place of the first pair. */
+export function wordsOf(pairs: readonly Pair[], start: number): string[][] {
+  return pairs.flatMap((pair, place) =>
+    pair.map((text, which) => {
+      const [sentence] = splitText(text, { split: false });
+      if (!sentence) throw new InputError(`${sideOf(start + place, which)}: expected a text with words, found none`);
+      return sentence.words;
+    }),
+  );
+}
+
+/** What a model says of pairs whose sides have these parts. */
+export async function scorePairs(model: Model, { head }: ModelConfig, view: View, pairs: readonly Pair[], sides: readonly Part[][]): Promise<PairResult[]> {
+  const trees = sides.map((parts): Tree => ({ parts, top: balanced(parts.length), size: parts.map(({ size }) => size).reduce(sum) }));
+  const both = pairs.map((_, place) => [trees[2 * place], trees[2 * place + 1]]);
+  const results: PairResult[] = [];
+  for (const positions of batches(both.map(([one, other]) => sum(one.size, other.size)))) {
+    const scored = await model.run(positions.flatMap((place) => both[place]));
+    positions.forEach((place, row) => {
+      const [[textA, textB], scores] = [pairs[place], scored[2 * row].scores[0]];
+      const best = argmax(scores);
+      const label = head === RATINGS || scores[best] < view.abstain ? null : view.labels[best];
+      const rating = head === RATINGS ? ratingOf(scores, view.labels) : null;
+      results[place] = { textA, textB, rating, label, scores: named(scores, view.labels) };
+    });
+  }
+  return results;
+}
+
+/** The mean of the whole numbers of a scale; of labels that are no numbers, they count from 1. */
+function ratingOf(scores: Float32Array, labels: readonly string[]): number {
+  const numbers = labels.map(Number);
+  const scale = numbers.some(Number.isNaN) ? numbers.map((_, place) => place + 1) : numbers;
+  return scores.reduce((total, score, place) => total + score * scale[place], 0);
+}
+
+function sideOf(place: number, which: number): string {
+  return `${["textA", "textB"][which]} of pair ${place}`;
+}

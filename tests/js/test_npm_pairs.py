@@ -1,0 +1,49 @@
+"""The npm package says of pairs of texts what Python says."""
+
+import pytest
+from js.package import JS, asked, needs_package
+from js.texts import own
+from pair_models import write_pair_bundle
+
+import thinstack
+
+SST = JS.parent / "thinstack" / "bundle" / "bundled" / "sentiment"
+pytestmark = needs_package
+FIRST = ["The film is good.", f"The plot {'is not good, ' * 20} dull. It is.", "who", *own()[:70]]
+SECOND = [*own()[70:140], "It is fine.", "Good! \U0001f600", "The film"]
+REFUSED = [
+    (["a", "b"], ["a", " "], "textB of pair 1: expected a text with words"),
+    (["a", None], ["a", "b"], "textA of pair 1: expected a string, found null"),
+    ("a", ["b"], "expected two texts or two arrays of texts, found string and Array"),
+    (["a"], ["a", "b"], "as many texts on both sides, found 1 and 2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("target", "parses", "vectors"),
+    [("rating", True, True), ("label", True, False), ("label", False, True)],
+)
+def test_pairs(tmp_path, target, parses, vectors):
+    how = {"parses": parses, "vectors": vectors}
+    bundle = str(write_pair_bundle(tmp_path / "bundle", target, **how).bundle.path)
+    asking = {"options": {"maxWords": 7, "abstain": 0.6}, "a": FIRST, "b": SECOND}
+    answer = asked("pairs", bundle=bundle, refused=[sides[:2] for sides in REFUSED], **asking)
+    model = thinstack.load(bundle, threads=1, max_words=7, abstain=0.6)
+    expected = model.pairs(FIRST, SECOND)
+    assert answer["alone"] == answer["results"][0]
+    for result, own_result in zip(answer["results"], expected, strict=True):
+        assert (result["textA"], result["textB"]) == (own_result.text_a, own_result.text_b)
+        assert result["scores"] == pytest.approx(own_result.scores, abs=1e-5)
+        assert result["rating"] == pytest.approx(own_result.rating, abs=1e-5)
+        if abs(max(own_result.scores.values()) - 0.6) > 1e-6:
+            assert result["label"] == own_result.label
+    *singly, empty, none, mixed, odd = answer["messages"]
+    assert all("call model.pairs(a, b)" in message for message in singly)
+    for message, (*_, problem) in zip((empty, none, mixed, odd), REFUSED, strict=True):
+        assert message.startswith("InputError: ")
+        assert problem in message
+
+
+def test_another_model_reads_no_pairs():
+    with pytest.raises(AssertionError, match="InputError: pairs: this model reads single texts"):
+        asked("pairs", bundle=str(SST), a=["a"], b=["b"])
