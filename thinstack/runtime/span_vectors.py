@@ -43,7 +43,7 @@ def span_vectors(
     if joined and predictor is not None:
         words = [nodes.words(covers[place]) for place in joined]
         below = [nodes.trees(covers[place]) for place in joined]
-        trees = [over(left(len(each)), each) for each in below]
+        trees = [over(left(len(inside)), inside) for inside in below]
         scored = predictor.trees_and_scores(words, trees)
         rows[joined] = unit(np.stack([stored(sentence.vectors)[-1] for sentence in scored]))
     return rows

@@ -45,8 +45,8 @@ class DocVectors:
     def attach(self, doc: Doc) -> None:
         """Set the hooks of a Doc. Raises InputError if it holds no vectors of the component."""
         self._stored(doc)
-        hooks = {"vector": self.vector, "has_vector": self.has_vector}
-        hooks["similarity"] = self.similarity
+        names = ("vector", "has_vector", "similarity")
+        hooks = {name: getattr(self, name) for name in names}
         for place in (doc.user_hooks, doc.user_span_hooks, doc.user_token_hooks):
             place.update(hooks)
         # Not of spans: if they have this hook, spaCy calls that of "vector" in its place.
