@@ -220,7 +220,7 @@ def test_what_does_not_fit_is_an_error(nlp, folder, tmp_path):
         with pytest.raises(InputError, match="expected a Doc, a span or a token with vectors"):
             doc[1:3].similarity(other)
     wide = pipeline(write_text_vectors(tmp_path / "wide").path)("good film")
-    with pytest.raises(InputError, match=f"of {SIZE} columns cannot be compared with one of 6"):
+    with pytest.raises(InputError, match=r"be compared with those of [0-9a-f]{12}: read"):
         doc.similarity(wide)
     alone = pipeline(write_vector_bundle(tmp_path / "alone", labels=()).path)
     alone.get_pipe("tree_vectors").attach(doc)

@@ -75,23 +75,24 @@ class DocVectors:
         return float(self.has_vector(x))
 
     def similarity(self, x: Doc | Span | Token, other: Any) -> float:
-        """The cosine of two vectors. Raises InputError for what `tree_vectors` has not read, for
-        vectors of another size and for what has no words."""
+        """The cosine of two vectors. Raises InputError for what has none, for what `tree_vectors`
+        has not read, and for what another model has."""
         of = other.doc if isinstance(other, Doc | Span | Token) else None
         hook = None if of is None else of.user_hooks.get("vector")
-        if not isinstance(getattr(hook, "__self__", None), DocVectors):
+        vectors = getattr(hook, "__self__", None)
+        if of is None or not isinstance(vectors, DocVectors):
             raise InputError(
                 f"{self.name}: expected a Doc, a span or a token with vectors of the component, "
                 f"found {shown(other, 60)}: compare with nlp(text); or, if its Doc was read, "
                 f"{_attach(self.name)}"
             )
-        one, two = self.vector(x), other.vector
-        if one.shape != two.shape:
+        mine, others = self._stored(x.doc).model, vectors._stored(of).model
+        if mine != others:
             raise InputError(
-                f"{self.name}: a vector of {len(one)} columns cannot be compared with one of "
-                f"{len(two)}: read both texts with the same model"
+                f"{self.name}: vectors of the model {mine:.12} cannot be compared with those of "
+                f"{others:.12}: read both texts with the same model"
             )
-        return float(one @ two)
+        return float(self.vector(x) @ vectors.vector(other))
 
     def _vector(self, x: Doc | Span | Token) -> NDArray[np.float32] | None:
         stored = self._stored(x.doc)

@@ -41,9 +41,9 @@ _KEY = ("._.", "tree_sentiment_by_name", None, None)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What one component says of a Doc: its result, how it reads several sentences, the terms that
-    a `tree_aspects` was asked for (None stands for those that its model finds), and the digest of
-    the model."""
+    """What one component says of a Doc: its result, how it reads several sentences, and the digest
+    of its `model`. `about` are the terms that a `tree_aspects` was asked for; None stands for those
+    that its model finds."""
 
     result: Result
     aggregation: DocAggregation = "words"
