@@ -1,7 +1,7 @@
 """Vectors of words that are no node of their tree: the nodes that cover them, joined by the
 model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +22,12 @@ LOST: Final = (
 )
 """What is wrong where a prediction has no predictor, before what to call."""
 
+ALONE: Final = (
+    "this model gives a vector to whole sentences, and none to the words inside: use a model of "
+    "trees, or Prediction.vector"
+)
+"""What is wrong where only sentences have vectors."""
+
 
 def span_vectors(
     prediction: "Prediction", spans: Iterable[tuple[int, int]], predictor: "Predictor | None"
@@ -36,10 +42,28 @@ def span_vectors(
         raise InputError(f"{LOST}span_vectors(prediction, [(first word, last word + 1)])")
     if joined and predictor is not None:
         words = [nodes.words(covers[place]) for place in joined]
-        trees = [nodes.joined(covers[place]) for place in joined]
+        below = [nodes.trees(covers[place]) for place in joined]
+        trees = [over(left(len(inside)), inside) for inside in below]
         scored = predictor.trees_and_scores(words, trees)
         rows[joined] = unit(np.stack([stored(sentence.vectors)[-1] for sentence in scored]))
     return rows
+
+
+def vector_across(
+    spans: Sequence[tuple["Prediction", tuple[int, int]]], predictor: Callable[[], "Predictor"]
+) -> NDArray[np.float32]:
+    """The vector (D,) of words [start, end) of sentences that follow each other: the nodes that
+    cover them, joined from left to right. `predictor` is called unless they are one node."""
+    words, trees = list[str](), list[NDArray[np.int8]]()
+    for prediction, span in spans:
+        nodes = _Nodes(prediction)
+        cover = nodes.covering(*span)
+        if len(spans) == len(cover) == 1:
+            return unit(stored(prediction.vectors)[cover[0]])
+        words += nodes.words(cover)
+        trees += nodes.trees(cover)
+    (scored,) = predictor().trees_and_scores([words], [over(left(len(trees)), trees)])
+    return unit(stored(scored.vectors)[-1])
 
 
 class _Nodes:
@@ -58,10 +82,7 @@ class _Nodes:
         while start < end:
             inside = [node for node in self._from.get(start, ()) if self.spans[node][1] <= end]
             if not inside:
-                raise InputError(
-                    "this model gives a vector to whole sentences, and none to the words inside: "
-                    "use a model of trees, or Prediction.vector"
-                )
+                raise InputError(ALONE)
             nodes.append(inside[-1])
             start = self.spans[inside[-1]][1]
         return nodes
@@ -70,11 +91,13 @@ class _Nodes:
         """The words of nodes that follow each other."""
         return list(self.prediction.words[self.spans[nodes[0]][0] : self.spans[nodes[-1]][1]])
 
-    def joined(self, nodes: Sequence[int]) -> NDArray[np.int8]:
-        """The transitions of the tree that joins the trees below nodes from left to right."""
+    def trees(self, nodes: Sequence[int]) -> list[NDArray[np.int8]]:
+        """The transitions of the tree below each of some nodes."""
+        if len(self.spans) != len(self.prediction.transitions):
+            raise InputError(ALONE)
         sizes = [2 * (end - start) - 1 for start, end in (self.spans[node] for node in nodes)]
         steps, pairs = self.prediction.transitions, zip(nodes, sizes, strict=True)
-        return over(left(len(nodes)), [steps[node + 1 - size : node + 1] for node, size in pairs])
+        return [steps[node + 1 - size : node + 1] for node, size in pairs]
 
 
 def _checked(span: Any, words: int) -> tuple[int, int]:

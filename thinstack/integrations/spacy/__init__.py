@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         dependency_tree,
         dependency_trees,
     )
+    from thinstack.integrations.spacy.vectors_component import TreeVectors
     from thinstack.runtime.phrase import Phrase
 else:
     __getattr__ = lazy(
@@ -26,6 +27,7 @@ else:
             "integrations.spacy.doc_results": "Results predictions results",
             "integrations.spacy.trees": "constituency_tree constituency_trees dependency_tree "
             "dependency_trees",
+            "integrations.spacy.vectors_component": "TreeVectors",
             "runtime.phrase": "Phrase",
         },
     )
@@ -35,6 +37,7 @@ __all__ = [
     "Results",
     "TreeAspects",
     "TreeSentiment",
+    "TreeVectors",
     "about",
     "aspects",
     "constituency_tree",

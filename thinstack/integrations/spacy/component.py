@@ -147,15 +147,17 @@ class TreeSentiment(BatchedPipe):
             )
         joint = alike(said) if self.aggregation == "sentences" else None
         if scored.joint is not None:
-            joint = joined(scored.joint.scores[-1])
+            row, rows = scored.joint.scores[-1], scored.joint.vectors
+            joint = joined(row, None if rows is None else rows[-1])
         return Result(text, tuple(said), view, joint=joint)
 
     def set_annotations(self, docs: Iterable[Doc], said: Iterable[Result]) -> None:
         """Set the results of the component on each Doc, from what `predict` gave, and what it shows
         of them: `doc.cats` and `doc.spans[spans_key]`."""
         usual: DocAggregation = "tree" if self.predictor.aggregation == "tree" else "words"
+        digest = self.predictor.bundle.manifest.digest
         for doc, result in zip(docs, said, strict=True):
-            stored = Stored(result, self.aggregation or usual, self.kind, self.about)
+            stored = Stored(result, self.aggregation or usual, self.kind, self.about, digest)
             store(doc, stored, self.name)
             self.show(doc, result)
 

@@ -165,17 +165,22 @@ def phrases_around(
     if len(around) != 1:
         return around, bool(around) and (around[0].start, _end(around[-1])) == (start, end)
     (sentence,) = around
-    offsets = sentence.offsets
-    first = int(offsets[:, 1].searchsorted(start - sentence.start, side="right"))
-    behind = int(offsets[:, 0].searchsorted(end - sentence.start))
+    first, behind = words_between(sentence, start, end)
     if first >= behind:
         return (), False
     phrase = sentence
-    if behind - first < len(offsets):
+    if behind - first < len(sentence.words):
         spans = sentence.spans
         # Nodes around the same words are inside each other, and the inner one comes first.
         phrase = _phrase(sentence, int(((spans[:, 0] <= first) & (spans[:, 1] >= behind)).argmax()))
     return (phrase,), (phrase.start, _end(phrase)) == (start, end)
+
+
+def words_between(sentence: Prediction, start: int, end: int) -> tuple[int, int]:
+    """The words [first, behind) of a sentence with characters in [start, end) of the Doc."""
+    offsets = sentence.offsets
+    first = int(offsets[:, 1].searchsorted(start - sentence.start, side="right"))
+    return first, int(offsets[:, 0].searchsorted(end - sentence.start))
 
 
 def _phrase(sentence: Prediction, node: int) -> Prediction:
@@ -184,7 +189,7 @@ def _phrase(sentence: Prediction, node: int) -> Prediction:
     if behind - first == len(sentence.words):
         return sentence
     nodes = slice(node + 2 - 2 * (behind - first), node + 1)  # they stand side by side, it last
-    words, terms = slice(first, behind), sentence.terms
+    words, terms, vectors = slice(first, behind), sentence.terms, sentence.vectors
     start, end = sentence.offsets[first, 0].item(), sentence.offsets[behind - 1, 1].item()
     return Prediction(
         text=sentence.text[start:end],
@@ -196,6 +201,7 @@ def _phrase(sentence: Prediction, node: int) -> Prediction:
         weight=sentence.weight,
         start=sentence.start + start,
         terms=None if terms is None else terms[nodes],
+        vectors=None if vectors is None else vectors[nodes],
     )
 
 

@@ -1,4 +1,5 @@
-"""Registers `tree_sentiment` and `tree_aspects`, and starts the components that spaCy makes."""
+"""Registers `tree_sentiment`, `tree_aspects` and `tree_vectors`, and starts the components that
+spaCy makes."""
 
 from typing import Any
 
@@ -7,6 +8,7 @@ from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.aspects_component import TreeAspects
 from thinstack.integrations.spacy.component import TreeSentiment
 from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS, register_component
+from thinstack.integrations.spacy.vectors_component import TreeVectors
 
 
 def _started(nlp: Any, component: TreeSentiment) -> TreeSentiment:
@@ -48,4 +50,7 @@ make_tree_aspects = register_component(
     _started,
     scorer="spacy.spancat_scorer.v1",
     assigns=("doc.spans", "doc._.aspects", "span._.about"),
+)
+make_tree_vectors = register_component(
+    TreeVectors, "tree_vectors", _started, assigns=("doc.vector", "token.vector")
 )

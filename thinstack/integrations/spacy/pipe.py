@@ -155,13 +155,13 @@ def register_component(
     factory: str,
     started: Callable[[Any, Any], Any],
     *,
-    scorer: str,
     assigns: Iterable[str],
+    scorer: str | None = None,
     weights: dict[str, float | None] | None = None,
 ) -> Callable[..., Any]:
     """Make a component known to spaCy: its settings are the arguments of its class, with their
-    defaults, but for the registered `scorer`. Returns what `nlp.add_pipe(factory)` calls: it makes
-    the component, and hands the pipeline and the component to `started`."""
+    defaults, but for the registered `scorer`, if it has one. Returns what `nlp.add_pipe(factory)`
+    calls: it makes the component, and hands the pipeline and the component to `started`."""
 
     def make(nlp: Any, name: str, **settings: Any) -> Any:
         return started(nlp, kind(name, **settings))  # type: ignore[call-arg]
@@ -174,7 +174,7 @@ def register_component(
     Language.factory(
         factory,
         assigns=[*assigns],
-        default_config=defaults | {"scorer": {"@scorers": scorer}},
+        default_config=defaults | ({"scorer": {"@scorers": scorer}} if scorer else {}),
         default_score_weights=weights or {},
         func=make,
     )

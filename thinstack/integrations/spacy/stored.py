@@ -1,11 +1,12 @@
-"""What `tree_sentiment` and `tree_aspects` leave on a spaCy Doc: a `Result` of each component, by
-its name, whose places are characters of the Doc.
+"""What `tree_sentiment`, `tree_aspects` and `tree_vectors` leave on a spaCy Doc: a `Result` of each
+component, by its name, whose places are characters of the Doc.
 
 `Doc.to_bytes`, DocBin (`store_user_data=True`) and worker processes pass it on as `PlainResult`
 describes it. A Doc that was read has its `Result` again once it is asked. A file of Docs may come
 from anybody, so what no component can have left is a DataError.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,7 +32,7 @@ DocAggregation = Literal["tree", "words", "sentences"]
 """How a Doc of several sentences is read: as one tree, or as a mean of sentences, which weighs them
 by their words or all alike."""
 
-Kind = Literal["tree_sentiment", "tree_aspects"]
+Kind = Literal["tree_sentiment", "tree_aspects", "tree_vectors"]
 """Of components. If no name is asked for, that of its kind is."""
 
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
@@ -40,13 +41,15 @@ _KEY = ("._.", "tree_sentiment_by_name", None, None)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What one component says of a Doc: its result, how it reads several sentences, and the terms
-    that a `tree_aspects` was asked for; None stands for those that its model finds."""
+    """What one component says of a Doc: its result, how it reads several sentences, and the digest
+    of its `model`. `about` are the terms that a `tree_aspects` was asked for; None stands for those
+    that its model finds."""
 
     result: Result
     aggregation: DocAggregation = "words"
     kind: Kind = "tree_sentiment"
     about: Sequence[str] | None = None
+    model: str = ""
 
     def part(self, sentences: tuple[Prediction, ...]) -> Result:
         """The result of some of its sentences, or of a phrase of one."""
@@ -59,9 +62,10 @@ class Stored:
         return Result(text, sentences, whole.view, joint=joint)
 
 
-def joined(row: NDArray[np.floating]) -> Scored:
-    """The probabilities (C,) of a text as those of a tree that is not kept."""
-    return Scored(np.zeros(0, np.int8), row.astype(np.float32)[None])
+def joined(row: NDArray[np.floating], vector: NDArray[np.float16] | None = None) -> Scored:
+    """The probabilities (C,) and the vector (D,) of a text as those of a tree that is not kept."""
+    scores, vectors = row.astype(np.float32)[None], None if vector is None else vector[None]
+    return Scored(np.zeros(0, np.int8), scores, vectors=vectors)
 
 
 def alike(sentences: Sequence[Prediction]) -> Scored | None:
@@ -86,7 +90,7 @@ def stored_of(doc: Doc, name: str | None = None, *kinds: Kind) -> Stored | None:
     """What the component `name` left on a Doc. None if no component has left anything.
 
     Without a name, it is that of the first of these `kinds` that left something, under its usual
-    name, or else the last one. By default these are `tree_sentiment`, then `tree_aspects`. Raises
+    name, or else the last one. By default these are all, in the order of `Kind`. Raises
     UnknownNameError if `name` has no results and other components have, and DataError for what no
     component can have left.
     """
@@ -121,7 +125,7 @@ def _not_results(problem: object) -> DataError:
     return DataError(f"this Doc holds no results of tree_sentiment: {problem}; run it on the text")
 
 
-Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+Names = tuple[Annotated[str, Field(min_length=1)], ...]
 Array = Annotated[Any, PlainSerializer(np.ndarray.tolist, when_used="json-unless-none")]
 """An array, or nested lists of its numbers, as in JSON."""
 
@@ -131,13 +135,14 @@ class PlainSentence(Strict, extra="ignore"):
     as `Prediction` has them, and `scores` are its `node_scores`. `characters` (L, 2) are those of
     the Doc that a word was made from, whole tokens as they then were."""
 
-    words: Names
+    words: Annotated[Names, Field(min_length=1)]
     characters: Array
     transitions: Array
     scores: Array
     weight: Annotated[float, Field(ge=1e-9)]
     parts: Spans
     terms: Array
+    vectors: Array = None
 
     @classmethod
     def of(cls, sentence: Prediction) -> "PlainSentence":
@@ -150,6 +155,7 @@ class PlainSentence(Strict, extra="ignore"):
             weight=sentence.weight,
             parts=sentence.parts,
             terms=sentence.terms,
+            vectors=sentence.vectors,
         )
 
     def read(self, view: View, text: str) -> Prediction:
@@ -167,15 +173,17 @@ class PlainSentence(Strict, extra="ignore"):
         if edges[::2] != edges[1::2] or any(end <= start for start, end in self.parts):
             raise ValueError(f"expected parts of {len(self.words)} words")
         terms = None if self.terms is None else _scores(self.terms, 1, len(scores))[:, 0]
+        vectors = None if self.vectors is None else _vectors(self.vectors, len(scores))
         read = text[start:end], self.words, characters - start
         weight, parts = self.weight, self.parts
-        return Prediction(*read, transitions, scores, view, weight, parts, start, terms)
+        return Prediction(*read, transitions, scores, view, weight, parts, start, terms, vectors)
 
 
 class PlainResult(Strict, extra="ignore"):
     """What one component left on a Doc, as it is passed on. `labels`, `abstain` and `polarity` are
-    as `View` has them, and the others as `Stored`. `root` (C,) are the probabilities of a Doc that
-    is not the mean of its words. Sentences without words are left out."""
+    as `View` has them, and the others as `Stored`. `root` (C,) are the probabilities, and
+    `root_vector` (D,) the vector, of a Doc that is not the mean of its words. Sentences without
+    words are left out."""
 
     kind: Kind
     labels: Names
@@ -184,12 +192,14 @@ class PlainResult(Strict, extra="ignore"):
     aggregation: DocAggregation
     about: list[str] | None
     root: Array
+    root_vector: Array = None
+    model: str = ""
     sentences: tuple[PlainSentence, ...]
 
     @classmethod
     def of(cls, stored: Stored) -> "PlainResult":
         """The plain form of results."""
-        result, view = stored.result, stored.result.view
+        result, view, joint = stored.result, stored.result.view, stored.result.joint
         return PlainResult.model_construct(
             kind=stored.kind,
             labels=view.labels,
@@ -197,7 +207,9 @@ class PlainResult(Strict, extra="ignore"):
             polarity=view.polarity,
             aggregation=stored.aggregation,
             about=None if stored.about is None else list(stored.about),
-            root=None if result.joint is None else result.joint.scores[-1],
+            root=None if joint is None else joint.scores[-1],
+            root_vector=None if joint is None or joint.vectors is None else joint.vectors[-1],
+            model=stored.model,
             sentences=tuple(map(PlainSentence.of, result.sentences)),
         )
 
@@ -211,16 +223,32 @@ class PlainResult(Strict, extra="ignore"):
         if any(one.start + len(one.text) > two.start for one, two in pairwise(sentences)):
             raise ValueError("expected sentences one after the other")
         Terms(self.about or ())
-        joint = None if self.root is None else joined(_scores(self.root, count, 1)[0])
+        joint = None
+        if self.root is not None:
+            vector = None if self.root_vector is None else _vectors([self.root_vector], 1)[0]
+            joint = joined(_scores([self.root], count, 1)[0], vector)
+        columns = {None if one.vectors is None else one.vectors.shape[1] for one in sentences}
+        if joint is not None and joint.vectors is not None:
+            columns.add(joint.vectors.shape[1])
+        if len(columns) > 1:
+            raise ValueError("expected vectors of one size, or none")
         result = Result(text, sentences, view, joint=joint)
-        return Stored(result, self.aggregation, self.kind, self.about)
+        return Stored(result, self.aggregation, self.kind, self.about, self.model)
 
 
 def _scores(values: Array, columns: int, *rows: int) -> NDArray[np.float32]:
-    scores = np.asarray(values, "<f4").reshape(-1, columns)
+    scores = np.asarray(values, "<f4")
+    scores = scores.reshape(-1 if columns else len(scores), columns)
     if len(scores) not in rows or not np.isfinite(scores).all():
         raise ValueError(f"expected scores of each phrase, found those of {len(scores)}")
     return scores
+
+
+def _vectors(values: Array, rows: int) -> NDArray[np.float16]:
+    vectors = np.asarray(values, "<f2")
+    if vectors.ndim != 2 or len(vectors) != rows or not np.isfinite(vectors).all():
+        raise ValueError(f"expected the vector of each phrase, found the shape {vectors.shape}")
+    return vectors
 
 
 _UNUSABLE: Final = (
@@ -240,6 +268,12 @@ def _checked(value: Any, text: str) -> Stored:
 def _packed(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
     """For msgpack, by which spaCy passes Docs on."""
     if isinstance(value, Stored):
+        if value.kind == "tree_vectors":
+            warnings.warn(
+                "tree_vectors: a Doc that is read again has its vectors, but spaCy's hooks are "
+                "lost: call nlp.get_pipe('tree_vectors').attach(doc) on it",
+                stacklevel=2,
+            )
         return PlainResult.of(value).model_dump()
     return value if chain is None else chain(value)
 
@@ -249,12 +283,13 @@ srsly.msgpack_encoders.register("thinstack", func=_packed)
 
 def as_plain(doc: Doc) -> dict[str, Any] | None:
     """The value of `Doc._.tree_sentiment`: a `PlainResult` with lists in place of arrays, ready for
-    JSON. Its sentences also have `start_char` and `end_char`, and `start`, `end` and `tokens`, the
-    tokens in which these characters and those of the words now stand."""
+    JSON, and without vectors. Its sentences also have `start_char` and `end_char`, and `start`,
+    `end` and `tokens`, the tokens in which these characters and those of the words now stand."""
     stored = stored_of(doc)
     if stored is None:
         return None
-    plain = PlainResult.of(stored).model_dump(mode="json")
+    vectors: Any = {"root_vector": True, "sentences": {"__all__": {"vectors"}}}
+    plain = PlainResult.of(stored).model_dump(mode="json", exclude=vectors)
     for record in plain["sentences"]:
         characters, tokens = record["characters"], tokens_at(doc, record["characters"]).tolist()
         record |= {"start_char": characters[0][0], "end_char": characters[-1][1]}
