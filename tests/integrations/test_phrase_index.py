@@ -132,7 +132,7 @@ def test_equal_phrases_are_one_and_their_mentions_are_counted(index):
 
 def test_phrases_that_differ_by_function_words_only_are_one_hit(model):
     index = thinstack.PhraseIndex(model)
-    index.add(["the film", "film", "an awful film", "not film"])
+    index.add(["film", "the film", "an awful film", "not film"])
     said = [hit.phrase for hit in index.search("film", 99, sign=False)]
     assert said[0] == "film"
     assert sorted(said) == ["awful", "film", "not film"], "none of them is `the film`"
@@ -317,15 +317,24 @@ def test_files_that_do_not_fit_say_so(model, alone, saved, tmp_path):
         thinstack.PhraseIndex.load(tmp_path / "none.index", model)
 
 
-@pytest.mark.parametrize("column", ["mentions", "sentences", "texts", "ids"])
-def test_columns_that_do_not_fit_together_are_an_error(model, saved, tmp_path, column):
+@pytest.mark.parametrize(
+    ("column", "place", "value"),
+    [
+        ("mentions", 0, 1 << 20),
+        ("mentions", 1, -1),
+        ("mentions", 3, 1 << 20),
+        ("sentences", 0, -1),
+        ("sentences", 2, 1 << 20),
+        ("texts", 0, "x"),
+        ("ids", 0, "x"),
+    ],
+)
+def test_columns_that_do_not_fit_together_are_an_error(
+    model, saved, tmp_path, column, place, value
+):
     """As of a file that somebody made, whose digest is right."""
     index = thinstack.PhraseIndex.load(saved, model)
-    table = index._table
-    if column in ("texts", "ids"):
-        setattr(table, column, ["x", *getattr(table, column)[1:]])
-    else:
-        getattr(table, column)[2] = 1 << 20
+    getattr(index._table, column)[place] = value
     path = tmp_path / "crafted.index"
     index.save(path)
     with pytest.raises(DataError, match="do not fit together"):
