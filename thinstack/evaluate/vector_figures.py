@@ -11,9 +11,11 @@ NEAR = 10
 
 
 def nearest_figures(vectors: NDArray[Any], teacher: NDArray[Any]) -> Figures:
-    """How like the neighbours by a teacher's vectors (n, W) those by other vectors (n, D) are, both
-    of length 1, in per cent: how often the nearest other row by the teacher is the nearest by the
-    vectors too (`first`), and how often it is among the ten nearest (`among_ten`)."""
+    """How often the nearest row by a teacher's vectors (n, W) is near by other vectors (n, D) too,
+    in per cent. All have length 1, and a row is no neighbour of itself.
+
+    `first` is how often it is the nearest, `among_ten` how often it is among the ten nearest.
+    """
     n = len(vectors)
     theirs, ours = teacher @ teacher.T, vectors @ vectors.T
     np.fill_diagonal(theirs, -np.inf)

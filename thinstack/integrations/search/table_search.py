@@ -37,19 +37,19 @@ def indexed_table(
     model: Predictor,
     options: ReportOptions,
     tell: Tell = lambda _: None,
-    kept: Path | None = None,
+    path: Path | None = None,
 ) -> IndexedTable:
-    """Index a table, whose rows `source` gives twice. `tell` is told the progress. `kept`: the file
+    """Index a table, whose rows `source` gives twice. `tell` is told the progress. `path`: the file
     of the index, which is read if it is of the same rows and model, and else is written.
 
-    Raises what `plan_of` and `PhraseIndex` raise, and DataError for a file at `kept` that is no
+    Raises what `plan_of` and `PhraseIndex` raise, and DataError for a file at `path` that is no
     index.
     """
     plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
     index = PhraseIndex(model)
     index.source = f"{model.bundle.manifest.digest} {plan.digest.hex()}"
-    if kept is not None and kept.exists() and read_header(kept).source == index.source:
-        return IndexedTable(PhraseIndex.load(kept, model), plan)
+    if path is not None and path.exists() and read_header(path).source == index.source:
+        return IndexedTable(PhraseIndex.load(path, model), plan)
     places, left_out = list[list[str | None]](), list[str]()
 
     def texts() -> Iterator[str]:
@@ -67,8 +67,8 @@ def indexed_table(
 
     groups = {likeness(name): name for name in plan.groups}
     index.add(texts(), _as_they_come(places), on_error=fail)
-    if kept is not None:
-        index.save(kept)
+    if path is not None:
+        index.save(path)
     return IndexedTable(index, plan, (len(left_out), left_out[0] if left_out else ""))
 
 

@@ -24,8 +24,8 @@ RARE: Final = 1e-3
 def start_of(
     recipe: Recipe, vocabulary: AnyVocabulary, words: Iterable[str], teacher: TeacherTable
 ) -> Leaves:
-    """The leaves: each piece has the main directions of the teacher's vector of it, rare pieces
-    with more weight, and the head maps the mean of words back to the teacher's columns.
+    """The leaves before they learn. Each piece has the main directions of the teacher's vector of
+    it, rare pieces with more weight. The head maps the mean of words back to the teacher's columns.
 
     `words`: those of the training texts, whose pieces are counted.
     """
