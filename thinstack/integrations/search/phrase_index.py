@@ -64,7 +64,7 @@ class PhraseIndex:
     `model`: a loaded model that gives vectors, or what `thinstack.load` takes. `len(index)` is the
     number of different phrases. Phrases that differ by case and spaces only are one.
 
-    A phrase of D numbers takes 2 D + 60 bytes or so of memory and as much in a file, beside the
+    A phrase of D numbers takes 2 D + 150 bytes or so of memory, and 2 D + 30 in a file, beside the
     texts. Search is exact up to a million phrases. Beyond that it uses a graph of `usearch` (extra
     `index`), which the first search builds.
 
