@@ -54,7 +54,8 @@ def write_pair_bundle(path, target="rating", *, parses=True, vectors=True):
     torch.manual_seed(3)
     model = build_model(config, entries=len(PIECES)).eval()
     torch.nn.init.normal_(model.embedding.table)
-    torch.nn.init.normal_(model.head.linear.weight, std=0.3)
+    std = 0.3 if target == "rating" else 0.02
+    torch.nn.init.normal_(model.head.linear.weight, std=std)
     vocabulary = WordpieceVocabulary(PIECES)
     files = {VOCABULARY_FILE: vocabulary.to_bytes()}
     files[ONNX_FILE] = export_onnx(model, config, vocabulary_digest=vocabulary.digest())

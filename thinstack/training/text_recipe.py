@@ -39,6 +39,15 @@ and SST, from 500 to 8,000 of them. Classes that are the bundle's own, or sets o
 in fewer epochs, because its head knows them. Their rates rise first: AdaGrad's first steps are
 as large as its rate, and would undo what phrases mean before the penalty counts."""
 
+BY_VECTORS: Final = {
+    "learning_rate": 0.03,
+    "vector_learning_rate": 0.1,
+    "warm_up": 0.2,
+    "average": 0.0,
+}
+"""Of pairs whose head reads the vectors of the start: these are good before the first step, which
+would undo them at the rates of `TEXTS`."""
+
 VECTORS: Final = """Word vectors start from the input table of
 sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
 
@@ -126,6 +135,7 @@ def text_recipe(
     tuning: FineTuning = spec.plugin.fine_tuning or TEXTS
     training = {"learning_rate": task.defaults.learning_rate, "seeds": tuple(options.seeds)}
     training |= _training(tuning, texts, by_classes=by_classes)
+    training |= BY_VECTORS if model.vectors is not None else {}
     if model.parses and not task.teaches_parser:
         training |= {"gold": False, "sources": ["self"]}
     training |= {} if options.epochs is None else {"epochs": options.epochs}

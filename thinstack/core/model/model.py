@@ -1,6 +1,7 @@
 """The class of every model: a leaf embedding, an encoder and a task head. A model and its exports
 use the same names for inputs and outputs."""
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -45,6 +46,8 @@ class Model(nn.Module):
         head: the task head.
         vectors: a second head of nodes, which gives vectors beside the scores of `head`, or None. A
             `head` of pairs reads its vectors of the roots.
+        pair_scale: what a head of pairs reads is multiplied by it: vectors get the length sqrt(D),
+            so that their columns are about as large as outputs of roots.
         parses: whether the model makes trees itself if it is given no trees.
         oracle: the encoder's oracle, None if it does not parse.
         input_names, output_names: the names of what `forward` takes and gives, in order.
@@ -66,6 +69,7 @@ class Model(nn.Module):
         super().__init__()
         self.embedding, self.head, self.encoder = embedding, head, encoder
         self.vectors = vectors
+        self.pair_scale = 1.0 if vectors is None else math.sqrt(vectors.classes)
         self.parses = encoder.parses
         self.oracle = encoder.oracle if encoder.parses else None
         self.input_names = list(dict.fromkeys([*embedding.index_names, *encoder.input_names]))
@@ -106,7 +110,7 @@ class Model(nn.Module):
         outputs: dict[str, Tensor] = {}
         if self.head.reads == "pairs":
             sides = self._sides(encoding.roots)
-            outputs["pair_scores"] = self.head.scores(pair_rows(sides))
+            outputs["pair_scores"] = self.head.scores(pair_rows(sides) * self.pair_scale)
             outputs["sentence_vectors"] = sides
         elif self.head.reads == "candidates":
             scores = self.head.scores(constituent_rows(encoding))
@@ -179,7 +183,9 @@ class Model(nn.Module):
             logits = tree_scores(scores, inputs["constituents"], encoding).squeeze(1)
         else:
             pairs = self.head.reads == "pairs"
-            rows = pair_rows(self._sides(encoding.roots)) if pairs else encoding.roots
+            rows = encoding.roots
+            if pairs:
+                rows = pair_rows(self._sides(rows)) * self.pair_scale
             logits = self.head(rows)
         return Joint(logits, encoding.choices, encoding.free)
 

@@ -273,6 +273,8 @@ def _output_roots(g: Graph, model: Model, rows: Value, trees: Value) -> None:
         width = model.vectors.classes
     # Counted, for a dimension of -1 has no answer where there are no rows.
     pairs = rows.view(trees // [2], 2 * width)
+    if model.vectors is not None:
+        pairs = pairs.op("Mul", model.pair_scale)
     (scores,) = inline(g, export_head(model.head, 2 * width), [pairs])
     g.output(scores, "pair_scores", FLOAT, ["B/2", classes])
     g.output(rows, "sentence_vectors", FLOAT, ["B", width])
