@@ -15,6 +15,7 @@ import spacy
 import torch
 import typer
 from pages import ROOT, blocks, command_lines, execute, run, sentences, words
+from pair_models import write_pair_bundle
 from spacy.training import Example
 from vector_models import write_vector_bundle
 
@@ -85,6 +86,8 @@ def test_python_runs(page, tmp_path, monkeypatch, small_vectors):
     monkeypatch.setattr(
         opening, "_named", lambda name: small_vectors if name == "vectors" else named(name)
     )
+    if page == "vectors.md":
+        write_pair_bundle(tmp_path / "runs/pairs/model-best")
     names = {"__name__": "page", **NAMES.get(page, dict)()}
     for number, block in enumerate(blocks(f"docs/{page}", "python")):
         if is_run(block) and "pyspark" not in block:
