@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from spacy.tokens import Doc, DocBin
 import thinstack
 from thinstack.integrations.spacy.doc_aspects import register_aspects
 from thinstack.integrations.spacy.doc_bins import doc_texts, read_doc_bin
+from thinstack.integrations.spacy.doc_results import predictions
+from thinstack.integrations.spacy.doc_vectors import DocVectors
 
 TEXT = "The film is not bad. I like it"
 ATTRIBUTES = ("label", "scores", "exact", "span", "tree", "phrases", "parts")
@@ -45,7 +48,9 @@ def stored(content, folder):
     except (ValueError, RecursionError):
         return "no JSON"
     doc._.tree_sentiment = value
-    copy = Doc(nlp().vocab).from_bytes(doc.to_bytes())
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "tree_vectors: .* hooks are lost")
+        copy = Doc(nlp().vocab).from_bytes(doc.to_bytes())
     assert copy._.tree_sentiment == doc._.tree_sentiment
     return asked(copy)
 
@@ -67,6 +72,10 @@ def asked(doc):
             getattr(doc[start:end]._, f"sentiment_{name}")
     register_aspects()
     _ = doc._.aspects, doc[1:3]._.about
+    if any(sentence.vectors is not None for sentence in predictions(doc)):
+        vectors = DocVectors("tree_sentiment")
+        vectors.attach(doc)
+        _ = doc.vector, doc[0].vector, doc[0:2].has_vector
     return str(len(thinstack.render(doc)) > 0)
 
 
@@ -78,6 +87,11 @@ def results():
     values += [value | aspects for value in values]
     sentences = [{**one, "terms": [0.5] * len(one["scores"])} for one in values[0]["sentences"]]
     values.append(values[0] | aspects | {"about": None, "sentences": sentences})
+    # What `tree_vectors` leaves.
+    sentences = [
+        {**one, "vectors": [[0.6, 0.8]] * len(one["scores"])} for one in values[0]["sentences"]
+    ]
+    values.append(values[0] | {"kind": "tree_vectors", "sentences": sentences})
     return [json.dumps(value).encode() for value in values]
 
 

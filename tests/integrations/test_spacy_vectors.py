@@ -236,7 +236,9 @@ def test_a_missing_model_names_the_line_that_installs_it():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("wrong", [np.ones((3, 4)), np.full((5, 4), np.nan), np.ones(5), "text"])
+@pytest.mark.parametrize(
+    "wrong", [np.ones((3, 4)), np.full((5, 4), np.nan), np.ones((5, 4)) * 2, "text"]
+)
 def test_vectors_that_no_component_left(nlp, wrong):
     doc = nlp("The good film")
     ((key, by_name),) = [item for item in doc.user_data.items() if "by_name" in item[0][1]]

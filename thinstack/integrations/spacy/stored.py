@@ -245,11 +245,13 @@ def _scores(values: Array, columns: int, *rows: int) -> NDArray[np.float32]:
 
 
 def _vectors(values: Array, rows: int) -> NDArray[np.float16]:
-    vectors = np.asarray(values, "<f2")
-    if vectors.ndim != 2 or len(vectors) != rows or not np.isfinite(vectors).all():
+    vectors = np.asarray(values, "<f4")
+    if vectors.ndim != 2 or len(vectors) != rows or not (np.abs(vectors) < 1 + _ROUNDING).all():
         raise ValueError(f"expected the vector of each phrase, found the shape {vectors.shape}")
-    return vectors
+    return vectors.astype("<f2")
 
+
+_ROUNDING: Final = 1e-2  # of vectors of length 1 in half precision, and more than that
 
 _UNUSABLE: Final = (
     *(ThinstackError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
