@@ -114,6 +114,7 @@ def test_a_doc(nlp):
         doc.similarity(empty)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("labels", [("negative", "positive"), ()], ids=["classes", "alone"])
 def test_a_text_that_is_one_tree(tmp_path, labels):
     model = write_text_vectors(tmp_path / "model", labels=labels).path
@@ -124,6 +125,8 @@ def test_a_text_that_is_one_tree(tmp_path, labels):
     np.testing.assert_allclose(doc[6:].vector, result.sentences[1].vector, atol=HALF)
     means = reduce(np.add, [9 * result.sentences[0].vector, result.sentences[1].vector])
     assert not np.allclose(doc.vector, means / np.linalg.norm(means), atol=0.05)
+    other = nlp.get_pipe("tree_vectors").attach(HANDED_ON["bytes"](doc))
+    np.testing.assert_array_equal(other.vector, doc.vector)
     polarity = result.polarity if labels else None
     assert doc._.polarity == pytest.approx(polarity)
     assert doc.cats == {}
