@@ -137,6 +137,13 @@ def test_the_scale_of_scores_is_found(scores, scale):
         ("a b c", ("a", "b", "c"), {}, "found 3"),
         ("text score", (), {"score_column": "score"}, "scores are of pairs"),
         ("text_a text_b label", (), {"task": "spans"}, "--task: texts and phrases"),
+        (
+            "a b label",
+            ("a", "a"),
+            {},
+            "two columns of texts .*found 'a', 'a' and 'label'; name the",
+        ),
+        ("a label", ("a", "label"), {}, "two columns of texts .*found 'a', 'label' and 'label'"),
     ],
 )
 def test_columns_say_what_is_learnt(tmp_path, columns, texts, settings, task):

@@ -119,6 +119,7 @@ def evaluate(
     view: dict[str, Any] = {"classes": classes, "aggregation": aggregation}
     predictor = load(model, **vars(running), **view)
     predictor.view.need_labels("evaluate")
+    predictor.check_reads_texts()
     if suite.suite is not None:
         if renamed:
             raise InputError("--relabel: a suite has its own labels: leave it out")

@@ -82,7 +82,8 @@ class TableSettings:
         str | None,
         typer.Option(
             help="For a table: the model to start from, by name or folder. none starts from word "
-            "vectors only.  [default: sentiment; of aspects, aspects]"
+            "vectors only.  [default: sentiment; if installed, vectors for pairs, and "
+            "sentiment-context or vectors for topics; of aspects, aspects]"
         ),
     ] = None
     labels: Annotated[

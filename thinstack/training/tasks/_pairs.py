@@ -3,11 +3,11 @@
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
@@ -62,6 +62,17 @@ class Pairs(TableTask):
     @property
     def columns_read(self) -> list[str]:
         return [*self.pair_columns, self.target_column]
+
+    @model_validator(mode="after")
+    def _columns_differ(self) -> Self:
+        columns = self.columns_read
+        if len({*columns}) < len(columns):
+            first, second, target = map(repr, columns)
+            raise ValueError(
+                f"expected two columns of texts and another one to learn, found {first}, {second} "
+                f"and {target}; {self.advice}"
+            )
+        return self
 
     @abstractmethod
     def value(self, text: str, labels: Sequence[str]) -> float | str:
