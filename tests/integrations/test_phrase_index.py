@@ -162,6 +162,27 @@ def test_blocks_and_batches_do_not_show(model, index, monkeypatch):
     assert [small.search(query, 99) for query in ("good", "plot")] == hits
 
 
+def test_a_text_is_stored_as_a_whole_or_not_at_all(model, index, monkeypatch):
+    monkeypatch.setattr(phrase_table, "BLOCK", 3)
+    stopped = thinstack.PhraseIndex(model)
+    stopped.add(TEXTS[:2], range(2))
+    with monkeypatch.context() as patch:
+        calls, add = [], stopped._table.vectors.append
+
+        def interrupted(rows):
+            calls.append(add(rows))
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+
+        patch.setattr(stopped._table.vectors, "append", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            stopped.add([TEXTS[2], "new seats. " + TEXTS[6], TEXTS[3]], range(2, 5))
+    stopped.add(TEXTS[3:], range(3, len(TEXTS)))
+    hits = stopped.search("good film", 99)
+    monkeypatch.undo()
+    assert hits == index.search("good film", 99)
+
+
 def test_cosines_of_all_halves_are_exact():
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     blocks = VectorBlocks(1)
