@@ -110,8 +110,8 @@ class PhraseTable:
     def add(self, result: Result, id: str) -> None:
         """Store a text, and the phrases of its sentences. Nothing of it is stored if an error or
         Ctrl-C comes in between."""
-        columns: tuple[Any, ...]
-        columns = self.polarity, self.sides, self.mentions, self.sentences, self.texts, self.ids
+        columns: list[Any] = [self.polarity, self.sides, self.mentions, self.sentences]
+        columns += self.texts, self.ids
         sizes, size = [len(column) for column in columns], len(self)
         try:
             for sentence in result.sentences:
