@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import spacy
 import torch
 import typer
 from pages import ROOT, blocks, command_lines, execute, run, sentences, words
 from pair_models import write_pair_bundle
+from pyarrow import parquet
 from spacy.training import Example
 from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.bundle import opening
 from thinstack.cli import app
+from thinstack.integrations.corpora import score_batches
 from thinstack.training.recipe import Recipe
 
 ELSEWHERE = {  # pages whose Python another test or job runs
@@ -50,7 +53,11 @@ def names_of_spacy() -> dict[str, Any]:
 
 
 def names_of_vectors() -> dict[str, Any]:
-    Path("reviews.csv").write_text("review\nGood film. The plot but the film.\nan awful plot\n")
+    texts = ["Good film. The plot but the film.", "an awful plot"]
+    Path("reviews.csv").write_text("\n".join(["review", *texts]), encoding="utf-8")
+    batch = pa.record_batch({"id": ["1", "2"], "text": texts})
+    rows = score_batches([batch], "vectors", output="phrases", vectors=True)
+    parquet.write_table(pa.Table.from_batches(rows), "said.parquet")
     return {}
 
 
@@ -75,8 +82,8 @@ def small_vectors(tmp_path_factory):
 
 
 def is_run(block):
-    """Whether the database or the engine of a block is installed. Spark runs in its own job."""
-    return "import duckdb" not in block or find_spec("duckdb")
+    """Whether a block runs here: Spark has its own job, and DuckDB may not be installed."""
+    return "pyspark" not in block and ("import duckdb" not in block or find_spec("duckdb"))
 
 
 @pytest.mark.parametrize("page", HERE)
@@ -90,7 +97,7 @@ def test_python_runs(page, tmp_path, monkeypatch, small_vectors):
         write_pair_bundle(tmp_path / "runs/pairs/model-best")
     names = {"__name__": "page", **NAMES.get(page, dict)()}
     for number, block in enumerate(blocks(f"docs/{page}", "python")):
-        if is_run(block) and "pyspark" not in block:
+        if is_run(block):
             execute(block, f"<{page}, {number}>", names)
     if page == "vectors.md" and "best" in names:
         assert [len(row) for row in names["best"]] == [3] * 10

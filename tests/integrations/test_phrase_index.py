@@ -20,8 +20,8 @@ from thinstack.integrations.search.phrase_table import VectorBlocks
 from thinstack.text.english import rules
 
 TEXTS = [
-    "Good film. The plot but the film.",
     "good film",
+    "Good film. The plot but the film.",
     "An awful plot, good film and awful seats.",
     "GOOD  film!",
     "",
@@ -50,11 +50,29 @@ def index(model):
 
 
 def sign(polarity):
-    return np.sign(polarity) * np.sqrt(abs(polarity))
+    return 0.0 if polarity is None else np.sign(polarity) * np.sqrt(abs(polarity))
 
 
 def key_of(phrase):
     return " ".join(phrase.lower().split())
+
+
+def side_of(phrase):
+    return {"negative": -1, "neutral": 0, "positive": 1, None: 0}[phrase.label]
+
+
+def is_turned(phrase):
+    """Whether a phrase around it takes the other side, to which the rest does not belong."""
+    inner, around = phrase, phrase.parent
+    while side_of(phrase) and around is not None:
+        if side_of(around) * side_of(phrase) < 0:
+            (beside,) = [part for part in around.children if part != inner]
+            words = re.findall(r"\w+", beside.text.lower())
+            says = abs(beside.polarity) >= 0.5 * abs(around.polarity)
+            has_content = any(word not in rules().function_words for word in words)
+            return not (side_of(beside) == side_of(around) and says and has_content)
+        inner, around = around, around.parent
+    return False
 
 
 def phrases_by_hand(model):
@@ -71,7 +89,7 @@ def phrases_by_hand(model):
                 content = any(one[0].lower() not in rules().function_words for one in words)
                 first, last = words[0][0].lower(), words[-1][0].lower()
                 reads = first not in ("and", "but") and last not in ENDS and content
-                if (is_root or reads) and (start, end) not in places:
+                if (is_root or reads) and not is_turned(phrase) and (start, end) not in places:
                     places.add((start, end))
                     yield number, result.text[start:end], start, end, phrase
 
@@ -113,6 +131,7 @@ def test_hits_are_those_of_numpy(model, index, query, settings, monkeypatch):
     monkeypatch.setattr("thinstack.integrations.search.places.said_phrase", lambda _: "")
     weight = {"sign_weight": 0.0} if "sign" in settings else {}
     expected = hits_by_hand(model, query, side=settings.get("side"), **weight)
+    assert any(is_turned(phrase) for result in model(TEXTS) for phrase in result.phrases)
     hits = index.search(query, top=99, **settings)
     assert len(hits) == len(expected) >= 3
     for row, wanted in zip(numbers_of(hits), expected, strict=True):
@@ -126,7 +145,7 @@ def test_hits_are_those_of_numpy(model, index, query, settings, monkeypatch):
 def test_equal_phrases_are_one_and_their_mentions_are_counted(index):
     (hit,) = index.search("good film", 1, sign=False)
     assert hit.similarity == pytest.approx(1, abs=1e-3)
-    assert (hit.phrase, hit.count, hit.id) == ("Good film", 3, 0)
+    assert (hit.phrase, hit.count, hit.id) == ("good film", 3, 0)
     assert len(index) == len({key_of(row[1]) for row in phrases_by_hand(index.model)})
 
 
@@ -162,6 +181,27 @@ def test_blocks_and_batches_do_not_show(model, index, monkeypatch):
     assert [small.search(query, 99) for query in ("good", "plot")] == hits
 
 
+def test_a_text_is_stored_as_a_whole_or_not_at_all(model, index, monkeypatch):
+    monkeypatch.setattr(phrase_table, "BLOCK", 3)
+    stopped = thinstack.PhraseIndex(model)
+    stopped.add(TEXTS[:2], range(2))
+    with monkeypatch.context() as patch:
+        calls, add = [], stopped._table.vectors.append
+
+        def interrupted(rows):
+            calls.append(add(rows))
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+
+        patch.setattr(stopped._table.vectors, "append", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            stopped.add([TEXTS[2], "new seats. " + TEXTS[6], TEXTS[3]], range(2, 5))
+    stopped.add(TEXTS[3:], range(3, len(TEXTS)))
+    hits = stopped.search("good film", 99)
+    monkeypatch.undo()
+    assert hits == index.search("good film", 99)
+
+
 def test_cosines_of_all_halves_are_exact():
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     blocks = VectorBlocks(1)
@@ -180,15 +220,13 @@ def test_the_best_come_first(scores):
     assert (np.diff(scores[order]) <= 0).all()
 
 
-def test_a_model_without_classes_ranks_by_cosine(alone, model):
+def test_a_model_without_classes_ranks_by_cosine(alone):
     index = thinstack.PhraseIndex(alone)
-    index.add(TEXTS)
+    index.add(TEXTS, range(len(TEXTS)))
     hits = index.search("good film", 3)
+    for row, wanted in zip(numbers_of(hits), hits_by_hand(alone, "good film"), strict=False):
+        assert row == pytest.approx(wanted, abs=2e-4)
     assert [hit.polarity for hit in hits] == [None] * 3
-    both = thinstack.PhraseIndex(model)
-    both.add(TEXTS)
-    others = both.search("good film", 3, sign=False)
-    assert [hit.similarity for hit in hits] == [hit.similarity for hit in others]
     with pytest.raises(InputError, match="side: works only with a model of sentiment"):
         index.search("good", side="negative")
 

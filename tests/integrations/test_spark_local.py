@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from last_word_model import write_last_word_bundle
@@ -160,8 +161,10 @@ def test_phrases_are_searched_as_the_page_says(spark, tmp_path):
     block = block.replace('parquet("', f'parquet("{tmp_path}/')
     exec(compile(block, "<vectors.md>", "exec"), names)
     model = thinstack.load("vectors")
-    query = model.encode("slow service")
+    *vector, sign = model.encode("slow service", sign=True)
     every = [phrase for text in texts if text for phrase in model(text).phrases]
-    wanted = sorted((float(phrase.vector @ query) for phrase in every), reverse=True)[:10]
+    signs = [sign * np.sign(p.polarity) * abs(0.3 * p.polarity) ** 0.5 for p in every]
+    scores = [phrase.vector @ vector + more for phrase, more in zip(every, signs, strict=True)]
+    wanted = sorted(scores, reverse=True)[:10]
     assert [row["score"] for row in names["best"]] == pytest.approx(wanted, abs=1e-5)
     assert spark.read.parquet(str(tmp_path / "phrases")).count() == len(every)

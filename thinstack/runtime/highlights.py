@@ -145,6 +145,16 @@ class _Ranked(Nodes):
         return any(self._shown[inner] and self.sides[inner] != side for inner in below)
 
 
+def turned_nodes(sentence: "Prediction") -> list[bool]:
+    """Whether what is around each node turns its side round, as "good" in "not good"; of neutral
+    nodes, and where classes are no scale of sentiment, False."""
+    if sentence.view.polarity is None:
+        return [False] * len(sentence.node_scores)
+    nodes = _Ranked(sentence)
+    nodes._find_shown()
+    return [side != NEUTRAL and nodes._is_turned(node) for node, side in enumerate(nodes.sides)]
+
+
 class WordEdges(NamedTuple):
     """Where phrases of L words may begin and end, if they are to be read without the rest.
 

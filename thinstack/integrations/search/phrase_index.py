@@ -134,9 +134,9 @@ class PhraseIndex:
         `side`: find only phrases whose label is negative, or positive. `sign`: rank by the cosine
         plus 0.3 s(q) s(p), where s(p) is sign(p) * sqrt(|p|) of a polarity p. For "it never
         crashes", "it crashes" then comes late. False ranks by the cosine alone, as for a model
-        without sentiment. `where`: is called with the id of a
-        text, and says whether its phrases are searched and counted. `exact`: True compares all
-        phrases, as with `where`, and False uses the graph; by default their number decides.
+        without sentiment. `where`: is called with the id of a text, and says whether its phrases
+        are searched and counted. `exact`: True compares all phrases, as with `where`, and False
+        uses the graph; by default their number decides.
 
         Of phrases that overlap in a text, only the best is a hit, and of phrases that differ by
         words such as "the" and "is" only (`was slow`, `slow`), too.
@@ -173,7 +173,7 @@ class PhraseIndex:
         exact: bool | None,
     ) -> Iterator[Hit]:
         table, polarity = self._table, self._table.column("polarity")
-        mentions = table.sorted if where is None else self._chosen(where)
+        mentions = table.by_phrase if where is None else self._chosen(where)
         counts = np.diff(mentions.starts)
         allowed = counts > 0
         if side is not None:
@@ -222,7 +222,7 @@ class PhraseIndex:
         table = self._table
         texts = np.array([bool(where(json.loads(id))) for id in table.ids], np.bool_)
         text_of = table.column("sentences").reshape(-1, 3)[:, 0]
-        return table.sorted.kept(texts[text_of[table.sorted.places[:, 0]]])
+        return table.by_phrase.kept(texts[text_of[table.by_phrase.places[:, 0]]])
 
     def _graph_of(self, exact: bool | None) -> Graph | None:
         """The graph over all phrases, if they are many and it can be built, or a user asks for

@@ -36,6 +36,11 @@ class VectorBlocks:
         vector: NDArray[np.float16] = self._blocks[number // BLOCK][number % BLOCK]
         return vector
 
+    def cut(self, size: int) -> None:
+        """Forget all but so many vectors."""
+        del self._blocks[-(-size // BLOCK) :]
+        self._size = size
+
     def append(self, rows: NDArray[np.float16]) -> None:
         """Store further vectors (R, D)."""
         while len(rows):
@@ -97,21 +102,32 @@ class PhraseTable:
         self.mentions, self.sentences = array("i"), array("i")
         self.texts, self.ids = list[str](), list[str]()
         self._numbers: dict[str, int] | None = None
-        self._sorted: Mentions | None = None
+        self._by_phrase: Mentions | None = None
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def add(self, result: Result, id: str) -> None:
-        """Store a text, and the phrases of its sentences."""
-        for sentence in result.sentences:
-            self._add_sentence(result.text, sentence)
-        self.texts.append(result.text)
-        self.ids.append(id)
+        """Store a text, and the phrases of its sentences. Nothing of it is stored if an error or
+        Ctrl-C comes in between."""
+        columns: list[Any] = [self.polarity, self.sides, self.mentions, self.sentences]
+        columns += self.texts, self.ids
+        sizes, size = [len(column) for column in columns], len(self)
+        try:
+            for sentence in result.sentences:
+                self._add_sentence(result.text, sentence)
+            self.texts.append(result.text)
+            self.ids.append(id)
+        except BaseException:
+            for column, before in zip(columns, sizes, strict=True):
+                del column[before:]
+            self.vectors.cut(size)
+            self._numbers = self._by_phrase = None
+            raise
 
     def _add_sentence(self, text: str, sentence: Prediction) -> None:
         numbers, new, place = self.numbers, list[int](), len(self.sentences) // 3
-        self._sorted = None
+        self._by_phrase = None
         for node, start, end in phrases_of(sentence):
             key, number = likeness(text[start:end]), len(self.vectors) + len(new)
             number = numbers.setdefault(key, number)
@@ -140,16 +156,16 @@ class PhraseTable:
         return self._numbers
 
     @property
-    def sorted(self) -> Mentions:
+    def by_phrase(self) -> Mentions:
         """The mentions, sorted by phrase."""
-        if self._sorted is None:
+        if self._by_phrase is None:
             rows = np.array(self.mentions, np.int32).reshape(-1, 4)
-            self._sorted = Mentions.of(rows, len(self))
-        return self._sorted
+            self._by_phrase = Mentions.of(rows, len(self))
+        return self._by_phrase
 
     def phrase(self, number: int) -> str:
         """A phrase as it is written where it is mentioned first."""
-        sentence, start, end = self.sorted.places[self.sorted.starts[number]].tolist()
+        sentence, start, end = self.by_phrase.places[self.by_phrase.starts[number]].tolist()
         text: str = self.texts[self.sentences[3 * sentence]]
         return text[start:end]
 

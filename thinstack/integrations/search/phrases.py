@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from thinstack.runtime.highlights import word_edges
+from thinstack.runtime.highlights import turned_nodes, word_edges
 from thinstack.runtime.phrase import Nodes
 from thinstack.runtime.prediction import Prediction
 
@@ -23,9 +23,10 @@ class Span(NamedTuple):
 def phrases_of(sentence: Prediction) -> Iterator[Span]:
     """The phrases of a sentence that can be read without the rest, without the marks of punctuation
     around them: single words that carry content, longer phrases that hold such a word and end where
-    a phrase may end (`word_edges`), and the sentence. Two nodes with the same words are one."""
+    a phrase may end (`word_edges`), and the sentence. Those that the words around them turn round,
+    as "worth it" in "not worth it", are left out. Two nodes with the same words are one."""
     nodes, edges, seen = Nodes(sentence), word_edges(sentence), set[tuple[int, int]]()
-    content = [0, *accumulate(edges.content)]
+    content, turned = [0, *accumulate(edges.content)], turned_nodes(sentence)
     root, offsets = len(nodes.spans) - 1, (sentence.offsets + sentence.start).tolist()
     for node, (start, end) in enumerate(nodes.spans):
         while start < end and not edges.words[start]:
@@ -39,6 +40,6 @@ def phrases_of(sentence: Prediction) -> Iterator[Span]:
             and edges.last[end - 1]
             and not (edges.inside[start] or edges.inside[end])
         )
-        if start < end and reads and (start, end) not in seen:
+        if start < end and reads and not turned[node] and (start, end) not in seen:
             seen.add((start, end))
             yield Span(node, offsets[start][0], offsets[end - 1][1])
