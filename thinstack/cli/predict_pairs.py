@@ -12,7 +12,6 @@ from thinstack.cli.print_results import Kind, rounded, until_the_reader_stops
 from thinstack.data.files.outputs import check_output
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import check_classes, csv_writer
-from thinstack.data.tables.table import Table
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
     Raises DataError for a table without the two columns, and for a row that has no text in one of
     them. The file is then not written.
     """
+    from thinstack.data.tables.table import Table
     from thinstack.runtime.pairs import SIDES, PairReader
 
     assert corpus.input is not None, "it is asked for"
