@@ -143,13 +143,17 @@ class VectorsOfPhrases(Task):
         start: Bundle | None,
     ) -> Leaves:
         """The leaves as the teacher's vectors of pieces say them, unless learning starts from a
-        bundle."""
+        bundle. If that gives vectors, the teacher is turned to them."""
         words = list(words)
         leaves = super().leaves(recipe, data, items, words, width, start)
         encoder = StringEncoder(self.encoder, data, self.pooling)
         size = head_of_vectors(build_model(recipe.model, entries=1)).classes
         self._teacher = TeacherTable(encoder, size, self._folder)
-        self._teacher.turn_to([item.text for item in items[:CHUNK]])
+        texts = [item.text for item in items[:CHUNK]]
+        if start is not None and start.config.gives_vectors:
+            self._teacher.turn_like(texts, Predictor(start).encode(texts))
+        else:
+            self._teacher.turn_to(texts)
         if recipe.init is not None:
             return leaves
         return start_of(recipe, leaves.vocabulary, words, self._teacher)

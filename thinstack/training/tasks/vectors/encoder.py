@@ -134,6 +134,12 @@ class TeacherTable:
         """Take the main directions of the vectors of these strings."""
         self.rotation = main_directions(self._encoded(strings).astype(np.float32), self._size)
 
+    def turn_like(self, strings: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Turn the vectors of these strings to be as near to other vectors (n, size) as turning
+        can make them (Schoenemann 1966)."""
+        left, _, right = np.linalg.svd(self._encoded(strings).astype(np.float32).T @ vectors)
+        self.rotation = np.ascontiguousarray(left[:, : self._size] @ right)
+
     @property
     def vectors(self) -> Vectors:
         if len(self._parts) != 1:
