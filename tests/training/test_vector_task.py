@@ -48,7 +48,7 @@ def data(tmp_path_factory):
     return folder
 
 
-def recipe(task=None, model=None, **training):
+def recipe(task=None, model=None, init=None, **training):
     cell = {"name": "mean_beside.v1", "hidden_size": 6, "options": {"reads": "state"}}
     head = {"name": "vector.v1", "options": {"size": SIZE, "hidden": 5}}
     both = {
@@ -64,6 +64,7 @@ def recipe(task=None, model=None, **training):
         "name": "vectors",
         "task": {"name": "vectors.v1", "encoder": "encoder", "pooling": "mean", **(task or {})},
         "data": {"train": "texts.jsonl", "dev": "dev.jsonl", "vectors": "pieces.txt"},
+        **({"init": init} if init else {}),
         "model": both | (model or {}),
         "training": {"stop_on": "nothing", "rule": "adamw", "vector_rule": "adam", **training},
     }
@@ -201,6 +202,14 @@ def test_a_model_learns_the_teacher_and_its_guide(data, tmp_path):
     rows = table.rows_of(TEXTS, lambda *_: None)
     theirs = table.vectors[rows].astype(np.float32)
     assert (np.stack([one.vector for one in results]) * theirs).sum(1).mean() > 0.9
+
+    parts = ["embedding", "encoder", "parser", "head", "vectors"]
+    start = {"bundle": str(out / "model-best"), "parts": parts, "frozen": []}
+    slow = {"learning_rate": 1e-6, "vector_learning_rate": 1e-6, "parser_learning_rate": 1e-6}
+    further = recipe(epochs=1, init=start, batch_size=6, **slow)
+    run_recipe(further, data=data, out=tmp_path / "more", seeds=(1,), threads=1, console=console)
+    first = json.loads((tmp_path / "more/seeds/1/metrics.jsonl").read_text(encoding="utf-8"))
+    assert abs(first["traced"]["gold"]["cosine"] - cosines[-1]) < 2  # the teacher is turned alike
 
 
 @pytest.mark.parametrize(
