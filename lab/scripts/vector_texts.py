@@ -1,24 +1,27 @@
-"""Writes the texts that `recipes/vectors.toml` learns from, as tables of one column:
+"""Writes the texts that `recipes/vectors-start.toml` and then `recipes/vectors.toml` learn from, as
+tables of one column:
 
     python lab/scripts/vector_texts.py --data DATA --out DATA
 
-`vectors-train.jsonl` has the sentences without labels, those of the training parts of treebanks and
-tables, texts of two to four of them, sentences that are composed by templates, and single words.
-`vectors-dev.jsonl` has a thousand sentences of the development part of the STS benchmark.
+`vectors-start.jsonl` has 200,000 texts: sentences without labels, those of the training parts of
+treebanks and tables, texts of two to four of them, sentences that are composed by templates, and
+single words. `vectors-train.jsonl` has 80,000 of those that are left, 75,000 composed ones, and the
+sentences of SST. `vectors-dev.jsonl` has a thousand sentences of the development part of the STS
+benchmark.
 """
 
 import argparse
 import gzip
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
 from thinstack.data.tables.table_rows import is_missing
-from thinstack.data.trees.treebank import read_labelled
+from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.text.raw_text import detokenize
 from thinstack.training.lesson import LabelledTree, Treebank
 from thinstack_lab.lessons.composed import Composed
@@ -35,8 +38,9 @@ TABLES = (
 RECIPES = Path(__file__).parents[1] / "recipes"
 JOINED = 0.12
 """Texts of several sentences, as a share of the sentences."""
-COMPOSED = 2.0
-"""Composed sentences, as a share of those of SST."""
+COMPOSED = (2.0, 11.0)
+"""Composed sentences of the two tables, as a share of those of SST."""
+STARTING, FURTHER, FURTHER_COMPOSED = 200_000, 80_000, 75_000
 MOST_DEV = 1000
 LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
 
@@ -51,7 +55,7 @@ def sources(data: Path) -> Iterator[list[str]]:
     yield from by_source.values()
     treebank = read_labelled(data / "sst/train.txt", LABELS)
     yield [detokenize(tree.words) for tree, _ in treebank]
-    yield composed(treebank)
+    yield composed(treebank, COMPOSED[0])
     rows = [json.loads(line) for line in (data / "snli/train.jsonl").open(encoding="utf-8")]
     yield [row[side] for row in rows for side in ("sentence1", "sentence2")]
     lines = (data / "sick/SICK_train.txt").read_text(encoding="utf-8").splitlines()[1:]
@@ -65,9 +69,9 @@ def sources(data: Path) -> Iterator[list[str]]:
         yield [detokenize(json.loads(line)["text"].split(" ")) for line in table]
 
 
-def composed(treebank: list) -> list[str]:
+def composed(treebank: Sequence[Labelled], share: float) -> list[str]:
     """Sentences of thinstack's templates, with words of the treebank among others."""
-    lesson = Composed(share=COMPOSED, sentences=True)
+    lesson = Composed(share=share, sentences=True)
     trees = [LabelledTree(tree, labels) for tree, labels in treebank]
     known = Treebank(trees, len(LABELS), labels=LABELS, folders=[RECIPES])
     drawn = lesson.trees(known, np.random.default_rng(0))
@@ -94,6 +98,17 @@ def texts(data: Path) -> list[str]:
     return shuffled
 
 
+def further(data: Path, left: Sequence[str]) -> list[str]:
+    """What is learnt after the start, from the texts that it has `left`."""
+    draw, treebank = random.Random(1), read_labelled(data / "sst/train.txt", LABELS)
+    more = list(dict.fromkeys(composed(treebank, COMPOSED[1])))
+    draw.shuffle(more)
+    rows = [*more[:FURTHER_COMPOSED], *left[:FURTHER]]
+    rows = list(dict.fromkeys([*rows, *(detokenize(tree.words) for tree, _ in treebank)]))
+    draw.shuffle(rows)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
@@ -102,8 +117,10 @@ def main() -> None:
     rows = [json.loads(line) for line in (chosen.data / "sts/dev.jsonl").open(encoding="utf-8")]
     dev = list(dict.fromkeys(row[side] for row in rows for side in ("text_a", "text_b")))
     held = {text.lower() for text in dev}
-    train = [text for text in texts(chosen.data) if text.lower() not in held]
-    for name, part in (("train", train), ("dev", dev[:: len(dev) // MOST_DEV][:MOST_DEV])):
+    every = [text for text in texts(chosen.data) if text.lower() not in held]
+    parts = {"start": every[:STARTING], "train": further(chosen.data, every[STARTING:])}
+    parts["dev"] = dev[:: len(dev) // MOST_DEV][:MOST_DEV]
+    for name, part in parts.items():
         lines = (json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in part)
         (chosen.out / f"vectors-{name}.jsonl").write_text("".join(lines), encoding="utf-8")
         Console().print(f"vectors-{name}.jsonl: {len(part):,} texts")
