@@ -29,6 +29,7 @@ MODEL = {
     "tree_source": "right",
     "class_sets": {},
     "class_weights": [],
+    "vectors": None,
     "aggregation": "mean",
 }
 
@@ -132,7 +133,7 @@ def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data, expected):
         (with_tracker(trees="dependency"), "binary trees, found trees = 'dependency'", ""),
         (with_tracker({"parses": False}, tree_source="self"), "needs a parser", ""),
         ({**SMALL, "id2label": {"0": "other"}}, "id2label must number the labels", "other"),
-        ({"id2label": {}}, "labels: Field required", "{}"),
+        ({"id2label": {}}, "embedding: Field required", "{}"),
         ([], "it: Input should be", "[]"),
     ],
 )
@@ -158,7 +159,7 @@ def test_label_ids_are_written_and_read_and_are_no_fields():
 
 
 def test_all_problems_are_told_at_once():
-    broken = changed(labels=[], cell={"name": "x.v1", "hidden_size": -1}, colour=1)
+    broken = changed(labels=[1], cell={"name": "x.v1", "hidden_size": -1}, colour=1)
     with pytest.raises(ConfigError, match=r"labels: .*; cell\.hidden_size: .*; colour: "):
         ModelConfig.parse(broken, source="config.json")
 

@@ -11,6 +11,7 @@ FOLDERS = {
     "sentiment": ROOT / "thinstack" / "bundle" / "bundled" / "sentiment",
     "sentiment-context": MODELS / "thinstack-sentiment-context" / "thinstack_sentiment_context",
     "aspects": MODELS / "thinstack-aspects" / "thinstack_aspects",
+    "vectors": MODELS / "thinstack-vectors" / "thinstack_vectors",
     "aspects-small": MODELS / "thinstack-aspects-small" / "thinstack_aspects_small",
 }
 
