@@ -160,7 +160,7 @@ def test_label_ids_are_written_and_read_and_are_no_fields():
 
 def test_all_problems_are_told_at_once():
     broken = changed(labels=[1], cell={"name": "x.v1", "hidden_size": -1}, colour=1)
-    with pytest.raises(ConfigError, match=r"labels: .*; cell\.hidden_size: .*; colour: "):
+    with pytest.raises(ConfigError, match=r"labels\.0: .*; cell\.hidden_size: .*; colour: "):
         ModelConfig.parse(broken, source="config.json")
 
 

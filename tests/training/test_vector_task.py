@@ -212,6 +212,17 @@ def test_a_model_learns_the_teacher_and_its_guide(data, tmp_path):
     assert abs(first["traced"]["gold"]["cosine"] - cosines[-1]) < 2  # the teacher is turned alike
 
 
+def test_a_model_may_give_vectors_alone(data, tmp_path):
+    """As on the page of vectors: no labels, and a text is the mean of its sentences."""
+    head = {"name": "vector.v1", "options": {"size": SIZE}}
+    model = {"labels": (), "aggregation": "mean", "head": head, "vectors": None}
+    console = Console(file=StringIO())
+    chosen = recipe(model=model, epochs=1)
+    run_recipe(chosen, data=data, out=tmp_path / "run", seeds=(1,), threads=1, console=console)
+    rows = thinstack.load(tmp_path / "run/model-best").encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("model", "task", "problem"),
     [

@@ -171,12 +171,12 @@ class VectorsOfPhrases(Task):
             return []
         assert self._teacher is not None, "leaves are read first"
         draw, examples, drawn = np.random.default_rng(SEED), list[Example](), list[IntArray]()
-        strings = list[str]()
+        strings, joins = list[str](), recipe.model.aggregation == "tree"
         for text, tree in zip(items, self._trees(items, recipe.model), strict=True):
             steps, soft = tree.transitions, tree.scores.astype(np.float16)
             nodes = draw_nodes(steps, self.phrases, draw)
             none, targets = np.zeros(len(steps), np.float16), np.full(len(steps), -1, np.int32)
-            forest, whole = forest_of(text, steps, vocabulary), len(steps) - 1
+            forest, whole = forest_of(text, steps, vocabulary, joins=joins), len(steps) - 1
             labelled = LabelledForest(forest, targets, whole, none, none, soft)
             examples.append(
                 Example({"gold": labelled if soft.size else labelled._replace(soft=None)})

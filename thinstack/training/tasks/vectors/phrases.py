@@ -108,9 +108,13 @@ def draw_nodes(
     return np.array(sorted(chosen), np.int64)
 
 
-def forest_of(text: Text, steps: NDArray[np.int8], vocabulary: Vocabulary) -> Forest:
-    """The words and the tree of a text, in arrays of few bits: there may be a million."""
-    lengths = np.array([len(sentence.words) for sentence in text.sentences])
+def forest_of(
+    text: Text, steps: NDArray[np.int8], vocabulary: Vocabulary, *, joins: bool
+) -> Forest:
+    """The words and the tree of a text, in arrays of few bits: there may be a million. `joins`:
+    whether the model joins sentences; others read a text as one sentence."""
+    sizes = [len(sentence.words) for sentence in text.sentences]
+    lengths = np.array(sizes if joins else [sum(sizes)])
     breaks = breaks_of(steps, lengths) if len(lengths) > 1 else lengths[:1] * 0
     fields: dict[str, Any] = vocabulary.fields(text.words)
     fields |= {"sizes": np.array([len(steps)]), "lengths": lengths, "breaks": breaks}
