@@ -204,14 +204,14 @@ class PhraseIndex:
         table, (sentence, start, end) = self._table, place
         text, first, last = table.sentences[3 * sentence : 3 * sentence + 3]
         words = table.texts[text]
-        cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])
+        cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])  # of halves
         return Hit(
             text=words,
             phrase=words[start:end],
             start=start,
             end=end,
             sentence=words[first:last],
-            similarity=round(cosine, _DIGITS),
+            similarity=round(min(cosine, 1.0), _DIGITS),
             polarity=None if polarity != polarity else round(float(polarity), _DIGITS),
             count=count,
             id=json.loads(table.ids[text]),
