@@ -152,7 +152,7 @@ TRACKED = make_config("words", encoder={"tracker": {"size": 6}})
     ("model", "config", "message"),
     [
         (make_model("words"), make_config("wordpieces"), "'wordpieces'"),
-        (make_model("words"), make_config("words", labels=("a", "b")), "'classes': 2"),
+        (make_model("words"), make_config("words", labels=("a", "b")), "'labels': 2"),
         (make_model("words"), make_config("words", trees="dependency"), "'parents'"),
         (SPINN(parses=False), TRACKED, "'parses': True"),
         (SPINN(), make_config("words"), "'parses': False"),

@@ -72,7 +72,7 @@ def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder):
         other.head.linear.weight.normal_(0, 9)
     batch = minibatch(datasets.train[:4], ["gold"] * 4)
     with_it, without = (
-        recipe.task.loss(model, batch, recipe.training, start)[0][0].item()
+        recipe.task.loss(model, batch, recipe.training, start, 1)[0][0].item()
         for start in (other, None)
     )
     p, q = (
