@@ -143,15 +143,16 @@ class VectorsOfPhrases(Task):
         start: Bundle | None,
     ) -> Leaves:
         """The leaves as the teacher's vectors of pieces say them, unless learning starts from a
-        bundle. If that gives vectors, the teacher is turned to them."""
+        bundle. If that gives vectors of this size, the teacher is turned to them."""
         words = list(words)
         leaves = super().leaves(recipe, data, items, words, width, start)
         encoder = StringEncoder(self.encoder, data, self.pooling)
         size = head_of_vectors(build_model(recipe.model, entries=1)).classes
         self._teacher = TeacherTable(encoder, size, self._folder)
         texts = [item.text for item in items[:CHUNK]]
-        if start is not None and start.config.gives_vectors:
-            self._teacher.turn_like(texts, Predictor(start).encode(texts))
+        earlier = Predictor(start) if start is not None and start.config.gives_vectors else None
+        if earlier is not None and earlier.width == size:
+            self._teacher.turn_like(texts, earlier.encode(texts))
         else:
             self._teacher.turn_to(texts)
         if recipe.init is not None:
