@@ -26,6 +26,7 @@ AS_WIDE = {"embedding": {"kind": "words", "size": H}}
 """What a cell needs whose words are as wide as its states."""
 S_LSTM, CHAIN = {"name": "s_lstm.v1"}, {"options": {"arity": 1}}
 ROOTS, ENTAILMENT = {"name": "root_classifier.v1"}, {"name": "entailment.v1"}
+VECTOR = {"name": "vector.v1", "options": {"size": 5, "hidden": 6}}
 PAIRS = {"head": {"name": "similarity.v1"}}
 SEQUENCES, DEPENDENCIES = {"trees": "sequence", **PAIRS}, {"trees": "dependency", **PAIRS}
 GIVEN, OWN, APART = (
@@ -52,6 +53,7 @@ CELLS = {
         )
     },
     "word_mean.v1": named("word_mean.v1") | AS_WIDE,
+    "vectors": named("mean_beside.v1", reads="state") | {"labels": (), "head": VECTOR},
     "2 layers": {"encoder": {"layers": 2}},
     "3 layers": named("rvnn.v1") | {"encoder": {"layers": 3}},
     "down": {"cell": LEXICALIZED, "encoder": DOWN},

@@ -47,6 +47,8 @@ def batch_of(model, **changes):
         targets = targets.astype(np.float32) + 1
     if reads == "candidates":  # of two sentences, and one tree is left out
         targets = np.array([[0, 0], [0, 1], [1, 0], [-1, -1]])
+    elif model.head.gives == "vectors":
+        targets = np.eye(model.head.classes, dtype=np.float32)[targets]
     counts = forest.sizes if reads == "nodes" else np.full(rows, 1)
     batch = Minibatch(
         forest=forest,
