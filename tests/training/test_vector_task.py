@@ -16,6 +16,7 @@ import thinstack
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import spans_of
 from thinstack.errors import ConfigError, DataError
+from thinstack.evaluate.vector_figures import nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.recipe import Recipe
@@ -134,12 +135,25 @@ def test_phrases_are_characters_of_their_text(data):
     for text, tree, result in zip(texts, trees, thinstack.load()(TEXTS), strict=True):
         strings = text.strings(spans_of(tree.transitions))
         assert strings[-1] == text.text
-        phrases = {phrase.text for sentence in result.sentences for phrase in sentence.phrases}
-        assert phrases <= {*strings}
-        assert float(tree.scores[-1] @ np.linspace(-1, 1, 5)) == pytest.approx(result.polarity)
+        scores = tree.scores @ np.linspace(-1, 1, 5)
+        said = {(string, round(float(p), 4)) for string, p in zip(strings, scores, strict=True)}
+        assert {(phrase.text, round(phrase.polarity, 4)) for phrase in result.phrases} <= said
+        assert scores[-1] == pytest.approx(result.polarity)
         nodes = draw_nodes(tree.transitions, 3, np.random.default_rng(0))
         assert nodes[-1] == len(tree.transitions) - 1
         assert len({*nodes.tolist()}) == len(nodes) <= 5
+
+
+def test_neighbours_by_hand():
+    """Only row 2 has the teacher's nearest row as its nearest; with ten rows before it, the nearest
+    of row 0 is not among ten."""
+    teacher = np.array([[1, 0], [0.9, np.sqrt(0.19)], [0, 1]])
+    vectors = np.array([[1.0, 0], [-1, 0], [0, 1]])
+    figures = nearest_figures(vectors, teacher)
+    assert figures == {"first": pytest.approx(100 / 3), "among_ten": 100.0}
+    far = np.concatenate([vectors[[0, 1]], np.repeat(vectors[:1], 10, axis=0)])
+    near = np.concatenate([teacher[[0, 1]], np.repeat(-teacher[:1], 10, axis=0)])
+    assert nearest_figures(far, near)["among_ten"] < 100
 
 
 def test_the_loss_is_of_cosines_and_of_their_differences():
