@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Literal
 
-import torch
 from torch import Tensor, nn
 
 Reads = Literal["nodes", "roots", "pairs", "candidates"]
@@ -61,10 +60,10 @@ class TaskHead(nn.Module):
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The sum of the losses of unnormalised scores against labels, of which -1 means no label.
 
-        A head may document other labels, such as ratings; one that gives vectors takes vectors
-        (n, C), and a row of -1 has none. With `soft_labels`, labels may also be
-        the weight of each class in each row. The loss is then the sum over rows and classes of the
-        weight times the loss of that class. A row of zeros has no label.
+        A head may document other labels, such as ratings. A head of vectors takes vectors (n, C),
+        and a row of -1 has none. With `soft_labels`, labels may also be the weight of each class in
+        each row. The loss is then the sum over rows and classes of the weight times the loss of
+        that class. A row of zeros has no label.
 
         Shapes:
             logits: (n, C); for a head that reads candidates the scores of trees, (B,).
@@ -81,16 +80,3 @@ class TaskHead(nn.Module):
         published model's temperature into its weights. A head without it keeps its scores.
         """
         return False
-
-
-class SideBySide(TaskHead):
-    """What two heads of nodes give, side by side: the scores (n, C) of one and the vectors (n, D)
-    of the other."""
-
-    def __init__(self, head: TaskHead, vectors: TaskHead):
-        classes = head.classes + vectors.classes
-        super().__init__(hidden_size=head.hidden_size, classes=classes, reads="nodes")
-        self.head, self.vectors = head, vectors
-
-    def scores(self, rows: Tensor) -> Tensor:
-        return torch.cat([self.head.scores(rows), self.vectors.scores(rows)], 1)

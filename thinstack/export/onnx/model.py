@@ -15,7 +15,6 @@ from onnx import helper
 from thinstack._version import __version__
 from thinstack.bundle.gpu_file import HOST_NODES
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
-from thinstack.core.head import SideBySide
 from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
@@ -24,7 +23,7 @@ from thinstack.export.onnx.encoder import Encoding, Words, encode, writer_of
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
-from thinstack.export.onnx.parts import export_embedding, export_head, inline
+from thinstack.export.onnx.parts import SideBySide, export_embedding, export_head, inline
 from thinstack.export.onnx.placement import place
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised, factor_bounds

@@ -115,6 +115,19 @@ def _first_part(cell: Cell) -> onnx.GraphProto:
     return onnx.helper.make_graph(nodes, "output", inputs, outputs)
 
 
+class SideBySide(TaskHead):
+    """What two heads of nodes give, side by side: the scores (n, C) of one and the vectors (n, D)
+    of the other."""
+
+    def __init__(self, head: TaskHead, vectors: TaskHead):
+        classes = head.classes + vectors.classes
+        super().__init__(hidden_size=head.hidden_size, classes=classes, reads="nodes")
+        self.head, self.vectors = head, vectors
+
+    def scores(self, rows: Tensor) -> Tensor:
+        return torch.cat([self.head.scores(rows), self.vectors.scores(rows)], 1)
+
+
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
     """The scores (n, C) of a task head, exported from rows (n, width)."""
     head = copy.deepcopy(head).eval()
