@@ -15,6 +15,7 @@ import spacy
 from pages import ROOT, blocks, command_lines
 from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
+from tiny_encoder import write_encoder
 from training import tiny_pairs, tiny_recipe
 from vector_models import write_vector_bundle
 
@@ -159,6 +160,14 @@ def write_treebanks(folder):
         np.savez(data / "vectors" / f"{name}.npz", **arrays)
 
 
+def write_teacher(data):
+    """DATA: a sentence encoder, and texts of which some are set aside."""
+    write_encoder(data / "encoders" / "all-minilm-l6-v2", hidden_size=128)
+    texts = itertools.product(("good", "bad", "fine"), ("film", "plot"), range(50))
+    rows = [json.dumps({"text": f"The {word} {noun}, seen {n} times."}) for word, noun, n in texts]
+    (data / "texts.jsonl").write_text("\n".join(rows), encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The models of `models/` and one `shop-mail`, as if they were installed."""
@@ -200,6 +209,7 @@ def prepare(folder, page):
     (folder / "DATA").mkdir()
     if "DATA" in str(LINES[page]):
         write_treebanks(folder)
+        write_teacher(folder / "DATA")
     write_tables(folder)
     write_spans(folder / "docs.spacy")
     for name in ("lab", "models"):
