@@ -27,6 +27,7 @@ from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.publish.calibrate import target_cases
 from thinstack.training.recipe import Recipe
+from thinstack.training.task import Step
 from thinstack.training.tasks.aspects import Aspects, measuring
 from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.aspects.reading import read_sentences
@@ -182,7 +183,7 @@ def learning(folder):
 def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
     model, examples, training = learning
     batch = minibatch(examples, [source] * len(examples), "static")
-    (loss, parsing), (nodes, choices) = aspect_losses(model, batch, training)
+    (loss, parsing), (nodes, choices) = aspect_losses(Step(model, batch, training))
     expected = 0.0
     for given in (example.trees[source] for example in examples):
         scores = model(model.inputs(given.forest))["node_scores"].detach().numpy()
@@ -193,7 +194,9 @@ def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
     assert nodes == len(batch.targets)
     assert (source == "self") == bool((batch.targets < 0).any())
     assert (choices > 0, float(parsing.detach()) > 0) == (True, True)
-    (_, parsing), counts = aspect_losses(model, batch._replace(right=batch.right[:0]), training)
+    (_, parsing), counts = aspect_losses(
+        Step(model, batch._replace(right=batch.right[:0]), training)
+    )
     assert (float(parsing), counts) == (0, (nodes, 0))
 
 

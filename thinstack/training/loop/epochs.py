@@ -28,6 +28,7 @@ from thinstack.training.loop.optimizers import lower_parser_rate, set_rates
 from thinstack.training.loop.precision import check_precision, lower_precision
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Step
 
 Progress = Callable[[int, int, int], None]
 """Takes an epoch, how many of its examples are done, and how many there are."""
@@ -204,7 +205,7 @@ def _one_epoch(
         examples = [drawn.examples[place] for place in chosen]
         sources = [drawn.sources[place] for place in chosen]
         batch = minibatch(examples, sources, model.oracle if task.teaches_parser else None)
-        losses, counts = task.loss(model, batch, config, learner.initial, drawn.number)
+        losses, counts = task.loss(Step(model, batch, config, learner.initial, drawn.number))
         learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
         losses_so_far += torch.stack(losses).detach()
         cases += counts

@@ -11,24 +11,18 @@ from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.loop.precision import joint_of
-from thinstack.training.recipe import TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.task import Losses, Step
 
 TINY: Final = 1e-30
 """The least mean probability of a class, so that it has a logarithm."""
 
 
-def joint_losses(
-    model: Model,
-    batch: Minibatch,
-    training: TrainingConfig,
-    root_weight: float = 0.0,
-    group_weight: float = 0.0,
-) -> Losses:
+def joint_losses(step: Step, root_weight: float = 0.0, group_weight: float = 0.0) -> Losses:
     """The losses of the head and of the transitions, (7) of Bowman et al. 2016, and over how many
     cases each is a sum. Without right transitions no parser learns. `root_weight`: as in
     `soft_labels`. `group_weight`: how much `group_loss` adds to the loss of the head."""
-    joint = joint_of(model, model.inputs(batch.forest), training)
+    model, batch = step.model, step.batch
+    joint = joint_of(model, model.inputs(batch.forest), step.training)
     loss, labelled = task_loss(model.head, joint.logits, batch, root_weight)
     if group_weight > 0:
         loss = loss + group_weight * group_loss(joint.logits, batch)

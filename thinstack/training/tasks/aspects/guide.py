@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.data.words.vocabulary import Vocabulary
@@ -18,12 +17,11 @@ from thinstack.errors import ConfigError
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored
 from thinstack.text.with_phrases import with_phrases
-from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_tree
 from thinstack.training.loop.losses import beside_parsing, sent
 from thinstack.training.loop.precision import joint_of
-from thinstack.training.recipe import TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.task import Losses, Step
 from thinstack.training.tasks.aspects.reading import LabelledSentence
 
 if TYPE_CHECKING:
@@ -115,7 +113,7 @@ class Guide:
         return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)
 
 
-def aspect_losses(model: Model, batch: Minibatch, training: TrainingConfig) -> Losses:
+def aspect_losses(step: Step) -> Losses:
     """The losses of the nodes and of a parser, each summed, and the numbers of cases in each sum.
 
     "No term", class 0, is learnt apart from the other classes among themselves. So a node that is
@@ -123,7 +121,8 @@ def aspect_losses(model: Model, batch: Minibatch, training: TrainingConfig) -> L
     probably a node is no term, and in the others how much each class of sentiment counts. A row of
     zeros says nothing.
     """
-    joint = joint_of(model, model.inputs(batch.forest), training)
+    model, batch = step.model, step.batch
+    joint = joint_of(model, model.inputs(batch.forest), step.training)
     assert batch.soft is not None, "a guide has made the examples"
     soft = sent(batch.soft, joint.logits)
     logs = joint.logits.log_softmax(1)

@@ -12,11 +12,9 @@ from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
 from thinstack.core.transitions import spans_of
 from thinstack.plugins.manager import manager
-from thinstack.training.examples.example import Minibatch
 from thinstack.training.loop.losses import beside_parsing, sent
 from thinstack.training.loop.precision import lower_precision
-from thinstack.training.recipe import TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.task import Losses, Step
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.vectors import VectorsOfPhrases
@@ -32,18 +30,13 @@ def head_of_vectors(model: Model) -> TaskHead:
     return model.head if model.vectors is None else model.vectors
 
 
-def vector_losses(
-    model: Model,
-    batch: Minibatch,
-    teacher: Tensor,
-    task: "VectorsOfPhrases",
-    training: TrainingConfig,
-) -> Losses:
+def vector_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses:
     """The losses of a minibatch, as if each were a sum over its texts. `teacher`: (n, D), the
     vectors of its targets that have one."""
+    model, batch = step.model, step.batch
     learnt = torch.from_numpy(np.flatnonzero(batch.targets >= 0))
     inputs = model.inputs(batch.forest)
-    with lower_precision(model, training), one_weight_gradient():
+    with lower_precision(model, step.training), one_weight_gradient():
         encoding = model.encode(inputs, True)
         rows = encoding.stacked.index_select(0, encoding.places[learnt])
         logits = model.head(encoding.stacked) if batch.soft is not None else encoding.stacked
@@ -57,11 +50,10 @@ def vector_losses(
     return beside_parsing(model, batch, joint, (loss * batch.size, batch.size))
 
 
-def mean_losses(
-    model: Model, batch: Minibatch, teacher: Tensor, task: "VectorsOfPhrases"
-) -> Losses:
+def mean_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses:
     """The losses of vectors that are made of the mean of words alone: the rest of the state is 0,
     and no tree is composed."""
+    model, batch = step.model, step.batch
     words = model.embed(model.inputs(batch.forest))
     spans = torch.from_numpy(spans_of(batch.forest.transitions)[batch.targets >= 0])
     sums = pad(words.cumsum(0), (0, 0, 1, 0))
