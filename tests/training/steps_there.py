@@ -15,7 +15,7 @@ from thinstack.export.samples import sample_trees
 from thinstack.plugins.heads.similarity import Similarity
 from thinstack.training import task
 from thinstack.training.examples.example import Minibatch
-from thinstack.training.learner import Learner, process_settings
+from thinstack.training.loop.learner import Learner, process_settings
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.recipe import TrainingConfig
 

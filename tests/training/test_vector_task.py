@@ -24,7 +24,7 @@ from thinstack.training.run_recipe import run_recipe
 from thinstack.training.task import Step
 from thinstack.training.tasks.vectors import encoder as encoders
 from thinstack.training.tasks.vectors.encoder import StringEncoder, TeacherTable
-from thinstack.training.tasks.vectors.loss import mean_losses, similarity_loss
+from thinstack.training.tasks.vectors.learning import mean_losses, similarity_loss
 from thinstack.training.tasks.vectors.phrases import draw_nodes, parse, read_texts
 
 STRINGS = ["good film", "the plot is bad", "dull", "fine", "the film is lovely", "awful plot"]

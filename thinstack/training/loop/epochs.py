@@ -20,12 +20,11 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, minibatch, minibatch_places, together
-from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_checkpoint, read_history, save_checkpoint
 from thinstack.training.loop.initial import initial_model
+from thinstack.training.loop.learner import Learner, lower_parser_rate, process_settings, set_rates
+from thinstack.training.loop.losses import check_precision, lower_precision
 from thinstack.training.loop.measuring import take_own_trees
-from thinstack.training.loop.optimizers import lower_parser_rate, set_rates
-from thinstack.training.loop.precision import check_precision, lower_precision
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Step

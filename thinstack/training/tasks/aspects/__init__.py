@@ -27,8 +27,12 @@ from thinstack.training.publish.calibrate import Cases, target_cases
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask, say_what_is_odd
-from thinstack.training.tasks.aspects.guide import Guide, aspect_losses
-from thinstack.training.tasks.aspects.measuring import judged_bundle, judged_examples
+from thinstack.training.tasks.aspects.guide import (
+    Guide,
+    aspect_losses,
+    judged_bundle,
+    judged_examples,
+)
 from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences, read_texts
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 

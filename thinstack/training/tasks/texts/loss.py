@@ -6,8 +6,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from thinstack.runtime.scored import word_shares
-from thinstack.training.loop.losses import sent
-from thinstack.training.loop.precision import joint_of
+from thinstack.training.loop.losses import joint_of, sent
 from thinstack.training.task import Losses, Step
 
 

@@ -30,10 +30,11 @@ from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step, Task
 from thinstack.training.tasks.vectors.encoder import CHUNK, Pooling, StringEncoder, TeacherTable
-from thinstack.training.tasks.vectors.loss import (
+from thinstack.training.tasks.vectors.learning import (
     MEAN_BESIDE,
     head_of_vectors,
     mean_losses,
+    start_of,
     vector_losses,
 )
 from thinstack.training.tasks.vectors.phrases import (
@@ -44,7 +45,6 @@ from thinstack.training.tasks.vectors.phrases import (
     parse,
     read_texts,
 )
-from thinstack.training.tasks.vectors.start import start_of
 
 __all__ = ["thinstack_tasks"]
 
