@@ -16,7 +16,7 @@ import thinstack
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import spans_of
 from thinstack.errors import ConfigError, DataError
-from thinstack.evaluate.vector_figures import nearest_figures
+from thinstack.evaluate.figures import nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.recipe import Recipe

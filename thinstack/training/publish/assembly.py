@@ -46,7 +46,7 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.loop.seeds import SeedResult
 from thinstack.training.publish.calibrate import Calibration, calibrated
-from thinstack.training.publish.card import card
+from thinstack.training.publish.reports import card
 from thinstack.training.recipe import Recipe
 
 

@@ -18,8 +18,7 @@ from thinstack.core.transitions import spans_of
 from thinstack.data.files.paths import FilePath
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError
-from thinstack.evaluate.figures import Figures
-from thinstack.evaluate.vector_figures import nearest_figures
+from thinstack.evaluate.figures import Figures, nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
