@@ -1,4 +1,4 @@
-"""What encoders and models give by `thinstack.testing.recursion`, layer by layer, head by head."""
+"""What encoders and models give by `thinstack.testing.forests`, layer by layer, head by head."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from spinn_reference import encode_spinn
 from torch import Tensor
 
 from thinstack.core import Forest
-from thinstack.testing import recursion
+from thinstack.testing import forests
 
 
 def gradients(parts, wanted):
@@ -34,7 +34,7 @@ def assert_agrees(run, expected, wanted, *, atol=1e-12, rtol_of_gradients=0.0):
 
 def outputs_top_down(cell, forest, inputs):
     """(N, H), from the roots down."""
-    states = recursion.encode_top_down(cell, forest, inputs)
+    states = forests.encode_top_down(cell, forest, inputs)
     return _rows([cell.output(state) for state in states], cell.hidden_size, inputs)
 
 
@@ -46,7 +46,7 @@ def encode(encoder, forest, words):
         cell, has_words = layer.up.cell, layer.up.cell.word_part >= 0
         at_leaves = depth == 0 and encoder.words_at_leaves
         inputs = (words, None) if at_leaves else (up_reads[leaves], up_reads[~leaves])
-        states = recursion.encode(cell, forest, *inputs)
+        states = forests.encode(cell, forest, *inputs)
         outputs = up = _rows([cell.output(state) for state in states], cell.hidden_size, words)
         heads = up[:, :0]
         if has_words:

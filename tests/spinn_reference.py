@@ -6,14 +6,14 @@ import torch
 from torch import Tensor
 
 from thinstack.core.transitions import REDUCE, SHIFT
-from thinstack.testing.recursion import compose_node
+from thinstack.testing.forests import compose_node
 
 
 class SpinnNodes(NamedTuple):
     """What `encode_spinn` finds, one entry a node, in node order.
 
     Attributes:
-        states: as `thinstack.testing.recursion.encode` gives them.
+        states: as `thinstack.testing.forests.encode` gives them.
         transitions: that made the nodes.
         choices: scores of SHIFT and REDUCE (1, 2) before each of them; (1, 0) without a classifier.
         free: whether both were possible.

@@ -59,7 +59,7 @@ class Topics(Task):
     def sentences(self, item: Any) -> Iterable[Sequence[str]]:
         return [item["text"].split()]
 
-    def examples(self, items, vocabulary, recipe, *, reads, file):
+    def examples(self, items, vocabulary, recipe, reads):
         labels = recipe.model.labels
         texts = [self.sentences(item) for item in items]
         targets = [

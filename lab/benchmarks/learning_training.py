@@ -16,7 +16,7 @@ from torch import Tensor
 
 from thinstack.core.model.model import Model
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.optimizers import build_optimizers
+from thinstack.training.loop.learner import build_optimizers
 from thinstack.training.recipe import TrainingConfig
 
 BATCH = 25

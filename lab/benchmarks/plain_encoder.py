@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from thinstack.plugins.embeddings.transformer.pretrained import variant_of
-from thinstack.training.loop.precision import faster_in_bf16
+from thinstack.training.loop.losses import faster_in_bf16
 
 Rows = list[tuple[Sequence[int], int]]
 """The pieces of texts, and their classes."""

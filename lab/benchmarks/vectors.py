@@ -30,7 +30,7 @@ from scipy.stats import spearmanr
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
-from thinstack.evaluate.vector_figures import nearest_figures
+from thinstack.evaluate.figures import nearest_figures
 from thinstack.text.raw_text import detokenize
 from thinstack.training.tasks.vectors.encoder import StringEncoder
 

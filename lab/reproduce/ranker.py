@@ -12,9 +12,8 @@ from reproduce.candidates import Ranked, by_score, cases_of, span_f1
 from thinstack.core.forest import join
 from thinstack.core.model.model import Model
 from thinstack.training.examples.example import minibatch_places
-from thinstack.training.learner import process_settings
 from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.optimizers import build_optimizers, set_rates
+from thinstack.training.loop.learner import build_optimizers, process_settings, set_rates
 from thinstack.training.recipe import Recipe
 
 Scores = list[NDArray[np.float64]]

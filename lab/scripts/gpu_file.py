@@ -12,7 +12,7 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.gpu_file import metadata
 from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.bundle.weights import load_model
-from thinstack.training.publish.bundle_files import gpu_file
+from thinstack.training.publish.assembly import gpu_file
 
 
 def main(folders: list[Path]) -> None:

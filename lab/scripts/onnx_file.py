@@ -24,8 +24,7 @@ from thinstack.data.trees.treebank import read_trees
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import verify_onnx, with_report
 from thinstack.export.quantize import dequantised
-from thinstack.training.publish.assembly import VERIFICATION_BATCH
-from thinstack.training.publish.bundle_files import gpu_file
+from thinstack.training.publish.assembly import VERIFICATION_BATCH, gpu_file
 
 
 def main(development: Path, folders: list[Path]) -> None:

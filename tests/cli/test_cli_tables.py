@@ -106,7 +106,7 @@ def test_no_header_from_training_to_scores(cli, unheaded):
     answer = cli(*start, "--no-header", *named)
     assert (answer.code, answer.err) == (0, "")
     task = Recipe.read(out / "recipe.toml").task
-    assert (task.separator, task.header) == ("\t", False)
+    assert (task.separator, task.header) == (None, False)
     again = cli("train", out / "recipe.toml", "--data", folder, "--out", folder / "again")
     assert again.code == 0
     model = out / "model-best"
@@ -117,20 +117,6 @@ def test_no_header_from_training_to_scores(cli, unheaded):
         "predict", "-m", model, "--input", unheaded, "--no-header", "--text", 1, "--out", scored
     )
     assert (answer.code, answer.err.split(";")[0]) == (0, "40 rows")
-
-
-def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path):
-    rows = "text,label\nIt is good.,up\nIt is bad.,down\n"
-    for name, separator in (("a.csv", ";"), ("b.csv", ","), ("c.tsv", ";"), ("d.tsv", "\t")):
-        (tmp_path / name).write_text(rows.replace(",", separator))
-    expected = {"a.csv": None, "c.tsv": ";", "d.tsv": None, None: ";"}
-    for dev, separator in expected.items():
-        options = {} if dev is None else {"dev": tmp_path / dev}
-        data, task = data_and_task(tmp_path / "a.csv", **options)
-        assert task.separator == (";" if dev == "a.csv" else separator), dev
-        labels = [row.values["label"] for row in task.rows(tmp_path / data.train)]
-        assert labels == ["up", "down"]
-    assert data_and_task(tmp_path / "b.csv")[1].separator is None
 
 
 def test_options_of_tables_are_checked(cli, tmp_path):

@@ -13,10 +13,10 @@ from fuzz.text_targets import GOLDEN
 from spacy.tokens import Doc, DocBin
 
 import thinstack
-from thinstack.integrations.spacy.doc_aspects import register_aspects
+from thinstack.integrations.spacy.aspects_component import register_aspects
 from thinstack.integrations.spacy.doc_bins import doc_texts, read_doc_bin
 from thinstack.integrations.spacy.doc_results import predictions
-from thinstack.integrations.spacy.doc_vectors import DocVectors
+from thinstack.integrations.spacy.vectors_component import DocVectors
 
 TEXT = "The film is not bad. I like it"
 ATTRIBUTES = ("label", "scores", "exact", "span", "tree", "phrases", "parts")

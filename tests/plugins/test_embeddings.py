@@ -20,7 +20,7 @@ from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.specs import Spec
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop.optimizers import build_optimizers
+from thinstack.training.loop.learner import build_optimizers
 from thinstack.training.loop.seeds import run_seed
 
 # Plugins that are there for real may warn.

@@ -7,7 +7,7 @@ from core.cells import INNER, AnyArity, FixedArity, OwnLeaf, X
 
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
-from thinstack.testing import recursion
+from thinstack.testing import forests
 
 Parts = tuple[np.ndarray, ...]
 
@@ -43,7 +43,7 @@ def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs)
     cell = OwnLeaf(3)
     leaf_x, _, inner_x = inputs
     p = arrays(cell)
-    states = recursion.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
+    states = forests.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
 
     leaf_h = np.tanh(leaf_x @ p["w_leaf"])
     leaf_m = leaf_h @ p["v"]
@@ -79,5 +79,5 @@ def test_top_down_by_hand(forest, make, step):
     root = step(p, x[4], tuple(map(np.zeros, cell.state_sizes)), 0)
     under = step(p, x[2], root, 3)
     of_words = step(p, x[0], root, 1), step(p, x[1], under, 2), step(p, x[3], under, 1)
-    states = recursion.encode_top_down(cell, forest, torch.from_numpy(x))
+    states = forests.encode_top_down(cell, forest, torch.from_numpy(x))
     assert_states(states, [of_words[0], of_words[1], under, of_words[2], root])

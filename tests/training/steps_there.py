@@ -13,8 +13,9 @@ from thinstack.core import transitions as shapes
 from thinstack.core.forest import join
 from thinstack.export.samples import sample_trees
 from thinstack.plugins.heads.similarity import Similarity
+from thinstack.training import task
 from thinstack.training.examples.example import Minibatch
-from thinstack.training.learner import Learner, process_settings
+from thinstack.training.loop.learner import Learner, process_settings
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.recipe import TrainingConfig
 
@@ -79,7 +80,7 @@ def step(model, batch, config, loss=joint_losses, device=None):
         model.train()
         torch.manual_seed(0)
         counted("start")
-        losses, _ = loss(model, batch, config)
+        losses, _ = loss(task.Step(model, batch, config))
         counted("forward")
         learner.learn(losses[0] + losses[1])
         counted("backward")

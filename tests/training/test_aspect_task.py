@@ -27,7 +27,8 @@ from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.publish.calibrate import target_cases
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks.aspects import Aspects, measuring
+from thinstack.training.task import Step
+from thinstack.training.tasks.aspects import Aspects, guide
 from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.aspects.reading import read_sentences
 
@@ -182,7 +183,7 @@ def learning(folder):
 def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
     model, examples, training = learning
     batch = minibatch(examples, [source] * len(examples), "static")
-    (loss, parsing), (nodes, choices) = aspect_losses(model, batch, training)
+    (loss, parsing), (nodes, choices) = aspect_losses(Step(model, batch, training))
     expected = 0.0
     for given in (example.trees[source] for example in examples):
         scores = model(model.inputs(given.forest))["node_scores"].detach().numpy()
@@ -193,7 +194,9 @@ def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
     assert nodes == len(batch.targets)
     assert (source == "self") == bool((batch.targets < 0).any())
     assert (choices > 0, float(parsing.detach()) > 0) == (True, True)
-    (_, parsing), counts = aspect_losses(model, batch._replace(right=batch.right[:0]), training)
+    (_, parsing), counts = aspect_losses(
+        Step(model, batch._replace(right=batch.right[:0]), training)
+    )
     assert (float(parsing), counts) == (0, (nodes, 0))
 
 
@@ -232,11 +235,11 @@ def scores(said):
 def test_terms_are_judged_on_any_tree():
     # Of each node: a b (b c) or (a b) ... in transition order.
     gold = scores([(0.1, 0), (0.6, 1), (0, 0), (0.9, -1), (0.4, 0), (0.7, 0), (0.2, 1)])
-    assert [*measuring.judged_examples([example()], gold, "gold", LABELS)] == [
+    assert [*guide.judged_examples([example()], gold, "gold", LABELS)] == [
         Judged([(1, 3, -1), (3, 4, 1)], [-1, 0], [True, True], [(1, 3, -1), (3, 4, 0)])
     ]
     own = scores([(0.1, 0), (0.6, 1), (0.5, -1), (0, 0), (0.4, 1), (0.3, 0), (0.2, 1)])
-    assert [*measuring.judged_examples([example()], own, "self", LABELS)] == [
+    assert [*guide.judged_examples([example()], own, "self", LABELS)] == [
         Judged([(1, 3, -1), (3, 4, 1)], [1, 1], [False, True], [(1, 2, 1)])
     ]
     cases = target_cases(own * 2, [example().trees["self"]] * 2)
@@ -250,7 +253,7 @@ def test_a_bundle_is_judged_by_its_reading_of_whole_texts_sentence_by_sentence(t
     path = table(tmp_path / "t.jsonl", [(text, *terms), ("Awful staff",)])
     sentences = read_sentences(path, Aspects(), THREE, None)
     predictor = Predictor(write_aspect_bundle(tmp_path / "bundle"))
-    assert measuring.judged_bundle(predictor, sentences, LABELS) == [
+    assert guide.judged_bundle(predictor, sentences, LABELS) == [
         Judged([(4, 11, 1)], [1], [True], [(4, 11, 1)]),
         Judged([(23, 28, 1), (23, 35, 0)], [-1, 0], [True, False], [(23, 28, -1), (29, 35, 0)]),
         Judged([(49, 53, -1)], [0], [True], []),

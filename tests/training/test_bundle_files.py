@@ -16,8 +16,8 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx import levels
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
-from thinstack.training.publish import bundle_files as module
-from thinstack.training.publish.bundle_files import bundle_files
+from thinstack.training.publish import assembly as module
+from thinstack.training.publish.assembly import bundle_files
 
 pytestmark = pytest.mark.usefixtures("short_samples")
 

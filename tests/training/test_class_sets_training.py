@@ -15,6 +15,7 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.recipe import Recipe
 from thinstack.training.table_task import TableOptions
+from thinstack.training.task import Step
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.train_texts import train_table
 
@@ -33,7 +34,8 @@ def test_the_loss_compares_the_masses_of_the_sets(tmp_path):
     recipe = recipe_of(tmp_path)
     datasets, model = load_datasets(recipe, tmp_path), tiny_texts.drawn(recipe).eval()
     examples = datasets.train[:4]
-    (loss, _), _ = text_losses(model, minibatch(examples, ["gold"] * 4), recipe.training)
+    batch = minibatch(examples, ["gold"] * 4)
+    (loss, _), _ = text_losses(Step(model, batch, recipe.training))
     expected = 0.0
     for text, example in zip(datasets.items[0][:4], examples, strict=True):
         forest = example.gold.forest

@@ -12,6 +12,7 @@ from runs import drawn as drawn_model
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch, minibatch_places, together
 from thinstack.training.loop.losses import group_loss, joint_losses
+from thinstack.training.task import Step
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +75,8 @@ def test_the_weight_of_groups_adds_the_difference(tmp_path):
     datasets = load_datasets(recipe, data)
     model = drawn_model(recipe, datasets)
     batch = minibatch(grouped(datasets.train[:4], [1, 1, None, None]), ["gold"] * 4)
-    (plain, _), _ = joint_losses(model, batch, recipe.training)
-    (more, _), _ = joint_losses(model, batch, recipe.training, group_weight=3.0)
+    (plain, _), _ = joint_losses(Step(model, batch, recipe.training))
+    (more, _), _ = joint_losses(Step(model, batch, recipe.training), group_weight=3.0)
     logits = model.joint(model.inputs(batch.forest)).logits
     difference = group_loss(logits, batch).item()
     assert difference > 1e-4

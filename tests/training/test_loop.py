@@ -13,9 +13,9 @@ import torch
 from runs import KilledError, fresh, gone_on, of_one, run, same
 
 from thinstack.errors import ConfigError
-from thinstack.training import learner
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop import epochs as loop
+from thinstack.training.loop import learner
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 

@@ -91,14 +91,14 @@ def of_texts(model):
     return batch_of(model, targets=np.array([0, 1]), trees=np.array([2, 2]), size=2)
 
 
-def texts(model, batch, config):
+def texts(step):
     """With neighbours, sets of classes, and phrases held to the start."""
-    initial = copy.deepcopy(model).eval()
+    model, initial = step.model, copy.deepcopy(step.model).eval()
     with torch.no_grad():
         initial.head.linear.weight.mul_(2)
     model.class_sets = torch.eye(3)[:2]
     options = {"neighbours": 0.2, "penalty": 1.0}
-    return text_losses(model, batch, config, initial, **options)
+    return text_losses(step._replace(initial=initial), **options)
 
 
 LOSSES = {

@@ -9,7 +9,7 @@ from tiny_encoder import contextual_recipe
 
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.optimizers import build_optimizers, set_rates
+from thinstack.training.loop.learner import build_optimizers, set_rates
 
 Rows = NDArray[np.float32]
 RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01

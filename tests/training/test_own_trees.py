@@ -15,6 +15,7 @@ from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import agreement, own_trees, take_own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import TrainingConfig
+from thinstack.training.task import Step
 
 FEEDS = {
     "cell": {"name": "spinn_lstm.v1"},
@@ -34,7 +35,7 @@ def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(kind, data):
     model = fresh(recipe, datasets).eval()
     examples = datasets.train[:9]
     batch = minibatch(examples, ["gold"] * 9, "dynamic")
-    (task, parsing), counts = joint_losses(model, batch, recipe.training)
+    (task, parsing), counts = joint_losses(Step(model, batch, recipe.training))
     wanted_task = wanted_parsing = choices = nodes = 0.0
     for example in examples:  # one sentence at a time, by probabilities
         gold, inputs = example.gold, of_one(example)
@@ -64,7 +65,7 @@ def test_alpha_weighs_the_parser(alpha, data, tmp_path, monkeypatch):
     result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     record = result.history[0]
     batch = minibatch(load_datasets(recipe, data).train, ["gold"] * 30, "dynamic")
-    _, (nodes, choices) = joint_losses(result.model, batch, recipe.training)
+    _, (nodes, choices) = joint_losses(Step(result.model, batch, recipe.training))
     expected = (record["loss"] * nodes + alpha * record["parsing_loss"] * choices) / 30
     assert len(seen) == 1
     assert seen[0].item() == pytest.approx(expected, rel=1e-5)

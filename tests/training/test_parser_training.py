@@ -12,7 +12,7 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.epochs import fit_parser
-from thinstack.training.loop.optimizers import build_optimizers, lower_parser_rate
+from thinstack.training.loop.learner import build_optimizers, lower_parser_rate
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 

@@ -8,9 +8,8 @@ from runs import gone_on, run, same
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.training import learner
-from thinstack.training.loop import precision
-from thinstack.training.loop.optimizers import build_optimizers, optimizer_tensors
+from thinstack.training.loop import learner, losses
+from thinstack.training.loop.learner import build_optimizers, optimizer_tensors
 
 APART = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
 FEEDS = {"encoder": {"tracker": {"size": 3}}}
@@ -20,7 +19,7 @@ DISTANCES = {"parser": {"name": "distances.v1"}}
 @pytest.fixture
 def has_bf16(monkeypatch):
     """As on a CPU that has it; others emulate it."""
-    monkeypatch.setattr(precision, "has_bf16", lambda device: True)
+    monkeypatch.setattr(losses, "has_bf16", lambda device: True)
 
 
 def recipe_of(*, precision="bf16", **settings):
@@ -100,7 +99,7 @@ def test_a_device_that_emulates_it_is_refused(data, tmp_path, monkeypatch):
 def test_an_older_torch_tells_the_kind_of_cpu_alone(capability, has, monkeypatch):
     monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
-    assert precision.has_bf16(torch.device("cpu")) == has
+    assert losses.has_bf16(torch.device("cpu")) == has
 
 
 @pytest.fixture
@@ -120,12 +119,12 @@ def timed(monkeypatch):
                 asked.append(self.lower)
                 return next(left[self.lower])
 
-        monkeypatch.setattr(precision, "Timer", Timer)
+        monkeypatch.setattr(losses, "Timer", Timer)
         return asked
 
-    precision._pays_on_cpu.cache_clear()
+    losses._pays_on_cpu.cache_clear()
     yield replace
-    precision._pays_on_cpu.cache_clear()
+    losses._pays_on_cpu.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -155,13 +154,13 @@ def test_auto_takes_it_on_a_cpu_that_is_faster_in_it(
     assert seen == {torch.bfloat16 if faster else torch.float32}
     assert sorted(asked) == [False] * 3 + [True] * 3  # once, though there are many minibatches
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
-    assert not precision.faster_in_bf16(torch.device("cpu"))
+    assert not losses.faster_in_bf16(torch.device("cpu"))
 
 
 def test_the_step_that_is_timed_draws_nothing_and_leaves_the_threads():
     state, threads = torch.get_rng_state(), torch.get_num_threads()
-    precision._pays_on_cpu.cache_clear()
+    losses._pays_on_cpu.cache_clear()
     with torch.no_grad():
-        assert precision._pays_on_cpu() in (True, False)
+        assert losses._pays_on_cpu() in (True, False)
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == threads

@@ -24,8 +24,8 @@ from thinstack.evaluate.suite import halves, read_suite, suite_names
 from thinstack.evaluate.suite_evaluation import evaluate_suite
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.training import run_recipe
+from thinstack.training.publish import assembly
 from thinstack.training.publish import assembly as publish
-from thinstack.training.publish import bundle_files
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
 
@@ -185,7 +185,7 @@ def test_a_model_that_cannot_be_scripted_keeps_its_bundle(words, tmp_path, monke
         written.append((Path(path), set(files)))
         return write(path, files, **described)
 
-    monkeypatch.setattr(bundle_files, "export_torchscript", refuse)
+    monkeypatch.setattr(assembly, "export_torchscript", refuse)
     monkeypatch.setattr(publish, "write_bundle", watch)
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     again(words, tmp_path, Console(file=output, width=200))

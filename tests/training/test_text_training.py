@@ -14,6 +14,7 @@ from thinstack.training.loop.initial import start_from
 from thinstack.training.loop.measuring import own_trees, take_own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
+from thinstack.training.task import Step
 from thinstack.training.tasks.texts.loss import near_classes, text_losses
 
 
@@ -34,7 +35,7 @@ def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder, head):
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
     take_own_trees(model, datasets.train)
     batch = minibatch(datasets.train[:5], ["self"] * 5)
-    (loss, parsing), counts = text_losses(model, batch, recipe.training)
+    (loss, parsing), counts = text_losses(Step(model, batch, recipe.training))
     expected = 0.0
     for text, example in zip(datasets.items[0], datasets.train[:5], strict=False):
         scores = model(model.inputs(example.trees["self"].forest))["root_scores"].detach().numpy()
@@ -56,7 +57,7 @@ def test_neighbours_of_a_class_get_a_share_of_its_target(folder):
     losses = []
     for targets, share in ((batch.targets, 0.0), (1 - batch.targets, 0.0), (batch.targets, 0.2)):
         batch = batch._replace(targets=targets)
-        found = text_losses(model, batch, recipe.training, neighbours=share)
+        found = text_losses(Step(model, batch, recipe.training), neighbours=share)
         losses.append(float(found[0][0].detach()))
     assert losses[2] == pytest.approx(0.8 * losses[0] + 0.2 * losses[1], rel=1e-5)
 
@@ -72,7 +73,7 @@ def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder):
         other.head.linear.weight.normal_(0, 9)
     batch = minibatch(datasets.train[:4], ["gold"] * 4)
     with_it, without = (
-        recipe.task.loss(model, batch, recipe.training, start, 1)[0][0].item()
+        recipe.task.loss(Step(model, batch, recipe.training, start))[0][0].item()
         for start in (other, None)
     )
     p, q = (

@@ -16,14 +16,15 @@ import thinstack
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import spans_of
 from thinstack.errors import ConfigError, DataError
-from thinstack.evaluate.vector_figures import nearest_figures
+from thinstack.evaluate.figures import nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import run_recipe
+from thinstack.training.task import Step
 from thinstack.training.tasks.vectors import encoder as encoders
 from thinstack.training.tasks.vectors.encoder import StringEncoder, TeacherTable
-from thinstack.training.tasks.vectors.loss import mean_losses, similarity_loss
+from thinstack.training.tasks.vectors.learning import mean_losses, similarity_loss
 from thinstack.training.tasks.vectors.phrases import draw_nodes, parse, read_texts
 
 STRINGS = ["good film", "the plot is bad", "dull", "fine", "the film is lovely", "awful plot"]
@@ -193,7 +194,7 @@ def test_without_a_tree_a_phrase_is_the_mean_of_its_words(data):
     rows[1, 12:16] = words[2]
     teacher = torch.eye(2, SIZE)
     expected = similarity_loss(model.vectors(rows), teacher, chosen.task)
-    (loss, _), (cases, _) = mean_losses(model, batch, teacher, chosen.task)
+    (loss, _), (cases, _) = mean_losses(Step(model, batch, chosen.training), teacher, chosen.task)
     torch.testing.assert_close(loss / cases, expected)
 
 

@@ -11,7 +11,7 @@ from thinstack.core.cell import Cell
 from thinstack.core.head import TaskHead
 from thinstack.core.parser import Parser
 from thinstack.errors import BundleError, ExportError, ThinstackError
-from thinstack.testing import export_checks, head_checks, plugin_checks, tree_checks
+from thinstack.testing import export_checks, plugin_checks, tree_checks
 from thinstack.testing.subject import CellSubject, HeadSubject, ParserSubject
 
 Tested = TypeVar("Tested", CellSubject, HeadSubject, ParserSubject)
@@ -128,10 +128,10 @@ HEAD_CHECKS: dict[str, HeadCheck] = _checks(
     HeadSubject,
     *OF_ANY_PLUGIN,
     plugin_checks.rows_are_independent,
-    head_checks.loss_is_a_sum,
-    head_checks.unlabelled_rows,
-    head_checks.soft_labels,
-    head_checks.scaled_logits,
+    plugin_checks.loss_is_a_sum,
+    plugin_checks.unlabelled_rows,
+    plugin_checks.soft_labels,
+    plugin_checks.scaled_logits,
     export_checks.torchscript,
     export_checks.onnx,
 )

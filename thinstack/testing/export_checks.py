@@ -20,8 +20,7 @@ from thinstack.core.parser import Parser
 from thinstack.errors import needs_extra
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.manager import manager
-from thinstack.testing.comparison import require_alike
-from thinstack.testing.method import Draw, Method
+from thinstack.testing.method import Draw, Method, require_alike
 from thinstack.testing.subject import CellSubject, Subject
 
 ROWS = (7, 1, 0)

@@ -5,10 +5,9 @@ import numpy as np
 import torch
 
 from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
-from thinstack.testing import recursion
-from thinstack.testing.comparison import gradients_of, require_alike, weighted_sum
+from thinstack.testing import forests
 from thinstack.testing.forests import batch_of, by_depth, by_recursion, random_forest, schedule_of
-from thinstack.testing.method import Draw
+from thinstack.testing.method import Draw, gradients_of, require_alike, weighted_sum
 from thinstack.testing.subject import CellSubject
 
 # Numbers of nodes of trees.
@@ -48,7 +47,7 @@ def top_down(subject: CellSubject) -> None:
         schedule = schedule_of(forest, 0)
         rows = torch.cat([schedule.leaves, schedule.inner])
         results = in_node_order(TopDown(cell)(inputs[rows], schedule), schedule)
-        states = recursion.encode_top_down(cell, forest, inputs)
+        states = forests.encode_top_down(cell, forest, inputs)
         expected = torch.cat([cell.output(state) for state in states])
         require_alike([results], [expected], f"trees of {sizes} nodes from the root down")
 

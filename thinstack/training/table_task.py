@@ -7,7 +7,6 @@ from pathlib import Path
 
 from thinstack.data.files.paths import FilePath, in_resolved_folder
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_kinds import named_separator
 from thinstack.data.trees.pairs import TABLE
 from thinstack.errors import DataError, InputError
 from thinstack.plugins.manager import manager
@@ -81,8 +80,7 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
     }
     share = {} if options.dev is not None else {"dev_share": 0.1}
     data = DataConfig.parse({"train": path.name, **files, **share}, source=source)
-    task = kind.parse(fields, source=source)
-    return data, task.model_copy(update={"separator": _separator(data, options, inputs)})
+    return data, kind.parse(fields, source=source)
 
 
 def _kind(table: Table, columns: Sequence[str], options: TableOptions) -> type[TableTask]:
@@ -150,19 +148,3 @@ def _name_in(folder: Path, file: Path) -> str:
     """The name of a file as a recipe whose files are in `folder` has it."""
     path = in_resolved_folder(file)
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
-
-
-def _separator(data: DataConfig, options: TableOptions, inputs: Inputs) -> str | None:
-    """The separator that a recipe names: of all its tables, if the names of these do not tell it.
-    Where it is not the same in all, it is found whenever they are read."""
-    if options.separator is not None:
-        return options.separator
-    pairs: set[tuple[str | None, str]] = set()
-    for name in (data.train, data.dev, data.test):
-        if name and not name.endswith(".spacy"):
-            with suppress(DataError):  # Its reader says why it cannot be read.
-                if dialect := options.table(inputs.table(name)).dialect:
-                    pairs.add((named_separator(name), dialect.separator))
-    separators = {separator for _, separator in pairs}
-    by_name = all(named == separator for named, separator in pairs)
-    return None if by_name or len(separators) > 1 else separators.pop()

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import SerializeAsAny
 
@@ -35,6 +35,19 @@ if TYPE_CHECKING:
 
 Losses = tuple[tuple["Tensor", "Tensor"], tuple[int, int]]
 """The losses of a task and of a parser, and over how many cases each is a sum."""
+
+
+class Step(NamedTuple):
+    """What a step of training learns from: a `batch`, by a `model`, with the settings `training`.
+
+    `initial` is the model where learning started, if the task `keeps_start`. `epoch` counts from 1.
+    """
+
+    model: "Model"
+    batch: "Minibatch"
+    training: "TrainingConfig"
+    initial: "Model | None" = None
+    epoch: int = 1
 
 
 class Task(Named):
@@ -91,16 +104,10 @@ class Task(Named):
 
     @abstractmethod
     def examples(
-        self,
-        items: Sequence[Any],
-        vocabulary: "Vocabulary",
-        recipe: "Recipe",
-        *,
-        reads: str,
-        file: Path,
+        self, items: Sequence[Any], vocabulary: "Vocabulary", recipe: "Recipe", reads: str
     ) -> list["Example"]:
-        """The examples of the items of a `file`, with the right answers for a task head that
-        `reads` nodes, roots or pairs."""
+        """The examples of the items of a file, with the right answers for a task head that `reads`
+        nodes, roots or pairs."""
 
     def made_examples(
         self,
@@ -188,22 +195,12 @@ class Task(Named):
         """Whether `loss` reads the model where learning started."""
         return False
 
-    def loss(
-        self,
-        model: "Model",
-        batch: "Minibatch",
-        training: "TrainingConfig",
-        initial: "Model | None",
-        epoch: int,
-    ) -> Losses:
-        """The summed losses of the task and of a parser, and the numbers of their cases.
-
-        `initial`: the model where learning started, if `keeps_start`. `epoch`: from 1. By default
-        it is the loss of the head over all targets.
-        """
+    def loss(self, step: Step) -> Losses:
+        """The summed losses of the task and of a parser, and the numbers of their cases. By default
+        it is the loss of the head over all targets."""
         from thinstack.training.loop.losses import joint_losses
 
-        return joint_losses(model, batch, training)
+        return joint_losses(step)
 
     # -- measuring
 

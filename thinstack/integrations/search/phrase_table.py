@@ -1,7 +1,6 @@
 """The phrases of an index as columns: their vectors, polarity, and where texts mention them."""
 
 from array import array
-from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,48 +12,8 @@ from thinstack.runtime.phrase import Nodes
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 
-BLOCK: Final = 1 << 14
-"""Vectors that are stored side by side, and compared with a query at a time."""
-
-
-class VectorBlocks:
-    """Vectors (P, D) of half precision, in blocks that stay where they are while more come."""
-
-    def __init__(self, width: int, blocks: Sequence[NDArray[np.float16]] = ()):
-        self.width, self._blocks = width, list(blocks)
-        self._size = sum(map(len, self._blocks))
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[NDArray[np.float16]]:
-        """The vectors, `BLOCK` at a time."""
-        for start, block in zip(range(0, self._size, BLOCK), self._blocks, strict=True):
-            yield block[: self._size - start]
-
-    def __getitem__(self, number: int) -> NDArray[np.float16]:
-        vector: NDArray[np.float16] = self._blocks[number // BLOCK][number % BLOCK]
-        return vector
-
-    def cut(self, size: int) -> None:
-        """Forget all but so many vectors."""
-        del self._blocks[-(-size // BLOCK) :]
-        self._size = size
-
-    def append(self, rows: NDArray[np.float16]) -> None:
-        """Store further vectors (R, D)."""
-        while len(rows):
-            place = self._size % BLOCK
-            if not place:
-                self._blocks.append(np.empty((BLOCK, self.width), np.float16))
-            elif len(self._blocks[-1]) < BLOCK:  # that of a file, which ends with its vectors
-                block = np.empty((BLOCK, self.width), np.float16)
-                block[:place] = self._blocks[-1]
-                self._blocks[-1] = block
-            some = rows[: BLOCK - place]
-            self._blocks[-1][place : place + len(some)] = some
-            self._size += len(some)
-            rows = rows[len(some) :]
+NUMBERS: Final = {"polarity": "f", "sides": "b", "mentions": "i", "sentences": "i"}
+"""The columns of numbers of a table, with the typecodes of their arrays."""
 
 
 class Mentions(NamedTuple):
@@ -96,8 +55,9 @@ class PhraseTable:
         texts, ids: T texts and what the user has given with each, as JSON.
     """
 
-    def __init__(self, width: int, blocks: Sequence[NDArray[np.float16]] = ()):
-        self.vectors = VectorBlocks(width, blocks)
+    def __init__(self, width: int, vectors: NDArray[np.float16] | None = None):
+        self.width = width
+        self._vectors = np.empty((0, width), np.float16) if vectors is None else vectors
         self.polarity, self.sides = array("f"), array("b")
         self.mentions, self.sentences = array("i"), array("i")
         self.texts, self.ids = list[str](), list[str]()
@@ -105,14 +65,27 @@ class PhraseTable:
         self._by_phrase: Mentions | None = None
 
     def __len__(self) -> int:
-        return len(self.vectors)
+        return len(self.polarity)
+
+    @property
+    def vectors(self) -> NDArray[np.float16]:
+        return self._vectors[: len(self)]
+
+    def _append(self, rows: NDArray[np.float16]) -> None:
+        """Store vectors (R, D), in an array with room for more."""
+        size = len(self)
+        if size + len(rows) > len(self._vectors):
+            grown = np.empty((2 * size + len(rows), self.width), np.float16)
+            grown[:size] = self.vectors
+            self._vectors = grown
+        self._vectors[size : size + len(rows)] = rows
 
     def add(self, result: Result, id: str) -> None:
         """Store a text, and the phrases of its sentences. Nothing of it is stored if an error or
         Ctrl-C comes in between."""
         columns: list[Any] = [self.polarity, self.sides, self.mentions, self.sentences]
         columns += self.texts, self.ids
-        sizes, size = [len(column) for column in columns], len(self)
+        sizes = [len(column) for column in columns]
         try:
             for sentence in result.sentences:
                 self._add_sentence(result.text, sentence)
@@ -121,7 +94,6 @@ class PhraseTable:
         except BaseException:
             for column, before in zip(columns, sizes, strict=True):
                 del column[before:]
-            self.vectors.cut(size)
             self._numbers = self._by_phrase = None
             raise
 
@@ -129,22 +101,22 @@ class PhraseTable:
         numbers, new, place = self.numbers, list[int](), len(self.sentences) // 3
         self._by_phrase = None
         for node, start, end in phrases_of(sentence):
-            key, number = likeness(text[start:end]), len(self.vectors) + len(new)
+            key, number = likeness(text[start:end]), len(self) + len(new)
             number = numbers.setdefault(key, number)
-            if number == len(self.vectors) + len(new):
+            if number == len(self) + len(new):
                 new.append(node)
             self.mentions.extend((number, place, start, end))
         end = sentence.start + len(sentence.text)
         self.sentences.extend((len(self.texts), sentence.start, end))
         nodes, vectors = Nodes(sentence), sentence.vectors
         assert vectors is not None
+        self._append(vectors[new])
         if sentence.view.polarity is None:
             self.polarity.extend([float("nan")] * len(new))
             self.sides.extend([0] * len(new))
         else:
             self.polarity.extend(nodes.polarity[node] or 0.0 for node in new)
             self.sides.extend(nodes.sides[node] for node in new)
-        self.vectors.append(vectors[new])
 
     @property
     def numbers(self) -> dict[str, int]:

@@ -1,18 +1,15 @@
-"""The phrases of an index in the order of their scores for a query: exactly, or by a graph of
-nearest neighbours."""
+"""The phrases of an index in the order of their scores for a query, and which of them are hits."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.errors import needs_extra
-from thinstack.integrations.search.phrase_table import PhraseTable, VectorBlocks
+from thinstack.integrations.report.terms import said_phrase
+from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
 from thinstack.runtime.vectors import SIGN_WEIGHT
-
-EXACT: Final = 1_000_000
-"""Phrases that are compared one by one; more are looked for in a graph, if there is one."""
 
 _TOGETHER: Final = 512  # vectors, whose floats stay in the processor's cache
 _SIGN_AND_REST: Final = np.int32(-0x70002000)  # 0x8fffe000: all but the copies of the sign
@@ -27,23 +24,21 @@ def signs(polarity: NDArray[np.float32]) -> NDArray[np.float32]:
     return column
 
 
-def cosines(vectors: VectorBlocks, query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine (P,) of each vector with a query (D,).
+def cosines(vectors: NDArray[np.float16], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The cosine (P,) of each vector (P, D) with a query (D,).
 
     Halves become floats by their bits, which is three times as fast as numpy's `astype`. Moved by
     13 places, and without copies of the sign, they are the number times 2**-112.
     """
     cosines = np.empty(len(vectors), np.float32)
-    bits = np.empty((_TOGETHER, vectors.width), np.int32)
-    scaled, place = query * np.float32(2.0**112), 0
-    for block in vectors:
-        for start in range(0, len(block), _TOGETHER):
-            rows = block[start : start + _TOGETHER]
-            some = bits[: len(rows)]
-            np.left_shift(rows.view(np.int16), 13, out=some, casting="same_kind", dtype=np.int32)
-            np.bitwise_and(some, _SIGN_AND_REST, out=some)
-            cosines[place : place + len(rows)] = some.view(np.float32) @ scaled
-            place += len(rows)
+    bits = np.empty((_TOGETHER, vectors.shape[1]), np.int32)
+    scaled = query * np.float32(2.0**112)
+    for start in range(0, len(vectors), _TOGETHER):
+        rows = vectors[start : start + _TOGETHER]
+        some = bits[: len(rows)]
+        np.left_shift(rows.view(np.int16), 13, out=some, casting="same_kind", dtype=np.int32)
+        np.bitwise_and(some, _SIGN_AND_REST, out=some)
+        cosines[start : start + len(rows)] = some.view(np.float32) @ scaled
     return cosines
 
 
@@ -58,32 +53,25 @@ def best_first(scores: NDArray[np.float32]) -> Iterator[int]:
         yield from order[scores[order] > -np.inf].tolist()
 
 
-class Graph:
-    """A graph over the vectors and signs of phrases, which finds most of the nearest without
-    looking at all. Raises MissingExtraError without usearch."""
+class Places:
+    """The places of hits. None overlaps another, and no two hits say the same."""
 
-    def __init__(self, width: int):
-        with needs_extra("index", "usearch"):
-            from usearch.index import Index
-        self._index = Index(ndim=width + 1, metric="ip", dtype="f16", expansion_add=64)
+    def __init__(self, mentions: Mentions, table: PhraseTable):
+        self._mentions, self._table = mentions, table
+        self._taken = defaultdict[int, list[tuple[int, int]]](list)
+        self._said = set[str]()
 
-    def extend(self, table: PhraseTable) -> None:
-        """Take in the phrases that a table has beyond those that are in."""
-        column, stop = signs(table.column("polarity")), 0
-        for block in table.vectors:
-            start, stop = max(stop, len(self._index)), stop + len(block)
-            if start < stop:
-                rows = np.hstack([block[start - stop :], column[start:stop, None]])
-                self._index.add(np.arange(start, stop), rows.astype(np.float16))
-
-    def best_first(self, query: NDArray[np.float32]) -> Iterator[int]:
-        """Phrases, the highest inner products with a vector and its sign (D + 1,) first."""
-        count, seen = _FIRST, set[int]()
-        while len(seen) < len(self._index):
-            keys = self._index.search(query, min(count, len(self._index))).keys.tolist()
-            new = [key for key in keys if key not in seen]
-            if not new:
-                return
-            yield from new
-            seen.update(new)
-            count *= 4
+    def take(self, number: int) -> tuple[int, int, int] | None:
+        """The sentence of the first free mention of a phrase, and its characters in the text. None
+        if there is none, or another hit says the same."""
+        said = said_phrase(self._table.phrase(number))
+        if said in self._said:
+            return None
+        first, last = self._mentions.starts[number : number + 2].tolist()
+        for place in range(first, last):
+            sentence, start, end = self._mentions.places[place].tolist()
+            if all(end <= begun or ended <= start for begun, ended in self._taken[sentence]):
+                self._taken[sentence].append((start, end))
+                self._said.update([said] if said else ())
+                return sentence, start, end
+        return None

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from thinstack._lazy import lazy
 
 if TYPE_CHECKING:
-    from thinstack.integrations.spacy.aspects_component import TreeAspects
+    from thinstack.integrations.spacy.aspects_component import TreeAspects, about, aspects
     from thinstack.integrations.spacy.component import TreeSentiment
-    from thinstack.integrations.spacy.doc_aspects import about, aspects
     from thinstack.integrations.spacy.doc_results import Results, predictions, results
     from thinstack.integrations.spacy.trees import (
         constituency_tree,
@@ -21,9 +20,8 @@ else:
     __getattr__ = lazy(
         __name__,
         {
-            "integrations.spacy.aspects_component": "TreeAspects",
+            "integrations.spacy.aspects_component": "TreeAspects about aspects",
             "integrations.spacy.component": "TreeSentiment",
-            "integrations.spacy.doc_aspects": "about aspects",
             "integrations.spacy.doc_results": "Results predictions results",
             "integrations.spacy.trees": "constituency_tree constituency_trees dependency_tree "
             "dependency_trees",

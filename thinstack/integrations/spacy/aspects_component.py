@@ -1,25 +1,112 @@
 """`tree_aspects`, a spaCy component: what is said of what.
 
-It is a `tree_sentiment` that shows other things of its results: `doc.spans["aspects"]` and the
-attributes of `thinstack.integrations.spacy.doc_aspects`. `doc.cats` stays as it is. docs/spacy.md
-describes its settings.
+It is a `tree_sentiment` that shows other things of its results: `doc.spans["aspects"]`, and the
+attributes `Doc._.aspects` and `Span._.about`. `doc.cats` stays as it is. docs/spacy.md describes
+its settings and attributes. All of it comes from the `Result` that the component has left
+(`thinstack.integrations.spacy.stored`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from thinstack.bundle.opening import SEPARATE
 from thinstack.core.config import Device
 from thinstack.errors import InputError, shown
 from thinstack.integrations.spacy.component import Source, TreeSentiment
-from thinstack.integrations.spacy.doc_aspects import register_aspects
-from thinstack.integrations.spacy.span_groups import AspectGroup
+from thinstack.integrations.spacy.doc_results import register, sentences_around
+from thinstack.integrations.spacy.places import span_around
+from thinstack.integrations.spacy.span_groups import Marked, PhraseGroup
+from thinstack.integrations.spacy.stored import stored_of
+from thinstack.runtime import aspects as runtime
+from thinstack.runtime.aspects import Aspect, about_place
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
+
+
+def aspects(doc: Doc, name: str | None = None) -> list[dict[str, Any]]:
+    """The aspects of a Doc, in the order of the text: of the terms that the component `name` was
+    asked for, or else of those that its model finds. Without a name, it is the component
+    `tree_aspects`, or else the last one of its kind.
+
+    Each is a dict ready for JSON. It has `start` and `end` (tokens), `start_char`, `end_char`,
+    `text`, `label`, `polarity`, `scores` and `because`. That is None, or the first five of these of
+    the phrase that decides. An aspect that was asked for also has `asked`.
+
+    A Doc that no component has seen has no aspects. Raises UnknownNameError if only other
+    components have left results on the Doc, and InputError if `name` is one whose model finds no
+    terms.
+    """
+    return [_listed(doc, aspect) for aspect in aspects_of(doc, name)]
+
+
+def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
+    """What the sentence of a span says of it, as one of `aspects`; `name` is as there.
+
+    None for a span of white space, for one that reaches over several sentences, and if no component
+    has seen the Doc. Raises UnknownNameError as `aspects` does, and InputError for a span that was
+    made before tokens were merged or split.
+    """
+    stored = stored_of(span.doc, name, "tree_aspects")
+    sentences, place = sentences_around(span, stored.result.sentences if stored else ())
+    if len(sentences) != 1:
+        return None
+    (sentence,) = sentences
+    aspect = about_place(sentence, *place, finds=sentence.terms is not None)
+    if aspect is None:
+        return None
+    listed = _listed(span.doc, aspect)
+    listed.pop("asked", None)  # its own text
+    return listed
+
+
+def aspects_of(doc: Doc, name: str | None = None) -> list[Aspect]:
+    """The aspects of a Doc, whose `start` and `end` are characters of it. Raises as `aspects`."""
+    stored = stored_of(doc, name, "tree_aspects")
+    sentences = stored.result.sentences if stored else ()
+    if not (stored and sentences):
+        return []
+    finds = sentences[0].terms is not None
+    if stored.about is None:
+        return list(runtime.aspects(sentences, finds=finds))
+    return runtime.about(sentences, stored.result.view, stored.about, finds=finds)
+
+
+def register_aspects() -> None:
+    """Make the attributes known to spaCy. Raises ConfigError if something else has taken one of
+    their names."""
+    of_doc, of_span = {"getter": aspects}, {"getter": about}
+    register("tree_aspects", [(Doc, "aspects", of_doc), (Span, "about", of_span)])
+
+
+def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:
+    """An aspect as `aspects` lists it."""
+    data = aspect.to_dict()
+    because = data["because"]
+    listed = _placed(doc, data)
+    listed |= {key: value for key, value in data.items() if key not in ("text", "start", "end")}
+    return listed | {"because": None if because is None else _placed(doc, because)}
+
+
+def _placed(doc: Doc, data: dict[str, Any]) -> dict[str, Any]:
+    """Where something stands, by the tokens around it and by its characters; and its text."""
+    start, end = data["start"], data["end"]
+    tokens = span_around(doc, start, end)
+    place = {"start": tokens.start, "end": tokens.end, "start_char": start, "end_char": end}
+    return place | {"text": data["text"]}
+
+
+class AspectGroup(PhraseGroup):
+    """The aspects that have a label, each under it, by a component `tree_aspects`. Otherwise it is
+    as a `PhraseGroup`."""
+
+    def _marked(self, doc: Doc) -> Iterator[Marked]:
+        for aspect in aspects_of(doc, self._component):
+            if aspect.label is not None:
+                yield (aspect.start, aspect.end), aspect.label, aspect.scores[aspect.label]
 
 
 class TreeAspects(TreeSentiment):

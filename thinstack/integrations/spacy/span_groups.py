@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import registry
 
-from thinstack.integrations.spacy.doc_aspects import aspects_of
 from thinstack.integrations.spacy.doc_results import predictions, word_places
 from thinstack.runtime.highlights import marked_phrases, neutral_of
 
@@ -97,16 +96,6 @@ class PhraseGroup(SpanGroup):
                 label = sentence.label_ids[node]
                 score = float(sentence.node_scores[node, label])
                 yield (start, end), sentence.labels[label], score
-
-
-class AspectGroup(PhraseGroup):
-    """The aspects that have a label, each under it, by a component `tree_aspects`. Otherwise it is
-    as a `PhraseGroup`."""
-
-    def _marked(self, doc: Doc) -> Iterator[Marked]:
-        for aspect in aspects_of(doc, self._component):
-            if aspect.label is not None:
-                yield (aspect.start, aspect.end), aspect.label, aspect.scores[aspect.label]
 
 
 registry.displacy_colors.register("thinstack", func=COLOURS)

@@ -1,24 +1,177 @@
 """`tree_vectors`, a spaCy component: a vector of every Doc, span and token.
 
 It is a `tree_sentiment` that shows other things of its results: `vector`, `has_vector`,
-`vector_norm` and `similarity` of the Doc, of its spans and of its tokens, by
-`thinstack.integrations.spacy.doc_vectors`. `doc.cats` stays as it is. docs/vectors.md describes its
-settings.
+`vector_norm` and `similarity` of the Doc, of its spans and of its tokens, by spaCy's hooks.
+`doc.cats` stays as it is. docs/vectors.md describes its settings.
+
+All of it comes from the `Result` that the component has left
+(`thinstack.integrations.spacy.stored`). spaCy does not pass hooks on with a Doc: `attach` sets them
+again. Where they are gone and spaCy has no other vectors, it reads the tensor of the Doc, and that
+raises InputError.
 """
 
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
-from spacy.tokens import Doc
+import numpy as np
+import srsly  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+from spacy.tokens import Doc, Span, Token
 
 from thinstack.bundle.opening import SEPARATE
 from thinstack.core.config import Device
 from thinstack.errors import InputError, shown
 from thinstack.integrations.spacy.component import Source, TreeSentiment
-from thinstack.integrations.spacy.doc_vectors import DocVectors
+from thinstack.integrations.spacy.doc_results import sentences_around, words_between
 from thinstack.integrations.spacy.pipe import check_docs
+from thinstack.integrations.spacy.stored import Stored, stored_of
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
+from thinstack.runtime.span_vectors import vector_across
+
+_MARK: Final = np.uint32(0x7FC07EE5)
+"""The bits of the NaN in the tensor of a Doc that only hooks give vectors to."""
+
+
+@dataclass(frozen=True)
+class DocVectors:
+    """The vectors that the component `name` left on Docs, as spaCy asks for them.
+
+    The `component` runs its model for a span that is no phrase. Without it, as in a pickle, such a
+    span is an InputError.
+    """
+
+    name: str
+    component: "TreeVectors | None" = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return DocVectors, (self.name,)
+
+    def attach(self, doc: Doc) -> None:
+        """Set the hooks of a Doc. Raises InputError if it holds no vectors of the component."""
+        self._stored(doc)
+        names = ("vector", "has_vector", "similarity")
+        hooks = {name: getattr(self, name) for name in names}
+        for place in (doc.user_hooks, doc.user_span_hooks, doc.user_token_hooks):
+            place.update(hooks)
+        # Not of spans: if they have this hook, spaCy calls that of "vector" in its place.
+        doc.user_hooks["vector_norm"] = doc.user_token_hooks["vector_norm"] = self.vector_norm
+        if not doc.tensor.size:
+            doc.tensor = np.full((len(doc), 1), _MARK).view("<f4").view(_Detached)
+
+    def vector(self, x: Doc | Span | Token) -> NDArray[np.float32]:
+        """The vector (D,), of length 1, of a Doc, of any span or of a token. Raises InputError for
+        one without words, which `has_vector` tells."""
+        vector = self._vector(x)
+        if vector is None:
+            raise InputError(
+                f"{self.name}: {shown(x.text, 60)} has no words, and so no vector: ask its "
+                "has_vector first"
+            )
+        return vector
+
+    def has_vector(self, x: Doc | Span | Token) -> bool:
+        """Whether there are words."""
+        stored = self._stored(x.doc)
+        return bool(stored.result.sentences if isinstance(x, Doc) else self._places(x, stored))
+
+    def vector_norm(self, x: Doc | Token) -> float:
+        """The length of a vector; 0 without words."""
+        return float(self.has_vector(x))
+
+    def similarity(self, x: Doc | Span | Token, other: Any) -> float:
+        """The cosine of two vectors. Raises InputError for what has none, for what `tree_vectors`
+        has not read, and for what another model has."""
+        of = other.doc if isinstance(other, Doc | Span | Token) else None
+        hook = None if of is None else of.user_hooks.get("vector")
+        vectors = getattr(hook, "__self__", None)
+        if of is None or not isinstance(vectors, DocVectors):
+            raise InputError(
+                f"{self.name}: expected a Doc, a span or a token with vectors of the component, "
+                f"found {shown(other, 60)}: compare with nlp(text); or, if its Doc was read, "
+                f"{_attach(self.name)}"
+            )
+        mine, others = self._stored(x.doc).model, vectors._stored(of).model
+        if mine != others:
+            raise InputError(
+                f"{self.name}: vectors of the model {mine:.12} cannot be compared with those of "
+                f"{others:.12}: read both texts with the same model"
+            )
+        return float(self.vector(x) @ vectors.vector(other))
+
+    def _vector(self, x: Doc | Span | Token) -> NDArray[np.float32] | None:
+        stored = self._stored(x.doc)
+        if isinstance(x, Doc):
+            return stored.result.vector
+        places = self._places(x, stored)
+        sentences = stored.result.sentences
+        if len(places) == len(sentences) and all(
+            words == (0, len(sentence.words)) for sentence, words in places
+        ):
+            return stored.result.vector
+        return vector_across(places, lambda: self._predictor(stored)) if places else None
+
+    def _places(self, x: Span | Token, stored: Stored) -> list[Any]:
+        """The sentences of a span or token, and its words [start, end) in each."""
+        span = x.doc[x.i : x.i + 1] if isinstance(x, Token) else x
+        around, place = sentences_around(span, stored.result.sentences)
+        pairs = [(sentence, words_between(sentence, *place)) for sentence in around]
+        return [(sentence, (start, end)) for sentence, (start, end) in pairs if start < end]
+
+    def _predictor(self, stored: Stored) -> Any:
+        problem = f"{self.name}: this span is no phrase of a tree, and takes the model"
+        if self.component is None:
+            raise InputError(f"{problem}: {_attach(self.name)} first")
+        predictor = self.component.predictor
+        digest = predictor.bundle.manifest.digest
+        if digest != stored.model:
+            problem += f" {stored.model:.12} that read the Doc, found {digest:.12}"
+            raise InputError(f"{problem}: run the pipeline on its text again")
+        return predictor
+
+    def _stored(self, doc: Doc) -> Stored:
+        stored = stored_of(doc, self.name)
+        if stored is None or any(one.vectors is None for one in stored.result.sentences):
+            raise InputError(
+                f"{self.name}: this Doc holds no vectors: run the pipeline on its text"
+            )
+        return stored
+
+
+class _Detached(np.ndarray):
+    """The tensor (N, 1) of a Doc of N tokens whose hooks give its vectors. spaCy asks it for those
+    where the hooks are gone."""
+
+    def mean(self, *_: Any, **__: Any) -> Any:
+        raise _gone()
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int):
+            raise _gone()
+        return super().__getitem__(place)
+
+
+def _gone() -> InputError:
+    return InputError(
+        "this Doc has lost the hooks that give its vectors, because spaCy does not pass them on "
+        f"with it: {_attach('tree_vectors')}, or run the pipeline on its text"
+    )
+
+
+def _attach(name: str) -> str:
+    return f"call nlp.get_pipe({name!r}).attach(doc)"
+
+
+def _unpacked(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
+    """For msgpack, by which spaCy reads Docs."""
+    value = value if chain is None else chain(value)
+    column = isinstance(value, np.ndarray) and value.dtype == np.float32 and value.shape[1:] == (1,)
+    return value.view(_Detached) if column and (value.view(np.uint32) == _MARK).all() else value
+
+
+srsly.msgpack_decoders.register("thinstack", func=_unpacked)
 
 
 class TreeVectors(TreeSentiment):

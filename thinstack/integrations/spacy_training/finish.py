@@ -16,7 +16,7 @@ from thinstack.errors import InputError
 from thinstack.export.quantize import Quantize
 from thinstack.integrations.show.outline import as_text
 from thinstack.integrations.spacy_training.text_learner import RESUME_FILES
-from thinstack.training.publish.bundle_files import bundle_files
+from thinstack.training.publish.assembly import bundle_files
 
 FACTORY = "tree_classifier"
 _PIPELINE_FILES = ("config.cfg", "meta.json")

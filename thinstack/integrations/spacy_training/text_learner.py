@@ -27,12 +27,16 @@ from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch
-from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.initial import first_leaves, initial_model
+from thinstack.training.loop.learner import (
+    Learner,
+    load_optimizers,
+    optimizer_tensors,
+    process_settings,
+)
 from thinstack.training.loop.measuring import take_own_trees
-from thinstack.training.loop.optimizers import load_optimizers, optimizer_tensors
 from thinstack.training.recipe import DataConfig, TrainingConfig
-from thinstack.training.task import AnyTask, Task
+from thinstack.training.task import AnyTask, Step, Task
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
 
@@ -173,7 +177,7 @@ class TextLearner:
         batch = minibatch(examples, [source] * len(examples))
         model.train()
         initial = self._learner.initial
-        (total, _), _ = self.task.loss(model, batch, self.training, initial, 1)
+        (total, _), _ = self.task.loss(Step(model, batch, self.training, initial))
         loss: torch.Tensor = total / batch.size
         self._learner.learn(loss)
         if not math.isfinite(value := float(loss.detach())):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from thinstack.bundle import Bundle
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
-from thinstack.errors import DataError
+from thinstack.errors import DataError, TreeError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.inputs import Inputs
@@ -96,21 +97,18 @@ def load_datasets(
     learnt = [tree.tree.tree.words for tree in taught] or _sentences(task, train)
     words = (word for sentence in learnt for word in sentence)
     vocabulary, table, weights = task.leaves(recipe, data, train, words, width, start)
-    files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
-    tested = []
-    if recipe.data.test is not None:
-        tested = _read(recipe.data.test, recipe, inputs, convert, skipped)
-    parts = zip(
-        ([] if taught else train, held, dev, tested), (*files, recipe.data.test or ""), strict=True
-    )
-    train_examples, aside, reported, measured = (
-        task.examples(part, vocabulary, recipe, reads=reads, file=data / file)
-        for part, file in parts
-    )
-    sources = (*recipe.training.sources, *recipe.measured_trees)
-    train_examples += taught_examples(
-        taught, vocabulary, recipe.model, reads, sources, data / files[0]
-    )
+    files, sources = recipe.data, (*recipe.training.sources, *recipe.measured_trees)
+    tested = _read(files.test, recipe, inputs, convert, skipped) if files.test is not None else []
+    with _in_file(data / files.train):
+        train_examples, aside = (
+            task.examples(part, vocabulary, recipe, reads)
+            for part in ([] if taught else train, held)
+        )
+        train_examples += taught_examples(taught, vocabulary, recipe.model, reads, sources)
+    with _in_file(data / (files.dev or files.train)):
+        reported = task.examples(dev, vocabulary, recipe, reads)
+    with _in_file(data / (files.test or "")):
+        measured = task.examples(tested, vocabulary, recipe, reads)
     treebank = None
     if any(lesson.anew for lesson in recipe.lessons):
         treebank = Treebank(
@@ -138,6 +136,15 @@ def load_datasets(
         start=start,
         test=measured,
     )
+
+
+@contextmanager
+def _in_file(path: Path) -> Iterator[None]:
+    """Say in which file a tree is that does not fit the model."""
+    try:
+        yield
+    except TreeError as error:
+        raise TreeError(error.message, source=str(path)) from None
 
 
 def _traced(recipe: Recipe, reported: Sequence[Example]) -> dict[str, Sequence[Example]]:

@@ -6,7 +6,6 @@ of a dynamic oracle (Cross & Huang 2016).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,14 +89,13 @@ def examples_of(
     config: ModelConfig,
     reads: str,
     sources: Sequence[str] = (),
-    file: Path | None = None,
 ) -> list[Example]:
     """The examples of trees with the labels (N,) of their nodes. `reads`: what the task head reads,
     "nodes" or "roots".
 
     Each of `sources` makes further binary trees of the words. They keep the labels of phrases that
     the gold tree has too. The trees of "self" are left to the model. Raises TreeError for a tree
-    that does not fit the model, with the `file` and the number of the tree, from 0.
+    that does not fit the model, with the number of the tree, from 0.
     """
     others_made = [source for source in sources if source not in ("gold", "self")]
     makers = {source: tree_maker(source) for source in others_made}
@@ -109,8 +107,7 @@ def examples_of(
             else:
                 gold = labelled_tree(tree, labels, vocabulary, config, reads)
         except TreeError as error:
-            source = None if file is None else str(file)
-            raise TreeError(f"tree {number}: {error}", source=source) from None
+            raise TreeError(f"tree {number}: {error}") from None
         others = {source: gold.over(make(tree.words)) for source, make in makers.items()}
         examples.append(Example({"gold": gold, **others}))
     return examples

@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 from thinstack.bundle.weights import load_state, state_of
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
-from thinstack.training.loop.optimizers import load_optimizers, optimizer_tensors
+from thinstack.training.loop.learner import load_optimizers, optimizer_tensors
 
 SCHEMA: Final = "1"
 """What files have in their metadata as `schema_version`, beside `state` and `sha256`."""

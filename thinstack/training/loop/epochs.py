@@ -20,14 +20,14 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, minibatch, minibatch_places, together
-from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_checkpoint, read_history, save_checkpoint
 from thinstack.training.loop.initial import initial_model
+from thinstack.training.loop.learner import Learner, lower_parser_rate, process_settings, set_rates
+from thinstack.training.loop.losses import check_precision, lower_precision
 from thinstack.training.loop.measuring import take_own_trees
-from thinstack.training.loop.optimizers import lower_parser_rate, set_rates
-from thinstack.training.loop.precision import check_precision, lower_precision
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Step
 
 Progress = Callable[[int, int, int], None]
 """Takes an epoch, how many of its examples are done, and how many there are."""
@@ -204,7 +204,7 @@ def _one_epoch(
         examples = [drawn.examples[place] for place in chosen]
         sources = [drawn.sources[place] for place in chosen]
         batch = minibatch(examples, sources, model.oracle if task.teaches_parser else None)
-        losses, counts = task.loss(model, batch, config, learner.initial, drawn.number)
+        losses, counts = task.loss(Step(model, batch, config, learner.initial, drawn.number))
         learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
         losses_so_far += torch.stack(losses).detach()
         cases += counts

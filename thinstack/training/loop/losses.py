@@ -1,34 +1,124 @@
-"""The loss of a task head over its targets, and beside it that of a parser."""
+"""The loss of a task head over its targets, and beside it that of a parser.
 
+They are computed in float32, or by torch's autocast in bfloat16. There, products and states have
+half precision. Weights, their gradients, optimisers, losses and evaluation stay in float32."""
+
+import time
+from functools import cache
+from timeit import Timer
 from typing import Any, Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
+from thinstack.core.cell import Cell
+from thinstack.core.fast import one_weight_gradient
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
+from thinstack.errors import ConfigError
 from thinstack.training.examples.example import Minibatch
-from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.task import Losses, Step
+
+ROUNDS: Final = 3
+PAYS: Final = 0.9
+"""A CPU is faster in bfloat16 if a step takes at most so many times its time in float32."""
+TOKENS, WIDTH, INSIDE = 256, 384, 1536  # of the step that is timed: half a layer of MiniLM
+LOWER: Final = "with torch.autocast('cpu', torch.bfloat16): loss = net(rows).sum()"
+STEPS: Final = ("net(rows).sum().backward()", f"{LOWER}\nloss.backward()")
+
+
+def joint_of(
+    model: Model, inputs: dict[str, Tensor], config: TrainingConfig, *, track: bool = True
+) -> Joint:
+    """The outputs of `model.joint(inputs, track)` in float32, computed in the precision of the
+    training. In the backward pass, each weight's gradient is one product."""
+    with lower_precision(model, config), one_weight_gradient():
+        joint = model.joint(inputs, track)
+    return Joint(joint.logits.float(), joint.choices.float(), joint.free)
+
+
+def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
+    """The context that computes in the precision of the training. For "auto", that is bfloat16 if
+    the device is faster in it and all cells take it."""
+    device, lower = model.embedding.table.device, config.precision == "bf16"
+    if config.precision == "auto":
+        lower = faster_in_bf16(device) and not _refusing(model)
+    return torch.autocast(device.type, torch.bfloat16, enabled=lower)
+
+
+def check_precision(model: Model, config: TrainingConfig) -> None:
+    """Raise ConfigError if bfloat16 is asked for, but a cell of the model does not compute in it or
+    the device only emulates it."""
+    if config.precision != "bf16":
+        return
+    if refusing := _refusing(model):
+        problem = f"the cell {refusing[0]} does not compute in it"
+        raise ConfigError(f"training.precision = 'bf16': {problem}; leave precision out")
+    device = model.embedding.table.device
+    if not has_bf16(device):
+        raise ConfigError(
+            f"training.precision = 'bf16': this {device.type.upper()} only emulates it, which is "
+            "many times slower than float32; leave precision out, or train on a GPU of compute "
+            "capability 8.0 or a CPU with AVX512_BF16 or AMX"
+        )
+
+
+def _refusing(model: Model) -> list[str]:
+    """The cells of a model that do not compute in bfloat16."""
+    cells = [part for part in model.modules() if isinstance(part, Cell)]
+    return [type(cell).__name__ for cell in cells if not cell.bf16]
+
+
+def has_bf16(device: torch.device) -> bool:
+    """Whether a device computes in bfloat16 and does not emulate it."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if not hasattr(torch.cpu, "get_capabilities"):  # as in torch 2.6
+        return torch.backends.cpu.get_cpu_capability() == "AVX512"
+    flags = torch.cpu.get_capabilities().items()
+    return any(name.endswith("bf16") and there for name, there in flags)
+
+
+def faster_in_bf16(device: torch.device) -> bool:
+    """Whether a device is faster in bfloat16 than in float32: a GPU that computes in it, or a CPU
+    that does and takes less time for a step. A process times its CPU once."""
+    return has_bf16(device) and (device.type == "cuda" or _pays_on_cpu())
+
+
+@cache
+def _pays_on_cpu() -> bool:
+    """Whether a feed-forward net of a transformer's layer, with its backward pass, takes less
+    processor time in bfloat16.
+
+    The flags of a CPU do not tell it. With AVX512_BF16 but no AMX, a layer takes half of the time
+    on some, and 1.4 times as long on others.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # on a busy machine, several would wait for one another
+    try:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            net = nn.Sequential(nn.Linear(WIDTH, INSIDE), nn.GELU(), nn.Linear(INSIDE, WIDTH))
+            names = {"torch": torch, "net": net, "rows": torch.rand(TOKENS, WIDTH)}
+            exact, lower = (Timer(step, timer=time.thread_time, globals=names) for step in STEPS)
+            rounds = [(exact.timeit(1), lower.timeit(1)) for _ in range(ROUNDS)]
+    finally:
+        torch.set_num_threads(threads)
+    return min(half for _, half in rounds) <= PAYS * min(full for full, _ in rounds)
+
 
 TINY: Final = 1e-30
 """The least mean probability of a class, so that it has a logarithm."""
 
 
-def joint_losses(
-    model: Model,
-    batch: Minibatch,
-    training: TrainingConfig,
-    root_weight: float = 0.0,
-    group_weight: float = 0.0,
-) -> Losses:
+def joint_losses(step: Step, root_weight: float = 0.0, group_weight: float = 0.0) -> Losses:
     """The losses of the head and of the transitions, (7) of Bowman et al. 2016, and over how many
     cases each is a sum. Without right transitions no parser learns. `root_weight`: as in
     `soft_labels`. `group_weight`: how much `group_loss` adds to the loss of the head."""
-    joint = joint_of(model, model.inputs(batch.forest), training)
+    model, batch = step.model, step.batch
+    joint = joint_of(model, model.inputs(batch.forest), step.training)
     loss, labelled = task_loss(model.head, joint.logits, batch, root_weight)
     if group_weight > 0:
         loss = loss + group_weight * group_loss(joint.logits, batch)

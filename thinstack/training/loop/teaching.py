@@ -153,13 +153,12 @@ def taught_examples(
     config: ModelConfig,
     reads: str,
     sources: Sequence[str] = (),
-    file: Path | None = None,
 ) -> list[Example]:
     """The examples of trees, as `examples_of` makes them, with their soft labels. If texts are
     trees over those of their sentences (`config.aggregation`), these are read by themselves. Other
     models read a text as one sentence."""
     treebank = [(one.tree.tree, one.tree.labels) for one in taught]
-    examples, labelled = examples_of(treebank, vocabulary, config, reads, sources, file), []
+    examples, labelled = examples_of(treebank, vocabulary, config, reads, sources), []
     for one, example in zip(taught, examples, strict=True):
         trees, gold = example.trees, example.gold
         if one.tree.sentences is not None and config.aggregation == "tree":

@@ -97,13 +97,7 @@ class Pairs(TableTask):
         return [tree.words for tree in item.trees]
 
     def examples(
-        self,
-        items: Sequence[Pair],
-        vocabulary: Vocabulary,
-        recipe: Recipe,
-        *,
-        reads: str,
-        file: Path,
+        self, items: Sequence[Pair], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
         model = recipe.model
         return [

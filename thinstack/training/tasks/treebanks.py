@@ -24,14 +24,14 @@ from thinstack.plugins.kinds import hookimpl
 from thinstack.plugins.manager import manager
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch, examples_of
+from thinstack.training.examples.example import Example, examples_of
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.loop.teaching import needs_soft_labels
 from thinstack.training.publish.calibrate import Cases, target_cases, whole_cases
 from thinstack.training.publish.reports import say_classes
-from thinstack.training.recipe import Recipe, TrainingConfig
-from thinstack.training.task import Losses, Task
+from thinstack.training.recipe import Recipe
+from thinstack.training.task import Losses, Step, Task
 
 __all__ = ["thinstack_tasks"]
 
@@ -77,16 +77,10 @@ class Treebank(Task):
         return [item[0].words]
 
     def examples(
-        self,
-        items: Sequence[Labelled],
-        vocabulary: Vocabulary,
-        recipe: Recipe,
-        *,
-        reads: str,
-        file: Path,
+        self, items: Sequence[Labelled], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
         sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.measured_trees)))
-        return examples_of(items, vocabulary, recipe.model, reads, sources, file)
+        return examples_of(items, vocabulary, recipe.model, reads, sources)
 
     def check_head(self, recipe: Recipe, head: TaskHead) -> None:
         super().check_head(recipe, head)
@@ -115,15 +109,8 @@ class Treebank(Task):
                 "(labelled_conllu.v1); leave relations out, or name relations of the file"
             )
 
-    def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        training: TrainingConfig,
-        initial: Model | None,
-        epoch: int,
-    ) -> Losses:
-        return joint_losses(model, batch, training, self.root_weight, self.group_weight)
+    def loss(self, step: Step) -> Losses:
+        return joint_losses(step, self.root_weight, self.group_weight)
 
     def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
         gold, *parsed = super().measured_trees(recipe)

@@ -19,16 +19,20 @@ from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.publish.calibrate import Cases, target_cases
-from thinstack.training.recipe import Recipe, TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.recipe import Recipe
+from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask, say_what_is_odd
-from thinstack.training.tasks.aspects.guide import Guide, aspect_losses
-from thinstack.training.tasks.aspects.measuring import judged_bundle, judged_examples
+from thinstack.training.tasks.aspects.guide import (
+    Guide,
+    aspect_losses,
+    judged_bundle,
+    judged_examples,
+)
 from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences, read_texts
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 
@@ -163,13 +167,7 @@ class Aspects(TextTask):
             )
 
     def examples(
-        self,
-        items: Sequence[LabelledSentence],
-        vocabulary: Vocabulary,
-        recipe: Recipe,
-        *,
-        reads: str,
-        file: Path,
+        self, items: Sequence[LabelledSentence], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
         if not items:
             return []
@@ -185,15 +183,8 @@ class Aspects(TextTask):
 
     # -- learning and measuring
 
-    def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        training: TrainingConfig,
-        initial: Model | None,
-        epoch: int,
-    ) -> Losses:
-        return aspect_losses(model, batch, training)
+    def loss(self, step: Step) -> Losses:
+        return aspect_losses(step)
 
     def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
         return ("gold", "self")

@@ -32,14 +32,14 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import mean_scores
 from thinstack.text.sentences import Sentence
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.loop.measuring import Answers, answers_of, scores_of
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Cases
 from thinstack.training.publish.reports import show_seeds
-from thinstack.training.recipe import Recipe, TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.recipe import Recipe
+from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
@@ -111,13 +111,7 @@ class Texts(TextTask):
         return item.sentences
 
     def examples(
-        self,
-        items: Sequence[Text],
-        vocabulary: Vocabulary,
-        recipe: Recipe,
-        *,
-        reads: str,
-        file: Path,
+        self, items: Sequence[Text], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
         number = {name: place for place, name in enumerate(recipe.model.shown_labels)}
         texts, targets = [item.sentences for item in items], [number[item.label] for item in items]
@@ -132,16 +126,8 @@ class Texts(TextTask):
     def keeps_start(self) -> bool:
         return self.phrase_penalty > 0
 
-    def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        training: TrainingConfig,
-        initial: Model | None,
-        epoch: int,
-    ) -> Losses:
-        settings = {"neighbours": self.neighbours, "penalty": self.phrase_penalty}
-        return text_losses(model, batch, training, initial, **settings)
+    def loss(self, step: Step) -> Losses:
+        return text_losses(step, neighbours=self.neighbours, penalty=self.phrase_penalty)
 
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]

@@ -5,13 +5,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thinstack.core.model.model import Model
 from thinstack.runtime.scored import word_shares
-from thinstack.training.examples.example import Minibatch
-from thinstack.training.loop.losses import sent
-from thinstack.training.loop.precision import joint_of
-from thinstack.training.recipe import TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.loop.losses import joint_of, sent
+from thinstack.training.task import Losses, Step
 
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
@@ -22,15 +18,7 @@ def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
     return (1 - share) * right + share * beside / beside.sum(1, keepdim=True)
 
 
-def text_losses(
-    model: Model,
-    batch: Minibatch,
-    training: TrainingConfig,
-    initial: Model | None = None,
-    *,
-    neighbours: float = 0.0,
-    penalty: float = 0.0,
-) -> Losses:
+def text_losses(step: Step, *, neighbours: float = 0.0, penalty: float = 0.0) -> Losses:
     """The losses of the texts and of a parser, each summed, and the numbers of cases in each sum.
     The loss of a parser is 0 over 0 cases, because no parser learns from texts.
 
@@ -41,9 +29,10 @@ def text_losses(
 
     With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
     over the phrases of the minibatch: all inside sentences, or the sentences if the model scores
-    only these. `initial` is the model that learning started from. Sentences are left free, because
+    only these. `initial` is `step.initial`. Sentences are left free, because
     labels of texts may be rare or common as they were not in what the start learnt from.
     """
+    model, batch, training, initial, _ = step
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, training, track=False).logits
     roots, inner = logits, np.arange(len(logits))

@@ -18,22 +18,22 @@ from thinstack.core.transitions import spans_of
 from thinstack.data.files.paths import FilePath
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError
-from thinstack.evaluate.figures import Figures
-from thinstack.evaluate.vector_figures import nearest_figures
+from thinstack.evaluate.figures import Figures, nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import tree_maker
-from thinstack.training.examples.example import Example, Minibatch, forests_of
+from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.examples.labelled import IntArray, LabelledForest
 from thinstack.training.loop.measuring import take_own_trees
-from thinstack.training.recipe import Recipe, TrainingConfig
-from thinstack.training.task import Losses, Task
+from thinstack.training.recipe import Recipe
+from thinstack.training.task import Losses, Step, Task
 from thinstack.training.tasks.vectors.encoder import CHUNK, Pooling, StringEncoder, TeacherTable
-from thinstack.training.tasks.vectors.loss import (
+from thinstack.training.tasks.vectors.learning import (
     MEAN_BESIDE,
     head_of_vectors,
     mean_losses,
+    start_of,
     vector_losses,
 )
 from thinstack.training.tasks.vectors.phrases import (
@@ -44,7 +44,6 @@ from thinstack.training.tasks.vectors.phrases import (
     parse,
     read_texts,
 )
-from thinstack.training.tasks.vectors.start import start_of
 
 __all__ = ["thinstack_tasks"]
 
@@ -160,13 +159,7 @@ class VectorsOfPhrases(Task):
         return start_of(recipe, leaves.vocabulary, words, self._teacher)
 
     def examples(
-        self,
-        items: Sequence[Text],
-        vocabulary: Vocabulary,
-        recipe: Recipe,
-        *,
-        reads: str,
-        file: Path,
+        self, items: Sequence[Text], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
         if not items:
             return []
@@ -229,18 +222,10 @@ class VectorsOfPhrases(Task):
 
     # -- learning and measuring
 
-    def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        training: TrainingConfig,
-        initial: Model | None,
-        epoch: int,
-    ) -> Losses:
-        vectors = self._teacher_vectors(batch.targets)
-        if epoch <= self.mean_epochs:
-            return mean_losses(model, batch, vectors, self)
-        return vector_losses(model, batch, vectors, self, training)
+    def loss(self, step: Step) -> Losses:
+        vectors = self._teacher_vectors(step.batch.targets)
+        learn = mean_losses if step.epoch <= self.mean_epochs else vector_losses
+        return learn(step, vectors, self)
 
     def _teacher_vectors(self, targets: NDArray[Any]) -> Tensor:
         """The teacher's vectors (n, D) of the targets that have one."""

@@ -16,7 +16,7 @@ from torch import Tensor
 from thinstack.data.files.pretrained_models import hub_answers, quiet, readable, variant_of
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, needs_extra
-from thinstack.training.loop.precision import faster_in_bf16
+from thinstack.training.loop.losses import faster_in_bf16
 
 EXPECTED: Final = "task.encoder: expected a sentence encoder of transformers"
 POOLING_FILE: Final = "1_Pooling/config.json"

@@ -1,25 +1,69 @@
-"""The losses of vectors of phrases, of the classes that a guide gives them, and of a parser."""
+"""The leaf table and the head of vectors before they learn, from what a teacher says of pieces; and
+the losses of vectors of phrases, of the classes that a guide gives them, and of a parser."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize, pad
 
+from thinstack.core.embedding import Leaves
 from thinstack.core.fast import one_weight_gradient
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
 from thinstack.core.transitions import spans_of
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
-from thinstack.training.examples.example import Minibatch
-from thinstack.training.loop.losses import beside_parsing, sent
-from thinstack.training.loop.precision import lower_precision
-from thinstack.training.recipe import TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.loop.losses import beside_parsing, lower_precision, sent
+from thinstack.training.recipe import Recipe
+from thinstack.training.task import Losses, Step
+from thinstack.training.tasks.vectors.encoder import TeacherTable, main_directions
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.vectors import VectorsOfPhrases
+
+AnyVocabulary = WordVocabulary | WordpieceVocabulary
+
+RARE: Final = 1e-3
+"""A piece of frequency p weighs a / (a + p) (Arora et al. 2017)."""
+
+
+def start_of(
+    recipe: Recipe, vocabulary: AnyVocabulary, words: Iterable[str], teacher: TeacherTable
+) -> Leaves:
+    """The leaves before they learn. Each piece has the main directions of the teacher's vector of
+    it, rare pieces with more weight. The head maps the mean of words back to the teacher's columns.
+
+    `words`: those of the training texts, whose pieces are counted.
+    """
+    model = build_model(recipe.model, entries=1)
+    cell, head = cell_of(model), head_of_vectors(model)
+    pieces = list(vocabulary.entries)
+    turned = teacher.turned_strings([piece.removeprefix("##") for piece in pieces])
+    counts = _counts(vocabulary, words)
+    weights = RARE / (RARE + counts / max(counts.sum(), 1))
+    centred = turned - turned[counts > 0].mean(0)
+    counted = centred * (np.sqrt(counts + 1) * weights)[:, None]
+    directions = main_directions(counted, cell.columns)
+    table = (centred @ directions) * weights[:, None]
+    table /= table.std()
+    linear = torch.zeros(head.classes, head.hidden_size)
+    first = sum(cell.state_sizes[: cell.own])
+    linear[:, first : first + cell.columns] = torch.from_numpy(directions)
+    name = "head" if model.vectors is None else "vectors"
+    return Leaves(vocabulary, table.astype(np.float32), {f"{name}.linear.weight": linear})
+
+
+def _counts(vocabulary: AnyVocabulary, words: Iterable[str]) -> NDArray[np.float64]:
+    """How often each piece stands in the words."""
+    ids = vocabulary.fields(list(words))["piece_ids"]
+    return np.bincount(ids, minlength=len(vocabulary.entries)).astype(np.float64)
+
 
 MEAN_BESIDE: Final = "mean_beside.v1"
 
@@ -32,18 +76,13 @@ def head_of_vectors(model: Model) -> TaskHead:
     return model.head if model.vectors is None else model.vectors
 
 
-def vector_losses(
-    model: Model,
-    batch: Minibatch,
-    teacher: Tensor,
-    task: "VectorsOfPhrases",
-    training: TrainingConfig,
-) -> Losses:
+def vector_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses:
     """The losses of a minibatch, as if each were a sum over its texts. `teacher`: (n, D), the
     vectors of its targets that have one."""
+    model, batch = step.model, step.batch
     learnt = torch.from_numpy(np.flatnonzero(batch.targets >= 0))
     inputs = model.inputs(batch.forest)
-    with lower_precision(model, training), one_weight_gradient():
+    with lower_precision(model, step.training), one_weight_gradient():
         encoding = model.encode(inputs, True)
         rows = encoding.stacked.index_select(0, encoding.places[learnt])
         logits = model.head(encoding.stacked) if batch.soft is not None else encoding.stacked
@@ -57,11 +96,10 @@ def vector_losses(
     return beside_parsing(model, batch, joint, (loss * batch.size, batch.size))
 
 
-def mean_losses(
-    model: Model, batch: Minibatch, teacher: Tensor, task: "VectorsOfPhrases"
-) -> Losses:
+def mean_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses:
     """The losses of vectors that are made of the mean of words alone: the rest of the state is 0,
     and no tree is composed."""
+    model, batch = step.model, step.batch
     words = model.embed(model.inputs(batch.forest))
     spans = torch.from_numpy(spans_of(batch.forest.transitions)[batch.targets >= 0])
     sums = pad(words.cumsum(0), (0, 0, 1, 0))
