@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,22 +32,6 @@ _FIGURES = (
     ("trees the same", "exact_trees", "trees"),
 )
 """Figures of an evaluation: the name to print, the key, and the key of the number of cases."""
-
-
-@dataclass(frozen=True)
-class ColumnSettings:
-    """How a table of texts and labels is written."""
-
-    text_column: Annotated[
-        str, typer.Option("--text", help="For a table: the column of the texts.")
-    ] = "text"
-    label_column: Annotated[
-        str, typer.Option("--label", help="For a table: the column of the labels.")
-    ] = "label"
-    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
-    separator: options.SeparatorOption = None
-    header: options.HeaderOption = None
-    skip_bad: options.SkipBadOption = False
 
 
 @options.grouped
@@ -86,7 +69,7 @@ def evaluate(
     tree_format: Annotated[
         str, typer.Option("--format", help="The reader for the file's trees, by its plugin name.")
     ] = "brackets.v1",
-    columns: ColumnSettings,
+    columns: options.ColumnSettings,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
@@ -199,7 +182,7 @@ def _renamed(relabel: Iterable[str]) -> dict[str, str]:
 def _evaluate_texts(
     predictor: "Predictor",
     file: str,
-    columns: ColumnSettings,
+    columns: options.ColumnSettings,
     settings: dict[str, Any],
     output: Output | None,
     *,

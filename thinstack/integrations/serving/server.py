@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import InputError, ThinstackError
-from thinstack.integrations.serving.service import Request, answer
+from thinstack.integrations.serving.labelling import Labelling
+from thinstack.integrations.serving.service import Request, answer, parsed
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
@@ -59,6 +60,7 @@ class PageServer(ThreadingHTTPServer):
 
     predictor: Predictor
     name: str
+    labelling: Labelling | None = None
 
     def __init__(self, port: int):
         try:
@@ -172,6 +174,8 @@ class _Handler(BaseHTTPRequestHandler):
             view = self.server.predictor.view
             tones = None if view.scale is None else view.scale.tones
             data = {"name": self.server.name, "labels": view.labels, "tones": tones}
+            if (labelling := self.server.labelling) is not None:
+                data["labelling"] = labelling.describe()
             return _json(data), _JSON
         if path == "/predict":
             raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
@@ -180,7 +184,9 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.content[path]
 
     def _prediction(self) -> tuple[bytes, str]:
-        """The answer to a program at /predict, and to the page itself at /drawing."""
+        """The answer to a program at /predict, and to the page itself at /drawing and /row."""
+        if self.path == "/row" and self.server.labelling is not None:
+            return _json(_row(self.server.labelling, parsed(self._body()))), _JSON
         if self.path not in ("/predict", "/drawing"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         request = Request.parse(self._body())
@@ -234,6 +240,15 @@ def _parts(address: str) -> SplitResult:
 
 def _json(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii")
+
+
+def _row(labelling: Labelling, data: Any) -> dict[str, Any]:
+    """A text to label, once the label that `data` has for it is saved."""
+    if not isinstance(data, dict):
+        raise InputError('expected {"place": 0} as JSON, and "label": "..." to save a label')
+    if "label" in data:
+        labelling.save(data.get("place"), data["label"])
+    return labelling.row(data.get("place")) | {"saved": labelling.saved}
 
 
 def _text_data(result: Result) -> dict[str, Any]:

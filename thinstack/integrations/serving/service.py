@@ -32,10 +32,7 @@ class Request(NamedTuple):
     @classmethod
     def parse(cls, body: bytes) -> "Request":
         """Read the body of a request. Raises InputError, which says what was expected."""
-        try:
-            asked = json.loads(body)
-        except (ValueError, RecursionError):
-            raise InputError(f"{EXPECTED}, found no JSON") from None
+        asked = parsed(body)
         if not isinstance(asked, dict):
             raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
         several, phrases = "texts" in asked, asked.get("phrases", False)
@@ -51,6 +48,14 @@ class Request(NamedTuple):
     def words(self) -> int:
         """About how many words and punctuation marks the texts have; one without any counts too."""
         return sum(max(1, len(_WORDS.findall(text))) for text in self.texts)
+
+
+def parsed(body: bytes) -> Any:
+    """The JSON of a request. Raises InputError for a body that is none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise InputError(f"{EXPECTED}, found no JSON") from None
 
 
 def answer(results: Iterable[Result], request: Request) -> dict[str, Any]:

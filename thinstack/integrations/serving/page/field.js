@@ -95,6 +95,7 @@ export class Field {
   #place() {
     const drawing = this.picture.firstElementChild;
     drawing.style.minWidth = `${SMALLEST * Number(drawing.getAttribute("width"))}px`;
+    if (this.picture.scrollWidth > this.picture.clientWidth) this.hint.prepend("The tree goes on at the side: scroll it. ");
     const [node, around] = [this.item.querySelector("rect"), this.picture].map((each) => each.getBoundingClientRect());
     this.picture.scrollLeft += node.left + node.width / 2 - around.left - around.width / 2;
   }

@@ -11,7 +11,16 @@ export function open() {
 
 /** What the model says of a text. */
 export function predict(text) {
-  return asked("drawing", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text }) });
+  return post("drawing", { text });
+}
+
+/** The text at a `place` of the table to label, once its `label` is saved if there is one. */
+export function row(data) {
+  return post("row", data);
+}
+
+function post(path, data) {
+  return asked(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
 }
 
 async function asked(path, request) {

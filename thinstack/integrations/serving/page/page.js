@@ -1,6 +1,7 @@
 /** The page: fields, the panel, and the model, which `model.js` has: in this browser, or on this machine. */
 import { forget, save } from "./brackets.js";
 import { Field } from "./field.js";
+import { label } from "./label.js";
 import * as own from "./model.js";
 import { showFold, showPhrase } from "./panel.js";
 
@@ -90,7 +91,8 @@ async function use(place) {
   }
   forget();
   for (const field of fields) field.area.disabled = false;
-  await Promise.all(fields.map((field) => field.ask()));
+  const table = page.model.labelling;
+  await (table ? label(fields[0], table, own.row, wrong) : Promise.all(fields.map((field) => field.ask())));
 }
 
 async function start() {
