@@ -51,6 +51,19 @@ def test_several_texts_are_answered_in_order(server, ask):
     assert ask("POST", "/predict", {"texts": []}) == (200, {"results": []})
 
 
+def test_what_is_said_of_terms_is_answered(server, ask):
+    terms, texts = ["plot", "cast|acting"], [TEXT, "A good film."]
+    status, answer = ask("POST", "/predict", {"texts": texts, "about": terms})
+    said = [[one.to_dict() for one in server.predictor(text).about(*terms)] for text in texts]
+    assert (status, [one["about"] for one in answer["results"]]) == (200, said)
+    assert [one["asked"] for one in said[0]] == ["cast|acting", "plot"]
+    status, drawn = ask("POST", "/drawing", {"text": TEXT, "about": terms})
+    assert [one["text"] for one in drawn["aspects"]] == ["acting", "plot"]
+    assert drawn["aspects"][0]["because"] == said[0][0]["because"]["text"]
+    labels = [server.predictor.labels[one["label"]] for one in drawn["aspects"]]
+    assert labels == [one["label"] for one in said[0]]
+
+
 @pytest.mark.parametrize(
     ("body", "named"),
     [
@@ -58,6 +71,9 @@ def test_several_texts_are_answered_in_order(server, ask):
         ({"text": "a", "texts": []}, "text, texts"),
         ({"text": "a", "phrases": 1}, "'phrases': 1"),
         ({"text": "a", "nodes": True}, "nodes"),
+        ({"text": "a", "about": "b"}, "'about': 'b'"),
+        ({"text": "a", "about": ["b", 3]}, "'about': ['b', 3]"),
+        ({"text": "a", "about": ["--"]}, "--"),
         ({"texts": "a"}, "'texts': 'a'"),
         ({}, "the keys"),
         *((body, "no JSON") for body in (b"[" * 100_000, b"{", b"\xff", b"9" * 5000)),
@@ -100,7 +116,7 @@ def test_it_is_served(ask, described):
     [
         ("POST", "/predict", {"text": TEXT, "phrases": True}),
         ("POST", "/predict", {"text": LONG, "phrases": True}),
-        ("POST", "/predict", {"texts": [TEXT, ""]}),
+        ("POST", "/predict", {"texts": [TEXT, ""], "about": ["acting", "plot"]}),
         ("POST", "/predict", {"text": 3}),
         ("GET", "/model", None),
     ],

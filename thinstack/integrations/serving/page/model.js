@@ -9,9 +9,9 @@ export function open() {
   return asked("model");
 }
 
-/** What the model says of a text. */
-export function predict(text) {
-  return post("drawing", { text });
+/** What the model says of a text, and of terms in it. */
+export function predict(text, about) {
+  return post("drawing", { text, about });
 }
 
 /** The text at a `place` of the table to label, once its `label` is saved if there is one. */
