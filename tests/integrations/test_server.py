@@ -87,7 +87,7 @@ def test_all_that_the_page_names_is_served_and_nothing_else(server):
         assert ask(server, "GET", path)[0].status == 404
     assert json.loads(ask(server, "GET", "/model")[1]) == {
         "name": "sentiment", "labels": list(server.predictor.labels), "tones": [0, 1, 2, 3, 4],
-        "about": True,
+        "about": True, "vectors": False,
     }  # fmt: skip
 
 

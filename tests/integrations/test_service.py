@@ -5,7 +5,9 @@ from http.client import HTTPConnection
 
 import pytest
 from command_line import PATIENCE
+from vector_models import write_vector_bundle
 
+import thinstack
 from thinstack.integrations.serving.server import HOST
 
 TEXT = "The 😀 acting is superb. The plot never comes alive."
@@ -135,3 +137,24 @@ def test_examples_are_requests_that_are_answered(ask, described):
     asked = described["paths"]["/predict"]["post"]["requestBody"]["content"]
     for example in asked["application/json"]["examples"].values():
         assert ask("POST", "/predict", example["value"])[0] == 200
+
+
+def test_pasted_texts_have_phrases_that_are_near(server, ask, monkeypatch, tmp_path):
+    assert ask("POST", "/near", {"text": "awful"}) == (200, []), "no text is there yet"
+    assert ask("POST", "/texts", {"texts": ["A good film."]})[0] == 400, "no vectors"
+    model = thinstack.load(write_vector_bundle(tmp_path / "model").path)
+    texts = ["good film", "the awful plot", *["good film"] * 70]
+    monkeypatch.setattr(server, "predictor", model)
+    monkeypatch.setattr(server, "collection", None)
+    index = thinstack.PhraseIndex(model)
+    index.add(texts, range(1, len(texts) + 1))
+    counts = {"texts": 72, "phrases": len(index)}
+    assert ask("POST", "/texts", {"texts": texts}) == (200, counts)
+    status, near = ask("POST", "/near", {"text": "awful"})
+    hits = index.search("awful", 8)
+    assert (status, near[0]["phrase"], near[0]["line"]) == (200, "awful", 2)
+    assert [(one["phrase"], one["similarity"], one["count"]) for one in near] == [
+        (hit.phrase, hit.similarity, hit.count) for hit in hits
+    ]
+    assert ask("POST", "/near", {"text": ""})[0] == 400
+    assert ask("POST", "/texts", {"texts": ["a"] * 20_001})[0] == 413

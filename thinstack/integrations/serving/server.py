@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import InputError, ThinstackError
+from thinstack.integrations.serving.collection import Collection
 from thinstack.integrations.serving.labelling import Labelling
 from thinstack.integrations.serving.service import Request, answer, parsed
 from thinstack.runtime.aspects import Aspect
@@ -62,6 +63,7 @@ class PageServer(ThreadingHTTPServer):
     predictor: Predictor
     name: str
     labelling: Labelling | None = None
+    collection: Collection | None = None
 
     def __init__(self, port: int):
         try:
@@ -176,6 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             tones = None if view.scale is None else view.scale.tones
             data = {"name": self.server.name, "labels": view.labels, "tones": tones}
             data["about"] = view.scale is not None and self.server.predictor.phrases
+            data["vectors"] = bool(self.server.predictor.width)
             if (labelling := self.server.labelling) is not None:
                 data["labelling"] = labelling.describe()
             return _json(data), _JSON
@@ -186,14 +189,21 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.content[path]
 
     def _prediction(self) -> tuple[bytes, str]:
-        """The answer to a program at /predict, and to the page itself at /drawing and /row."""
-        if self.path == "/row" and self.server.labelling is not None:
-            return _json(_row(self.server.labelling, parsed(self._body()))), _JSON
-        if self.path not in ("/predict", "/drawing"):
+        """The answer to a program at /predict, and to the page itself elsewhere."""
+        server = self.server
+        if self.path == "/row" and server.labelling is not None:
+            return _json(_row(server.labelling, parsed(self._body()))), _JSON
+        if self.path not in ("/predict", "/drawing", "/texts", "/near"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         request = Request.parse(self._body())
         if (words := request.words) > MAX_WORDS:
             raise _too_large(f"at most {MAX_WORDS:,} words and punctuation marks, found {words:,}")
+        if self.path == "/texts":
+            server.collection = Collection(request.texts, server.predictor, server.turn)
+            return _json(server.collection.describe()), _JSON
+        if self.path == "/near":
+            near = server.collection.near("".join(request.texts[:1])) if server.collection else []
+            return _json(near), _JSON
         results = self._results(request.texts)
         if self.path == "/predict" or request.several:
             return _json(answer(results, request)), _JSON

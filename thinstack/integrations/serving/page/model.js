@@ -19,6 +19,16 @@ export function row(data) {
   return post("row", data);
 }
 
+/** Reads many texts, whose phrases `near` then finds. */
+export function read(texts) {
+  return post("texts", { texts });
+}
+
+/** The phrases of those texts that mean most nearly what a phrase means. */
+export function near(text) {
+  return post("near", { text });
+}
+
 function post(path, data) {
   return asked(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
 }
