@@ -46,14 +46,18 @@ SUBJECTS = ("The film", "The plot", "It")
 
 def table(path, count=24, *, seed=0, subjects=SUBJECTS):
     """Texts of one to three sentences, "up" if they say more good than bad."""
-    draw = random.Random(seed)
+    draw, rows = random.Random(seed), []
+    for _ in range(count):
+        label, words = draw.choice([("up", ("good", "fine")), ("down", ("bad", "dull"))])
+        said = (f"{draw.choice(subjects)} is {draw.choice(words)}." for _ in range(3))
+        rows.append([" ".join(list(said)[: draw.randint(1, 3)]), label])
+    return write_rows(path, rows)
+
+
+def write_rows(path, rows):
+    """Rows of a text and a label as a table."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["text", "label"])
-        for _ in range(count):
-            label, words = draw.choice([("up", ("good", "fine")), ("down", ("bad", "dull"))])
-            said = (f"{draw.choice(subjects)} is {draw.choice(words)}." for _ in range(3))
-            rows.writerow([" ".join(list(said)[: draw.randint(1, 3)]), label])
+        csv.writer(file).writerows([["text", "label"], *rows])
     return path
 
 

@@ -25,9 +25,9 @@ export async function open(place) {
   return ask("open", given instanceof Map ? given : (given ?? new URL("__MODEL__/", location.href)).href);
 }
 
-/** What the model says of a text. */
-export function predict(text) {
-  return ask("predict", { text, most: MOST_WORDS });
+/** What the model says of a text, and of terms in it. */
+export function predict(text, about) {
+  return ask("predict", { text, about, most: MOST_WORDS });
 }
 
 /** Once all is loaded: keeps the page for reading offline. */

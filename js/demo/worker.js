@@ -23,11 +23,11 @@ async function open(place) {
   await model?.release();
   model = found;
   const name = place instanceof Map ? "your folder" : decodeURIComponent(new URL(place).pathname.replace(/\/$/, "").split("/").pop());
-  return { name, labels: [...model.labels], tones: model.polarities && scaleAt(model.polarities).tones };
+  return { name, labels: [...model.labels], tones: model.polarities && scaleAt(model.polarities).tones, about: Boolean(model.polarities) };
 }
 
 /** What it says of a text, as plain data; trees of up to `most` words. */
-async function predict({ text, most }) {
+async function predict({ text, about, most }) {
   const found = await model.predict(text);
   const words = found.sentences.reduce((sum, sentence) => sum + sentence.words.length, 0);
   const label = model.labels.indexOf(found.label);
@@ -36,10 +36,15 @@ async function predict({ text, most }) {
     polarity: found.polarity,
     scores: found.sentences.length ? model.labels.map((each) => found.scores[each]) : [],
     highlights: found.highlights().map((phrase) => ({ text: phrase.text, label: model.labels.indexOf(phrase.label) })),
+    aspects: about.length ? found.about(...about).map(aspectOf) : null,
     sentences: found.sentences.map(sentenceOf),
     svg: words > most ? null : found.svg(),
     html: found.html(),
   };
+}
+
+function aspectOf({ text, label, because }) {
+  return { text, label: model.labels.indexOf(label), because: because?.text ?? null };
 }
 
 function sentenceOf(sentence) {

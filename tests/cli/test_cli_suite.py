@@ -1,5 +1,7 @@
 """`thinstack evaluate --suite`: its table, its data, and what it refuses."""
 
+import csv
+
 import pytest
 from last_word_model import write_last_word_bundle
 from test_cli import refused
@@ -64,24 +66,27 @@ def test_all_suites_are_one_table(cli, bundle):
     assert all(names.count(name) == 1 for name in suite_names())
 
 
-def test_what_is_wrong_of_all_suites_names_the_suite(cli, bundle):
-    command = ("evaluate", bundle, "--suite", "all", "--half", "open", "--list-wrong")
-    wrong = {name: found["wrong"] for name, found in cli(*command, "--json").json["suites"].items()}
-    lines = cli(*command).out.splitlines()
-    assert wrong.keys() == {*suite_names()}
-    for name, cases in wrong.items():
-        case = cases[0]
-        where, text = f"{name}, {case['id']}, expected ", case["text"]
-        assert any(line.startswith(where) and line.endswith(f": {text}") for line in lines)
-        if name != "aspects":
-            assert f"{where}{case['polarity']}: {text}" in lines
+def wrong_rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
-def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine):
-    command = ("evaluate", bundle, "--suite", mine, "--list-wrong")
-    shown = cli(*command, "--half", "open").out
-    assert shown.endswith("\nb, expected positive: No awful\n")
-    assert cli(*command, "--half", "open", "--json").json["wrong"] == [ROWS[1]._asdict()]
+def test_what_is_wrong_of_all_suites_names_the_suite(cli, bundle, tmp_path):
+    out = tmp_path / "wrong.csv"
+    command = ("evaluate", bundle, "--suite", "all", "--half", "open", "--list-wrong", out)
+    figures = cli(*command, "--json").json["suites"]
+    rows = wrong_rows(out)
+    assert {row["suite"] for row in rows} == {*suite_names()}
+    for row in rows:
+        (case,) = [one for one in halves(read_suite(row["suite"]), "open") if one.id == row["id"]]
+        assert (row["text"], row["label"]) == (case.text, case.expected)
+    polarity = [row for row in rows if row["suite"] == "polarity" and row["kind"] != "irony"]
+    assert len(polarity) == figures["polarity"]["total"] - figures["polarity"]["right"]
+
+
+def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine, tmp_path):
+    out = tmp_path / "wrong.csv"
+    command = ("evaluate", bundle, "--suite", mine, "--list-wrong", out)
     for half in ("reported", "all"):
         refused(
             cli(*command, "--half", half),
@@ -89,6 +94,12 @@ def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine):
             f"the half is {half}",
             "--half open",
         )
+        assert not out.exists()
+    assert str(out) in cli(*command, "--half", "open").err
+    row = {"suite": str(mine), "id": "b", "kind": "no", "text": "No awful", "label": "positive"}
+    assert wrong_rows(out) == [row]
+    taken = cli("evaluate", bundle, "--suite", mine, "--half", "open", "--list-wrong", mine)
+    refused(taken, "--list-wrong")
 
 
 def test_what_has_no_figures_is_refused(cli, bundle, mine, last_word):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import pytest
@@ -93,6 +94,41 @@ def test_from_a_table_to_predictions(cli, folder):
         load_model(each / "model-best").head.linear.weight for each in (out, folder / "by-recipe")
     ]
     assert weights[0].equal(weights[1])
+
+
+def test_corrections_replace_rows_and_leave_those_that_are_set_aside(cli, folder, tmp_path):
+    table, add = tmp_path / "t.csv", tmp_path / "add.csv"
+    words = {"good": "the film is good", "bad": "the plot is bad"}
+    rows = [(f"{text} {'who ' * n}.", label) for n in range(12) for label, text in words.items()]
+    tiny_texts.write_rows(table, rows)
+    fresh = [("It is fine.", "bad"), ("It is fine.", "good")]  # the last one counts
+    tiny_texts.write_rows(add, [*((text.upper(), "so-so") for text, _ in rows), *fresh])
+    options = ("--init", folder / "start", "--epochs", 1, "--labels", "bad,so-so,good")
+    plain = cli("train", table, *options, "--out", tmp_path / "plain").out
+    assert "bad 11 + 1, so-so 0 + 0, good 11 + 1" in plain
+    added = cli("train", table, *options, "--out", tmp_path / "added", "--add", add).out
+    assert "add.csv: 25 texts, of which 24 replace rows (2 to report on)" in added
+    assert "bad 0 + 0, so-so 22 + 2, good 1 + 0" in added
+
+
+def test_what_became_right_and_wrong_is_said(cli, tmp_path):
+    start, dev = tiny_texts.start(tmp_path / "start", runs=True), tmp_path / "dev.csv"
+    draw = ((n, word) for n in range(9) for word in ("good", "bad", "dull"))
+    rows = [(f"It is {word}{' .' * n}", "good" if word == "good" else "bad") for n, word in draw]
+    tiny_texts.write_rows(dev, rows)
+    command = ("train", dev, "--dev", dev, "--init", start, "--labels", "bad,so-so,good")
+    said = cli(*command, "--epochs", 8, "--out", tmp_path / "out").out
+    first, now = (
+        cli("evaluate", model, dev, "--json").json["accuracy"]
+        for model in (start, tmp_path / "out" / "model-best")
+    )
+    assert now > first
+    line = said.index(f"since {start}: accuracy {first:.2f} -> {now:.2f}; of 27 texts, ")
+    right, wrong = map(int, re.findall(r"(\d+) became right and (\d+) wrong", said[line:])[0])
+    assert right - wrong == round((now - first) * 27 / 100)
+    assert len(re.findall("^  right: line", said, re.M)) == min(right, 3)
+    others = cli(*command[:-2], "--epochs", 1, "--out", tmp_path / "others").out
+    assert "since" not in others, "its classes are others"
 
 
 @pytest.mark.parametrize("read", ["results.json", "skipped.txt", "model-best", "other", "recipe"])

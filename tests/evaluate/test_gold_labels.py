@@ -1,7 +1,5 @@
 """Which class of a model each label of a table means."""
 
-import json
-
 import pytest
 from aspect_models import write_aspect_bundle
 
@@ -101,14 +99,33 @@ def test_wrong_texts_are_listed_and_bad_rows_skipped_on_request(models, cli, tmp
     path.write_text("body,label\nWonderful.,1\n,0\nAwful.,1\nAwful.,0\nBad.,NA\n", "utf-8")
     columns, skipped, wrong = {"text": "body", "relabel": {"NA": ""}}, [], []
     evaluate_table(models[2], path, skipped=skipped, wrong=wrong, **columns)
-    assert [tuple(one) for one in wrong] == [(4, "Awful.", "positive", "negative")]
+    (awful,) = wrong
+    assert awful[:4] == (4, "Awful.", "positive", "negative")
+    assert awful.probability == pytest.approx(models[2]("Awful.").scores["negative"], abs=1e-5)
     assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:3"]
     options = ("--text", "body", "--classes", 2, "--relabel", "NA=")
     stopped = cli("evaluate", path, *options)
     assert (stopped.code, "--skip-bad" in stopped.err) == (2, True)
-    answer = cli("evaluate", path, *options, "--skip-bad", "--list-wrong", "--json")
-    assert [one["line"] for one in json.loads(answer.out)["wrong"]] == [4]
+    out = tmp_path / "wrong.csv"
+    answer = cli("evaluate", path, *options, "--skip-bad", "--list-wrong", out)
     assert f"{path}:3" in answer.err
+    assert out.read_text("utf-8").splitlines()[1].startswith("4,Awful.,positive,negative,0.")
+    assert cli("evaluate", path, *options, "--skip-bad", "--list-wrong", path).code == 2
+
+
+def test_what_decides_about_a_wrong_text_is_named(models, tmp_path):
+    """The surest comes first; of several sentences those of the label count."""
+    path, wrong = tmp_path / "t.csv", []
+    texts = ["The film is good, but it is far too long and a dreadful bore.", "Dreadful. A tree."]
+    lines = "".join(f'"{text}",positive\n' for text in (*texts, "A tree is a dreadful plant."))
+    path.write_text(f"text,label\n{lines}", "utf-8")
+    evaluate_table(models[2], path, wrong=wrong)
+    assert [one.probability for one in wrong] == sorted(one.probability for one in wrong)[::-1]
+    because = {one.text: one.because for one in wrong}
+    turned = [part.text for part in models[2](texts[0]).why() if part.turning]
+    assert because[texts[0]] == turned[0]
+    assert "dreadful" in turned[0]
+    assert because[texts[1]].split("; ")[0] == "Dreadful."
 
 
 def test_spans_are_not_measured_in_silence(models, tmp_path):

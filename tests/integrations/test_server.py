@@ -64,7 +64,7 @@ def test_long_texts_have_no_trees_and_empty_ones_nothing(server):
     assert predict(server, "good " * 61)["svg"] is None
     empty = predict(server, " \n")
     assert (empty["label"], empty["scores"], empty["sentences"]) == (-1, [], [])
-    assert (empty["polarity"], empty["highlights"]) == (None, [])
+    assert (empty["polarity"], empty["highlights"], empty["aspects"]) == (None, [], None)
 
 
 def test_all_that_the_page_names_is_served_and_nothing_else(server):
@@ -87,6 +87,7 @@ def test_all_that_the_page_names_is_served_and_nothing_else(server):
         assert ask(server, "GET", path)[0].status == 404
     assert json.loads(ask(server, "GET", "/model")[1]) == {
         "name": "sentiment", "labels": list(server.predictor.labels), "tones": [0, 1, 2, 3, 4],
+        "about": True, "vectors": False,
     }  # fmt: skip
 
 

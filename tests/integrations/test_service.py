@@ -5,7 +5,9 @@ from http.client import HTTPConnection
 
 import pytest
 from command_line import PATIENCE
+from vector_models import write_vector_bundle
 
+import thinstack
 from thinstack.integrations.serving.server import HOST
 
 TEXT = "The 😀 acting is superb. The plot never comes alive."
@@ -51,6 +53,19 @@ def test_several_texts_are_answered_in_order(server, ask):
     assert ask("POST", "/predict", {"texts": []}) == (200, {"results": []})
 
 
+def test_what_is_said_of_terms_is_answered(server, ask):
+    terms, texts = ["plot", "cast|acting"], [TEXT, "A good film."]
+    status, answer = ask("POST", "/predict", {"texts": texts, "about": terms})
+    said = [[one.to_dict() for one in server.predictor(text).about(*terms)] for text in texts]
+    assert (status, [one["about"] for one in answer["results"]]) == (200, said)
+    assert [one["asked"] for one in said[0]] == ["cast|acting", "plot"]
+    status, drawn = ask("POST", "/drawing", {"text": TEXT, "about": terms})
+    assert [one["text"] for one in drawn["aspects"]] == ["acting", "plot"]
+    assert drawn["aspects"][0]["because"] == said[0][0]["because"]["text"]
+    labels = [server.predictor.labels[one["label"]] for one in drawn["aspects"]]
+    assert labels == [one["label"] for one in said[0]]
+
+
 @pytest.mark.parametrize(
     ("body", "named"),
     [
@@ -58,6 +73,9 @@ def test_several_texts_are_answered_in_order(server, ask):
         ({"text": "a", "texts": []}, "text, texts"),
         ({"text": "a", "phrases": 1}, "'phrases': 1"),
         ({"text": "a", "nodes": True}, "nodes"),
+        ({"text": "a", "about": "b"}, "'about': 'b'"),
+        ({"text": "a", "about": ["b", 3]}, "'about': ['b', 3]"),
+        ({"text": "a", "about": ["--"]}, "--"),
         ({"texts": "a"}, "'texts': 'a'"),
         ({}, "the keys"),
         *((body, "no JSON") for body in (b"[" * 100_000, b"{", b"\xff", b"9" * 5000)),
@@ -100,7 +118,7 @@ def test_it_is_served(ask, described):
     [
         ("POST", "/predict", {"text": TEXT, "phrases": True}),
         ("POST", "/predict", {"text": LONG, "phrases": True}),
-        ("POST", "/predict", {"texts": [TEXT, ""]}),
+        ("POST", "/predict", {"texts": [TEXT, ""], "about": ["acting", "plot"]}),
         ("POST", "/predict", {"text": 3}),
         ("GET", "/model", None),
     ],
@@ -119,3 +137,24 @@ def test_examples_are_requests_that_are_answered(ask, described):
     asked = described["paths"]["/predict"]["post"]["requestBody"]["content"]
     for example in asked["application/json"]["examples"].values():
         assert ask("POST", "/predict", example["value"])[0] == 200
+
+
+def test_pasted_texts_have_phrases_that_are_near(server, ask, monkeypatch, tmp_path):
+    assert ask("POST", "/near", {"text": "awful"}) == (200, []), "no text is there yet"
+    assert ask("POST", "/texts", {"texts": ["A good film."]})[0] == 400, "no vectors"
+    model = thinstack.load(write_vector_bundle(tmp_path / "model").path)
+    texts = ["good film", "the awful plot", *["good film"] * 70]
+    monkeypatch.setattr(server, "predictor", model)
+    monkeypatch.setattr(server, "collection", None)
+    index = thinstack.PhraseIndex(model)
+    index.add(texts, range(1, len(texts) + 1))
+    counts = {"texts": 72, "phrases": len(index)}
+    assert ask("POST", "/texts", {"texts": texts}) == (200, counts)
+    status, near = ask("POST", "/near", {"text": "awful"})
+    hits = index.search("awful", 8)
+    assert (status, near[0]["phrase"], near[0]["line"]) == (200, "awful", 2)
+    assert [(one["phrase"], one["similarity"], one["count"]) for one in near] == [
+        (hit.phrase, hit.similarity, hit.count) for hit in hits
+    ]
+    assert ask("POST", "/near", {"text": ""})[0] == 400
+    assert ask("POST", "/texts", {"texts": ["a"] * 20_001})[0] == 413

@@ -2,16 +2,17 @@
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from thinstack.cli import options
-from thinstack.cli.evaluate_suite import Suite, evaluate_on_suite
+from thinstack.cli.evaluate_suite import Suite, evaluate_on_suite, write_wrong
+from thinstack.cli.print_results import rounded
 from thinstack.core.config import EvaluationSource
+from thinstack.data.files.outputs import Output
 from thinstack.data.tables.table_kinds import holds_table, is_table
 from thinstack.errors import DataError, InputError, escaped
 
@@ -31,22 +32,6 @@ _FIGURES = (
     ("trees the same", "exact_trees", "trees"),
 )
 """Figures of an evaluation: the name to print, the key, and the key of the number of cases."""
-
-
-@dataclass(frozen=True)
-class ColumnSettings:
-    """How a table of texts and labels is written."""
-
-    text_column: Annotated[
-        str, typer.Option("--text", help="For a table: the column of the texts.")
-    ] = "text"
-    label_column: Annotated[
-        str, typer.Option("--label", help="For a table: the column of the labels.")
-    ] = "label"
-    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
-    separator: options.SeparatorOption = None
-    header: options.HeaderOption = None
-    skip_bad: options.SkipBadOption = False
 
 
 @options.grouped
@@ -84,7 +69,7 @@ def evaluate(
     tree_format: Annotated[
         str, typer.Option("--format", help="The reader for the file's trees, by its plugin name.")
     ] = "brackets.v1",
-    columns: ColumnSettings,
+    columns: options.ColumnSettings,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
@@ -133,9 +118,9 @@ def evaluate(
                 f"{file}: a table has texts and no gold trees: choose another source, such as "
                 "--source auto"
             )
-        settings: dict[str, Any] = {"source": source or "auto", "relabel": renamed}
-        settings["wrong"] = [] if suite.list_wrong else None
-        _evaluate_texts(predictor, file, columns, settings, as_json=as_json)
+        output = suite.output([predictor.bundle.path, Path(file)])
+        settings = {"source": source or "auto", "relabel": renamed}
+        _evaluate_texts(predictor, file, columns, settings, output, as_json=as_json)
         return
     if suite.list_wrong or columns.skip_bad:
         option = "--list-wrong" if suite.list_wrong else "--skip-bad"
@@ -197,17 +182,18 @@ def _renamed(relabel: Iterable[str]) -> dict[str, str]:
 def _evaluate_texts(
     predictor: "Predictor",
     file: str,
-    columns: ColumnSettings,
+    columns: options.ColumnSettings,
     settings: dict[str, Any],
+    output: Output | None,
     *,
     as_json: bool,
 ) -> None:
     from thinstack.evaluate.accuracy import NAMES
     from thinstack.evaluate.figures import figure_names, percent
-    from thinstack.evaluate.text_evaluation import evaluate_table
+    from thinstack.evaluate.text_evaluation import Wrong, evaluate_table
     from thinstack.integrations.show.terminal import WIDEST, matrix
 
-    notes, wrong = list[str](), settings["wrong"]
+    notes, wrong = list[str](), list[Wrong]()
     skipped: list[DataError] | None = [] if columns.skip_bad else None
     figures, counts = evaluate_table(
         predictor,
@@ -219,22 +205,20 @@ def _evaluate_texts(
         header=columns.header,
         skipped=skipped,
         notes=notes,
+        wrong=wrong if output else None,
         **settings,
     )
+    if output:
+        write_wrong(output, Wrong._fields, list(map(rounded, wrong)))
     if skipped:
         notes.append(f"{len(skipped):,} rows cannot be used and were skipped, such as {skipped[0]}")
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:
-        more = {} if wrong is None else {"wrong": [one._asdict() for one in wrong]}
-        options.print_json(figures | {"confusion": counts.tolist()} | more)
+        options.print_json(figures | {"confusion": counts.tolist()})
         return
     names = figure_names(NAMES, predictor.labels) | {"calibration_error": "calibration error"}
     rows = [(name, percent(figures[key])) for key, name in names.items()]
     options.print_table(f"{figures['texts']:,} texts", ("", "percent"), rows)
-    console = Console()
     if len(predictor.labels) <= WIDEST:
-        console.print(matrix(counts, predictor.labels))
-    for one in wrong or ():
-        line = f"line {one.line}, expected {one.expected}, found {one.found}: {one.text}"
-        console.print(Text(escaped(line)), soft_wrap=True)
+        Console().print(matrix(counts, predictor.labels))

@@ -1,6 +1,6 @@
 """`thinstack evaluate --suite`: which kinds of sentence a model of sentiment understands."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -11,6 +11,8 @@ from rich.text import Text
 
 from thinstack.cli.options import print_json, print_table
 from thinstack.core.config import EvaluationSource
+from thinstack.data.files.outputs import Output, check_output
+from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError, escaped
 from thinstack.evaluate.suite import AspectCase, Case, Half, halves, read_suite, suite_names
 
@@ -41,20 +43,32 @@ class Suite:
         ),
     ] = "reported"
     list_wrong: Annotated[
-        bool,
+        Path | None,
         typer.Option(
-            "--list-wrong",
-            help="For a table, or --suite --half open: list what the model gets wrong. The "
-            "reported half is never listed: if you fix a model by looking at it, its figures no "
-            "longer say how the model does on other sentences.",
+            help="Write the texts that the model gets wrong to this file, as CSV; of a table with "
+            "the phrase that decides. Of a suite it works with --half open only: if you fix a "
+            "model by looking at the reported half, its figures no longer say how the model does "
+            "on other sentences."
         ),
-    ] = False
+    ] = None
+
+    def output(self, used: Sequence[Path]) -> Output | None:
+        """The file of --list-wrong, which replaces nothing that is `used`."""
+        return self.list_wrong and check_output(self.list_wrong, "--list-wrong", used)
+
+
+def write_wrong(output: Output, columns: Sequence[str], rows: Sequence[Iterable[Any]]) -> None:
+    """Write what the model gets wrong as CSV, and say so."""
+    output.write("".join(map(csv_line, [columns, *rows])))
+    Console(stderr=True).print(
+        Text(escaped(f"wrong texts in {output.path}: {len(rows):,}")), soft_wrap=True
+    )
 
 
 def evaluate_on_suite(
     predictor: "Predictor", model: str, asked: Suite, source: EvaluationSource, *, as_json: bool
 ) -> None:
-    """Print the figures of a half of a suite and, on request, the texts that are wrong."""
+    """Print the figures of a half of a suite and, on request, write the texts that are wrong."""
     from thinstack.evaluate.suite_evaluation import evaluate_suite
 
     suite, half = str(asked.suite), asked.half
@@ -68,6 +82,7 @@ def evaluate_on_suite(
             f"{suite}: a suite has texts and no gold trees: choose another source, such as "
             "--source auto"
         )
+    output = asked.output([predictor.bundle.path, *([] if suite == ALL else [Path(suite)])])
     figures: dict[str, dict[str, Any]] = {}
     wrong: dict[str, Sequence[Case | AspectCase]] = {}
     for name in suite_names() if suite == ALL else [suite]:
@@ -75,9 +90,14 @@ def evaluate_on_suite(
         if not sentences:
             raise InputError(f"{name}: the {half} half has no texts: choose another --half")
         figures[name], wrong[name] = evaluate_suite(predictor, sentences, source=source)
+    if output:
+        rows = [
+            (name, case.id, case.kind, case.text, case.expected)
+            for name, cases in wrong.items()
+            for case in cases
+        ]
+        write_wrong(output, ("suite", "id", "kind", "text", "label"), rows)
     if as_json:
-        for name, cases in wrong.items() if asked.list_wrong else ():
-            figures[name]["wrong"] = [case._asdict() for case in cases]
         results = {"suites": figures} if suite == ALL else figures[suite]
         print_json({"suite": suite, "half": half} | results)
         return
@@ -86,11 +106,6 @@ def evaluate_on_suite(
     part = "both halves" if half == "all" else f"{half} half"
     what = "all suites" if suite == ALL else f"the suite {suite}"
     print_table(f"{model} on {what}, {part}", ("", *COLUMNS), _rows(figures))
-    for name, cases in wrong.items() if asked.list_wrong else ():
-        where = f"{name}, " if suite == ALL else ""
-        for case in cases:
-            line = Text(escaped(f"{where}{case.id}, expected {case.expected}: {case.text}"))
-            Console().print(line, soft_wrap=True)
 
 
 def _rows(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[Sequence[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO, get_type_hints
 
 import typer
@@ -13,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.core.config import Aggregation, Device
+from thinstack.data.tables.table import Table
 from thinstack.errors import escaped
 
 ModelOption = Annotated[
@@ -112,6 +114,26 @@ class ViewSettings:
         int, typer.Option(help="Split a sentence that has more words than this into parts.")
     ] = 400
     aggregation: AggregationOption = None
+
+
+@dataclass(frozen=True)
+class ColumnSettings:
+    """How a table of texts and labels is written."""
+
+    text_column: Annotated[
+        str, typer.Option("--text", help="For a table: the column of the texts.")
+    ] = "text"
+    label_column: Annotated[
+        str, typer.Option("--label", help="For a table: the column of the labels.")
+    ] = "label"
+    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
+    separator: SeparatorOption = None
+    header: HeaderOption = None
+    skip_bad: SkipBadOption = False
+
+    def table(self, path: str | Path) -> Table:
+        """The file at a path as a table that is written so."""
+        return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,15 +3,20 @@
 import signal
 import threading
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thinstack.cli.options import IsolatedOption, ThreadsOption, ViewSettings, grouped
-from thinstack.errors import escaped
+from thinstack.cli import options
+from thinstack.data.files.outputs import check_output
+from thinstack.errors import DataError, InputError, escaped
+
+if TYPE_CHECKING:
+    from thinstack.integrations.serving.labelling import Labelling
+    from thinstack.runtime.predictor import Predictor
 
 
-@grouped
+@options.grouped
 def serve(
     *,
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sentiment",
@@ -21,20 +26,44 @@ def serve(
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
     ] = True,
-    view: ViewSettings,
-    isolated: IsolatedOption = None,
-    threads: ThreadsOption = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            help="Label the texts of this table: the page shows the least certain first, and one "
+            "key labels a text."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --table: the file of the labels, for thinstack train --add. Texts that it "
+            "has are left out.  [default: corrections.csv]"
+        ),
+    ] = None,
+    columns: options.ColumnSettings,
+    view: options.ViewSettings,
+    isolated: options.IsolatedOption = None,
+    threads: options.ThreadsOption = None,
 ) -> None:
-    """Open a page on this machine that scores texts as you type them."""
+    """Open a page on this machine that scores texts as you type them.
+
+    With --table you label the texts of a table there.
+    """
     import webbrowser
 
     from thinstack import load
     from thinstack.integrations.serving.server import PageServer
 
+    named = options.chosen(columns) + ["out"] * (out is not None)
+    if table is None and named:
+        raise InputError(f"{options.listed(named)}: works only with --table, which names a table")
     with PageServer(port) as server:
         server.predictor = load(model, threads=threads, isolated=isolated, **vars(view))
         server.predictor.view.need_labels("serve")
         server.name = Path(model).name or model
+        if table is not None:
+            out = out or Path("corrections.csv")
+            server.labelling = _labelling(server.predictor, table, out, columns)
         try:
             print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)
             if open_page:
@@ -44,3 +73,20 @@ def serve(
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # what still scores is being stopped
             print()
+
+
+def _labelling(
+    predictor: "Predictor", path: Path, out: Path, columns: options.ColumnSettings
+) -> "Labelling":
+    """The texts of a table to label, once a line says how many there are."""
+    from thinstack.integrations.serving.labelling import MOST_TEXTS, Labelling
+
+    check_output(out, "--out", [path, predictor.bundle.path])
+    skipped: list[DataError] | None = [] if columns.skip_bad else None
+    names = {"text": columns.text_column, "label": columns.label_column}
+    labelling = Labelling(columns.table(path), predictor, out, skipped=skipped, **names)
+    texts = len(labelling.texts)
+    most = ", the first of the table" if texts == MOST_TEXTS else ""
+    bad = f"; {len(skipped):,} rows cannot be used" if skipped else ""
+    print(f"{texts:,} texts to label{most}{bad}; labels go to {escaped(str(out))}", flush=True)
+    return labelling

@@ -59,6 +59,13 @@ class TableSettings:
             "--score", help="For a table of pairs: the column of the ratings.  [default: score]"
         ),
     ] = None
+    add: Annotated[
+        Path | None,
+        typer.Option(
+            help="For a table: another one to train on, such as the corrections of thinstack serve "
+            "--table. Its rows replace those of the same texts."
+        ),
+    ] = None
     dev: Annotated[
         Path | None,
         typer.Option(

@@ -1,7 +1,7 @@
 """Measures how often an ONNX bundle is right about the texts of a table, without torch. First it
 finds which class of the model each label of the table means."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,17 +18,29 @@ from thinstack.errors import DataError, InputError
 from thinstack.evaluate.accuracy import confusion, text_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
+from thinstack.runtime.why import turning
 
 _ADVICE: Final = "take such rows out, or say what the label means (--relabel NAME=CLASS)"
 
 
 class Wrong(NamedTuple):
-    """A text of a table that a model gets wrong: its line, and the classes."""
+    """A text of a table that a model gets wrong.
+
+    Attributes:
+        line: its line in the table, from 1.
+        label: its class by the table.
+        predicted: its class by the model, and the `probability` of that, from 0 to 1.
+        because: the phrase that turns each sentence of that class to it; a sentence where no phrase
+            does is there as a whole.
+    """
 
     line: int
     text: str
-    expected: str
-    found: str
+    label: str
+    predicted: str
+    probability: float
+    because: str
 
 
 def evaluate_table(
@@ -52,8 +64,9 @@ def evaluate_table(
     A text is read as a user's text. Its label must mean one of the model's classes (`gold_labels`,
     which also says what `relabel` is). If the predictor shows fewer classes (`View`), labels are
     merged in the same way, and texts of a class that is left out do not count. The list `notes`
-    takes sentences about how the table was read, and `wrong` the texts that the model gets wrong.
-    With the list `skipped`, rows that cannot be used are left out, and it takes their errors.
+    takes sentences about how the table was read, and `wrong` the texts that the model gets wrong,
+    the surest first. With the list `skipped`, rows that cannot be used are left out, and it takes
+    their errors.
 
     Raises DataError, with file and line, for a row that cannot be used or a label that means no
     class, and InputError for a `relabel` that does not fit.
@@ -75,15 +88,26 @@ def evaluate_table(
     scores = text_scores(predictor, texts, source=source, where=path)
     places = np.array([classes[row.values[label]] for row in rows], np.int64)
     if wrong is not None:
-        for row, place, answer in zip(
-            rows, places.tolist(), scores.argmax(1).tolist(), strict=True
-        ):
-            if place not in (answer, -1):
-                names = predictor.labels[place], predictor.labels[answer]
-                wrong.append(Wrong(row.line, row.values[text], *names))
+        missed = np.flatnonzero((places >= 0) & (places != scores.argmax(1)))
+        missed = missed[np.argsort(-scores[missed].max(1), kind="stable")]
+        results = predictor.stream((rows[row].values[text] for row in missed), source=source)
+        for row, result in zip(missed.tolist(), results, strict=True):
+            label, best = (predictor.labels[n] for n in (places[row], scores[row].argmax()))
+            line, probability = rows[row].line, float(scores[row].max())
+            because = "; ".join(_deciding(result, best))
+            wrong.append(Wrong(line, result.text, label, best, probability, because))
     scores, places = scores[places >= 0], places[places >= 0]
     matrix = confusion(scores.argmax(1), places, len(predictor.labels))
     return text_figures(scores, places, predictor.labels), matrix
+
+
+def _deciding(result: Result, label: str) -> Iterator[str]:
+    """What decides in each sentence that has the label of a text, or in the one nearest to it."""
+    sentences = [one for one in result.sentences if one.label == label]
+    for sentence in sentences or [max(result.sentences, key=lambda one: one.scores[label])]:
+        whole = len(sentence.parts) < 2 and bool(sentence.transitions.size)
+        phrase = turning(sentence.why()) if whole else None
+        yield phrase.text if phrase else sentence.text
 
 
 def text_scores(

@@ -89,6 +89,8 @@ def _say_what_is_read(recipe: Recipe, datasets: Datasets, out: Path, console: Co
         f"{as_text(recipe.name)}: {train:,} examples to train on, {early}{dev:,} to report on; "
         f"{len(datasets.table):,} leaf vectors"
     )
+    for line in datasets.notes:
+        console.print(as_text(line), soft_wrap=True)
     recipe.task.report_data(recipe, datasets, out, console)
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
@@ -128,6 +130,7 @@ def _finish(
         figures["test"] = summary(results, "test")
     write_atomically(out / RESULTS_FILE, _json(figures))
     recipe.task.report(results, over_seeds, rival, recipe, console)
+    recipe.task.report_changes(best, datasets, recipe, console)
     if best.test:
         show_test(best.test, recipe, console)
     calibration, path = calibrations[results.index(best)], out / BUNDLE

@@ -25,6 +25,8 @@ class TableOptions:
             if the table has these and no "text".
         label_column, score_column: the column that is learnt. Pairs have scores if `score_column`
             is named, or if the table has a column "score" and no "label".
+        add: a further table to train on, such as of corrections, whose rows replace those of the
+            same texts.
         dev, test: further tables, to report on and to measure on at the end. Without `dev`, a tenth
             of the rows is set aside.
         encoding, separator, header, skip_bad, span_group: as the fields of tasks.
@@ -37,6 +39,7 @@ class TableOptions:
     text_column: Sequence[str] = ()
     label_column: str | None = None
     score_column: str | None = None
+    add: Path | None = None
     dev: Path | None = None
     test: Path | None = None
     encoding: str = "utf-8"
@@ -74,7 +77,7 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
         for name, field in kind.model_fields.items()
         if said.get(name) not in (None, field.default)
     }
-    parts = {"dev": options.dev, "test": options.test}
+    parts = {"add": options.add, "dev": options.dev, "test": options.test}
     files = {
         name: _name_in(inputs.folder, file) for name, file in parts.items() if file is not None
     }

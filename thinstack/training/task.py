@@ -61,6 +61,7 @@ class Task(Named):
         figures: the names of figures by key, in the order in which they are printed.
         watched: the figures whose sum chooses the epoch.
         items: what a file holds, in the plural.
+        repeats: whether several items of a file usually have the same `group_of`.
         takes_lessons: whether a teacher and lessons may add examples.
         predicts: whether `thinstack predict` reads what the task learns.
         uncalibrated: why no temperature is fitted, if `cases` has none.
@@ -71,6 +72,7 @@ class Task(Named):
     figures: ClassVar[Mapping[str, str]]
     watched: ClassVar[tuple[str, ...]]
     items: ClassVar[str] = "examples"
+    repeats: ClassVar[bool] = False
     takes_lessons: ClassVar[bool] = False
     predicts: ClassVar[bool] = True
     uncalibrated: ClassVar[str] = "its task has no cases to fit one on"
@@ -275,6 +277,11 @@ class Task(Named):
         if rival is not None:
             name, figures = rival
             console.print(f"a plain rival, {name}: {self.line(figures, recipe.model.shown_labels)}")
+
+    def report_changes(
+        self, result: "SeedResult", datasets: "Datasets", recipe: "Recipe", console: "Console"
+    ) -> None:
+        """Print what became right and wrong since the model where learning started."""
 
     def columns(self, labels: Sequence[str]) -> dict[str, str]:
         """The figures of the card, with the headings of their columns."""

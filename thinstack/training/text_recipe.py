@@ -3,6 +3,7 @@ starts, and with which settings."""
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,7 +72,8 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
     data, task = table_task(path, options, inputs)
     bad: list[DataError] | None = [] if task.skip_bad else None
     file = inputs.table(path.name).named(path)
-    rows = task.rows(file, bad, options.labels)
+    tables = [file, *([inputs.table(data.add)] if data.add is not None else [])]
+    rows = chain.from_iterable(task.rows(one, bad, options.labels) for one in tables)
     values = [row.values[task.target_column] for row in rows]
     labels = task.labels_of(values, str(file), options.labels, options.scale)
     init = options.init or default_start(task, labels, options.scale)

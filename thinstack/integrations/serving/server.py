@@ -18,7 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import InputError, ThinstackError
-from thinstack.integrations.serving.service import Request, answer
+from thinstack.integrations.serving.collection import Collection
+from thinstack.integrations.serving.labelling import Labelling
+from thinstack.integrations.serving.service import Request, answer, parsed
+from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
@@ -59,6 +62,8 @@ class PageServer(ThreadingHTTPServer):
 
     predictor: Predictor
     name: str
+    labelling: Labelling | None = None
+    collection: Collection | None = None
 
     def __init__(self, port: int):
         try:
@@ -172,6 +177,10 @@ class _Handler(BaseHTTPRequestHandler):
             view = self.server.predictor.view
             tones = None if view.scale is None else view.scale.tones
             data = {"name": self.server.name, "labels": view.labels, "tones": tones}
+            data["about"] = view.scale is not None and self.server.predictor.phrases
+            data["vectors"] = bool(self.server.predictor.width)
+            if (labelling := self.server.labelling) is not None:
+                data["labelling"] = labelling.describe()
             return _json(data), _JSON
         if path == "/predict":
             raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
@@ -180,16 +189,25 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.content[path]
 
     def _prediction(self) -> tuple[bytes, str]:
-        """The answer to a program at /predict, and to the page itself at /drawing."""
-        if self.path not in ("/predict", "/drawing"):
+        """The answer to a program at /predict, and to the page itself elsewhere."""
+        server = self.server
+        if self.path == "/row" and server.labelling is not None:
+            return _json(_row(server.labelling, parsed(self._body()))), _JSON
+        if self.path not in ("/predict", "/drawing", "/texts", "/near"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         request = Request.parse(self._body())
         if (words := request.words) > MAX_WORDS:
             raise _too_large(f"at most {MAX_WORDS:,} words and punctuation marks, found {words:,}")
+        if self.path == "/texts":
+            server.collection = Collection(request.texts, server.predictor, server.turn)
+            return _json(server.collection.describe()), _JSON
+        if self.path == "/near":
+            near = server.collection.near("".join(request.texts[:1])) if server.collection else []
+            return _json(near), _JSON
         results = self._results(request.texts)
         if self.path == "/predict" or request.several:
             return _json(answer(results, request)), _JSON
-        return _json(_text_data(next(results))), _JSON
+        return _json(_text_data(next(results), request.about)), _JSON
 
     def _results(self, texts: Sequence[str]) -> Iterator[Result]:
         """The results of texts, with a turn for each batch. Raises ConnectionError as soon as the
@@ -236,10 +254,22 @@ def _json(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii")
 
 
-def _text_data(result: Result) -> dict[str, Any]:
+def _row(labelling: Labelling, data: Any) -> dict[str, Any]:
+    """A text to label, once the label that `data` has for it is saved."""
+    if not isinstance(data, dict):
+        raise InputError('expected {"place": 0} as JSON, and "label": "..." to save a label')
+    if "label" in data:
+        labelling.save(data.get("place"), data["label"])
+    return labelling.row(data.get("place")) | {"saved": labelling.saved}
+
+
+def _text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
-    is uncertain. `highlights` are the phrases that say most. `svg` draws the trees, and is None for
-    more than MOST_WORDS words. `html` is the coloured text."""
+    is uncertain. `highlights` are the phrases that say most, and `aspects` what is said of terms:
+    of these, or else of those that the model finds, None if it finds none. `svg` draws the trees,
+    and is None for more than MOST_WORDS words. `html` is the coloured text."""
+    finds = result.view.no_term is not None
+    aspects = result.about(*terms) if terms else result.aspects if finds else None
     labels = result.view.labels
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
@@ -250,10 +280,17 @@ def _text_data(result: Result) -> dict[str, Any]:
             {"text": phrase.text, "label": labels.index(str(phrase.label))}
             for phrase in result.highlights()
         ],
+        "aspects": None if aspects is None else [_aspect_data(aspect) for aspect in aspects],
         "sentences": [_sentence_data(sentence) for sentence in result.sentences],
         "svg": result.svg() if words <= MOST_WORDS else None,
         "html": result.html(),
     }
+
+
+def _aspect_data(aspect: Aspect) -> dict[str, Any]:
+    label = -1 if aspect.label is None else [*aspect.scores].index(aspect.label)
+    because = None if aspect.because is None else aspect.because.text
+    return {"text": aspect.text, "label": label, "because": because}
 
 
 def _sentence_data(sentence: Prediction) -> dict[str, Any]:

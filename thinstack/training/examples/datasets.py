@@ -19,7 +19,7 @@ from thinstack.errors import DataError, TreeError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.inputs import Inputs
-from thinstack.training.examples.set_aside import set_aside, set_aside_share
+from thinstack.training.examples.set_aside import corrected, set_aside, set_aside_share
 from thinstack.training.lesson import Treebank
 from thinstack.training.loop.teaching import Taught, check_drawn, taught_examples, taught_trees
 from thinstack.training.recipe import Recipe
@@ -57,6 +57,7 @@ class Datasets:
             are noted in the record of the epoch, and choose nothing.
         start: the bundle where learning starts, if there is one.
         test: examples of `data.test`, to measure the trained model on.
+        notes: sentences about how the files were read.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -72,6 +73,7 @@ class Datasets:
     traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
     start: Bundle | None = None
     test: Sequence[Example] = ()
+    notes: Sequence[str] = ()
 
 
 def load_datasets(
@@ -89,9 +91,9 @@ def load_datasets(
     model, task = build_model(recipe.model, entries=1), recipe.task
     reads, width = model.head.reads, model.embedding.table.shape[1]
     task.check_head(recipe, model.head)
-    inputs, skipped = Inputs.of(data), list[DataError]()
+    inputs, skipped, notes = Inputs.of(data), list[DataError](), list[str]()
     data, start = inputs.folder, inputs.start(recipe)
-    train, held, dev = read_items(recipe, inputs, convert, skipped)
+    train, held, dev = read_items(recipe, inputs, convert, skipped, notes)
     has_lessons = recipe.teacher is not None or bool(recipe.lessons)
     taught = teach(recipe, train, held + dev, data) if has_lessons else []
     learnt = [tree.tree.tree.words for tree in taught] or _sentences(task, train)
@@ -135,6 +137,7 @@ def load_datasets(
         traced=_traced(recipe, reported),
         start=start,
         test=measured,
+        notes=notes,
     )
 
 
@@ -165,11 +168,13 @@ def read_items(
     data: Path | Inputs,
     convert: Convert | None = None,
     skipped: list[DataError] | None = None,
+    notes: list[str] | None = None,
 ) -> Split:
     """The items of a recipe, with files in the folder `data`, or what was opened there.
 
     `convert` is applied to the items of each file. The list `skipped` takes the errors of those
-    that the recipe has left out. Raises DataError where a part is left without items.
+    that the recipe has left out, and `notes` what became of the rows of `data.add`. They leave
+    what is set aside as it is. Raises DataError where a part is left without items.
     """
     task, files, inputs = recipe.task, recipe.data, Inputs.of(data)
     errors, data = [] if skipped is None else skipped, inputs.folder
@@ -183,6 +188,19 @@ def read_items(
     held: list[Any] = []
     if recipe.training.stop_on == "held":
         train, held = set_aside(train, -(-len(train) // HELD_PART), task.group_of)
+    if files.add is not None:
+        rows = _read(files.add, recipe, inputs, convert, errors)
+        before = {task.group_of(item) for item in dev}
+        (train, held, dev), replaced = corrected(
+            (train, held, dev), rows, task.group_of, last=not task.repeats
+        )
+        aside = len(before.intersection(replaced))
+        texts = len({task.group_of(row) for row in rows})
+        if notes is not None:
+            notes.append(
+                f"{files.add}: {texts:,} {task.items}, of which {len(replaced):,} replace rows "
+                f"({aside:,} to report on)"
+            )
     if not dev:
         raise DataError(
             f"{data / files.train}: expected two different {task.items} or more of some class, so "

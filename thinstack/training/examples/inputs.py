@@ -63,7 +63,7 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
     """
     files, inputs = recipe.data, Inputs.of(data)
     find = inputs.folder.joinpath if recipe.task.brings_trees else inputs.table
-    named = (files.train, files.dev, files.test, *more)
+    named = (files.train, files.add, files.dev, files.test, *more)
     paths = {name: find(name) for name in named if name is not None}
     if files.vectors is not None:
         paths[files.vectors] = vectors_file(files.vectors, inputs.folder)

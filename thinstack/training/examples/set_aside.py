@@ -79,6 +79,38 @@ def _parted(
     return parts
 
 
+def corrected(
+    parts: Sequence[Sequence[Item]],
+    rows: Sequence[Item],
+    group_of: Callable[[Item], Hashable],
+    *,
+    last: bool,
+) -> tuple[list[list[Item]], list[Hashable]]:
+    """The parts with further `rows`, and the groups whose items made way for those.
+
+    Rows of a group stand where its first item was, in every part that has the group. Other rows
+    come at the end of the first part. `last`: whether only the last row of a group counts.
+    """
+    fresh = {
+        group_of(rows[places[0]]): [rows[place] for place in (places[-1:] if last else places)]
+        for places in _grouped(rows, group_of)
+    }
+    whole, replaced = [list[Item]() for _ in parts], dict[Hashable, None]()
+    for part, items in zip(parts, whole, strict=True):
+        seen = set[Hashable]()
+        for item in part:
+            group = group_of(item)
+            if group not in fresh:
+                items.append(item)
+            elif group not in seen:
+                seen.add(group)
+                items += fresh[group]
+        replaced |= dict.fromkeys(seen)
+    for group, more in fresh.items():
+        whole[0] += [] if group in replaced else more
+    return whole, [*replaced]
+
+
 def is_held_out(text: str, one_in: int) -> bool:
     """Whether a text is among those that are never learnt from: about one of `one_in`, chosen by
     the MD5 digest of its letters a to z alone. So a text is on the same side in every file, with

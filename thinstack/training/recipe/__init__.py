@@ -29,6 +29,12 @@ class DataConfig(Strict):
     """The files of a recipe, relative to the folder that `--data` names."""
 
     train: str = Field(description="What is trained on: a file, or a folder for `sick.v1`.")
+    add: str | None = Field(
+        default=None,
+        description="A further file in the same format, such as one of corrections. Its rows are "
+        "trained on too. Rows of the same texts make way for them, also where these are reported "
+        "on; of several rows of a text in it, the last one counts.",
+    )
     dev: str | None = Field(
         default=None,
         description="What is reported on, in the same format. "

@@ -56,14 +56,12 @@ class TableTask(Task):
     Attributes:
         defaults: the settings that `thinstack train TABLE` takes.
         advice: what to do about a missing column.
-        repeats: whether several rows usually have the same text.
         starts: the bundles where learning may start unless a user names one, the best first.
     """
 
     items: ClassVar[str] = "texts"
     defaults: ClassVar[Defaults]
     advice: ClassVar[str] = COLUMN_ADVICE
-    repeats: ClassVar[bool] = False
     starts: ClassVar[tuple[str, ...]] = ("sentiment",)
 
     encoding: str = Field(default="utf-8", description="The encoding of a table.")

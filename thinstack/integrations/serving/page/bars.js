@@ -32,11 +32,18 @@ export function fillBar(bar, model, scores) {
   bar.replaceChildren(...parts);
 }
 
+/** What is said of a term: the term in the tone of its class, and the phrase that decides. */
+export function aspectLine(model, { text, label, because }) {
+  const line = document.createElement("li");
+  line.append(markedPhrase(model, text, label), ` ${model.labels[label] ?? "uncertain"}`, because === null ? "" : `: ${because}`);
+  return line;
+}
+
 /** A phrase in the tone of its class, with its sign. */
 export function markedPhrase(model, text, label) {
   const phrase = document.createElement("span");
   phrase.className = toneOf(model, label);
-  phrase.title = model.labels[label];
-  phrase.textContent = model.tones ? `${SIGNS[model.tones[label]]} ${text}` : text;
+  phrase.title = model.labels[label] ?? "uncertain";
+  phrase.textContent = label < 0 ? `? ${text}` : model.tones ? `${SIGNS[model.tones[label]]} ${text}` : text;
   return phrase;
 }

@@ -1,6 +1,6 @@
 /** A text that is typed, and what the model says of it below: a verdict, and a tree or the coloured text. */
 import { brackets, corrected, correctionOf } from "./brackets.js";
-import { fillBar, markedPhrase, percent, signed } from "./bars.js";
+import { aspectLine, fillBar, markedPhrase, percent, signed } from "./bars.js";
 import { fold, itemOf, listen, mark, relabel, textOf, treeOf } from "./tree.js";
 
 const WAIT = 120; // milliseconds without a key before the model is asked
@@ -23,9 +23,9 @@ export class Field {
     this.page = page;
     this.element = document.getElementById("field").content.firstElementChild.cloneNode(true);
     const $ = (selector) => this.element.querySelector(selector);
-    [this.area, this.verdict, this.picture, this.hint] = [$("textarea"), $(".verdict"), $(".picture"), $(".hint")];
+    [this.area, this.about, this.verdict, this.picture, this.hint] = [$("textarea"), $(".about input"), $(".verdict"), $(".picture"), $(".hint")];
     this.area.value = text;
-    this.area.oninput = () => {
+    this.area.oninput = this.about.oninput = () => {
       this.fit();
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.ask(), WAIT);
@@ -52,10 +52,12 @@ export class Field {
   /** Asks the model; an answer that another text has overtaken is dropped. */
   async ask() {
     clearTimeout(this.#timer);
+    this.about.parentElement.hidden = !this.page.model.about;
     const number = ++this.#asked;
     this.element.setAttribute("aria-busy", "true");
     try {
-      const answer = await this.page.predict(this.area.value);
+      const terms = this.page.model.about ? this.about.value.split(",").map((term) => term.trim()).filter(Boolean) : [];
+      const answer = await this.page.predict(this.area.value, terms);
       if (number === this.#asked) this.show(answer);
     } catch (error) {
       if (number === this.#asked) this.page.wrong(error);
@@ -95,6 +97,7 @@ export class Field {
   #place() {
     const drawing = this.picture.firstElementChild;
     drawing.style.minWidth = `${SMALLEST * Number(drawing.getAttribute("width"))}px`;
+    if (this.picture.scrollWidth > this.picture.clientWidth) this.hint.prepend("The tree goes on at the side: scroll it. ");
     const [node, around] = [this.item.querySelector("rect"), this.picture].map((each) => each.getBoundingClientRect());
     this.picture.scrollLeft += node.left + node.width / 2 - around.left - around.width / 2;
   }
@@ -132,7 +135,7 @@ export class Field {
   }
 
   #showVerdict() {
-    const { label, polarity, scores, highlights, sentences } = this.answer;
+    const { label, polarity, scores, highlights, aspects, sentences } = this.answer;
     const { model } = this.page;
     const words = sentences.reduce((sum, each) => sum + each.words.length, 0);
     const counted = (count, name) => `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
@@ -144,5 +147,6 @@ export class Field {
     fillBar(this.verdict.querySelector(".bar"), model, scores);
     this.verdict.querySelector(".highlights").hidden = !highlights.length;
     this.verdict.querySelector(".highlights span").replaceChildren(...highlights.map(({ text, label }) => markedPhrase(model, text, label)));
+    this.verdict.querySelector(".aspects").replaceChildren(...(aspects ?? []).map((aspect) => aspectLine(model, aspect)), ...(aspects?.length === 0 ? ["No aspects."] : []));
   }
 }

@@ -9,9 +9,28 @@ export function open() {
   return asked("model");
 }
 
-/** What the model says of a text. */
-export function predict(text) {
-  return asked("drawing", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text }) });
+/** What the model says of a text, and of terms in it. */
+export function predict(text, about) {
+  return post("drawing", { text, about });
+}
+
+/** The text at a `place` of the table to label, once its `label` is saved if there is one. */
+export function row(data) {
+  return post("row", data);
+}
+
+/** Reads many texts, whose phrases `near` then finds. */
+export function read(texts) {
+  return post("texts", { texts });
+}
+
+/** The phrases of those texts that mean most nearly what a phrase means. */
+export function near(text) {
+  return post("near", { text });
+}
+
+function post(path, data) {
+  return asked(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
 }
 
 async function asked(path, request) {

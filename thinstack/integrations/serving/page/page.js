@@ -1,8 +1,10 @@
 /** The page: fields, the panel, and the model, which `model.js` has: in this browser, or on this machine. */
 import { forget, save } from "./brackets.js";
 import { Field } from "./field.js";
+import { label } from "./label.js";
 import * as own from "./model.js";
 import { showFold, showPhrase } from "./panel.js";
+import { offerTexts, showNear } from "./texts.js";
 
 const EXAMPLES = {
   "a turn": "The acting is superb, but the plot never quite comes together.",
@@ -28,6 +30,8 @@ function chosen(field) {
     }
     chosen(field);
   });
+  const { start, end } = field.answer.sentences[sentence].nodes[node];
+  if (page.model.vectors) showNear(own, field.answer.sentences[sentence].text.slice(start, end));
   const trees = fields.map((each) => each.brackets());
   const count = trees.reduce((sum, each) => sum + each.count, 0);
   $("save").hidden = !trees.some(({ lines }) => lines.length);
@@ -90,7 +94,9 @@ async function use(place) {
   }
   forget();
   for (const field of fields) field.area.disabled = false;
-  await Promise.all(fields.map((field) => field.ask()));
+  if (page.model.vectors) offerTexts(own, wrong, () => active && chosen(active));
+  const table = page.model.labelling;
+  await (table ? label(fields[0], table, own.row, wrong) : Promise.all(fields.map((field) => field.ask())));
 }
 
 async function start() {

@@ -9,6 +9,7 @@ from pydantic import Field
 from rich.console import Console
 
 from thinstack.bundle import open_bundle
+from thinstack.bundle.weights import load_model
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Rate
 from thinstack.core.model.model import Model
@@ -20,6 +21,7 @@ from thinstack.core.scale import (
     are_numbers,
     in_order,
     sentiment_sets,
+    set_matrix,
     summed,
 )
 from thinstack.data.files.paths import FilePath
@@ -41,6 +43,7 @@ from thinstack.training.publish.reports import show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
+from thinstack.training.tasks.texts.changes import show_changes
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
 from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
@@ -190,6 +193,23 @@ class Texts(TextTask):
         assert rival is not None
         assert answers is not None
         show_texts(answers, best.dev[source], rival, recipe, console)
+
+    def report_changes(
+        self, result: SeedResult, datasets: Datasets, recipe: Recipe, console: Console
+    ) -> None:
+        (source,) = recipe.measured_trees
+        answers, sets = result.answers[source], None
+        if datasets.start is None or answers is None:
+            return
+        model, start = recipe.model, datasets.start.config
+        if start.shown_labels != model.shown_labels:
+            if not model.class_sets or start.shown_labels != model.labels:
+                return
+            sets = set_matrix(model.labels, model.class_sets)
+        cases = self._cases(load_model(datasets.start), datasets.dev, source)
+        scores = mean_scores(cases.scores, cases.lengths, cases.counts)
+        before = summed(scores, cases.sets if sets is None else sets).argmax(1)
+        show_changes(before, answers, datasets.items[1], recipe, console)
 
     def scale_lines(self, model: ModelConfig) -> Iterator[str]:
         labels, sets = model.shown_labels, model.class_sets

@@ -1,0 +1,150 @@
+"""The texts of a table that a person labels, the least certain first, and the file of labels."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from thinstack.core.scale import ordered
+from thinstack.data.tables.alike import likeness
+from thinstack.data.tables.csv_rows import csv_line
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, check_columns
+from thinstack.errors import DataError, InputError, shown
+from thinstack.runtime.predictor import Predictor
+
+MOST_LABELS: Final = 35
+"""Labels that a page has keys for."""
+
+MOST_TEXTS: Final = 50_000
+"""Texts that are scored, from the first on."""
+
+
+class DoubtfulText(NamedTuple):
+    """A text to label.
+
+    Attributes:
+        line: its line in the table, from 1.
+        label: its label there; "" without one.
+        predicted: the model's label, and the `probability` of that, from 0 to 1.
+    """
+
+    line: int
+    text: str
+    label: str
+    predicted: str
+    probability: float
+
+
+class Labelling:
+    """A table whose texts get labels, one by one.
+
+    Texts that the file `out` has are left out, as are those without words and repeated ones. The
+    others are in `texts`, by the probability of the model's label. `labels` are those of the column
+    `label`; where the table has no such column, the model's. `skipped` is as `Table.rows` has it.
+
+    Raises DataError for a table, or a file of labels, that cannot be read or has other columns;
+    InputError for more than `MOST_LABELS` labels, and where no text is left.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        predictor: Predictor,
+        out: Path,
+        *,
+        text: str = "text",
+        label: str = "label",
+        skipped: list[DataError] | None = None,
+    ):
+        self.out, self._columns, self._lock = out, [text, label], Lock()
+        self.labels = predictor.labels
+        self._saved = {likeness(name): value for name, value in self._rows_of(Table(out))}
+        rows = self._texts(table, skipped)
+        results = predictor.stream(row.text for row in rows)
+        scored = zip(rows, results, strict=True)
+        texts = [row._replace(**_answer(result)) for row, result in scored if result.sentences]
+        self.texts = sorted(texts, key=lambda one: one.probability)
+        if not texts:
+            raise InputError(f"{table.path}: expected texts without a label in {out}, found none")
+        if not 2 <= len(self.labels) <= MOST_LABELS:
+            raise InputError(
+                f"{table.path}: expected 2 to {MOST_LABELS} labels in the column {label!r}, found "
+                f"{len(self.labels):,}: name the column of labels with --label"
+            )
+
+    @property
+    def saved(self) -> int:
+        """How many texts have labels in the file."""
+        return len(self._saved)
+
+    def describe(self) -> dict[str, Any]:
+        """What a page shows of it, as data ready for JSON."""
+        counts = {"texts": len(self.texts), "saved": self.saved}
+        return {"labels": list(self.labels), "out": self.out.name, **counts}
+
+    def row(self, place: object) -> dict[str, Any]:
+        """The text at a place from 0, as data ready for JSON; `chosen` is its label in the file, or
+        None. Raises InputError if there is none."""
+        text = self._at(place)
+        return text._asdict() | {"chosen": self._saved.get(likeness(text.text))}
+
+    def save(self, place: object, label: object) -> None:
+        """Write the label of a text, which is on the disk when this returns. Of several labels of
+        one text the last one counts. Raises InputError for others than `labels`, and OSError."""
+        text = self._at(place).text
+        if label not in self.labels:
+            raise InputError(f"expected a label of {', '.join(self.labels)}, found {shown(label)}")
+        with self._lock, self.out.open("a", encoding="utf-8", newline="") as file:
+            rows = [[text, label]] if file.tell() else [self._columns, [text, label]]
+            file.write("".join(map(csv_line, rows)))
+            file.flush()
+            os.fsync(file.fileno())
+            self._saved[likeness(text)] = str(label)
+
+    def _at(self, place: object) -> DoubtfulText:
+        if not isinstance(place, int) or not 0 <= place < len(self.texts):
+            raise InputError(f"expected the place of a text below {len(self.texts):,}")
+        return self.texts[place]
+
+    def _rows_of(self, table: Table) -> Iterator[tuple[str, str]]:
+        """The texts and labels that were saved before. A last line that an editor left open is
+        closed."""
+        if not (self.out.exists() and self.out.stat().st_size):
+            return
+        if table.columns != self._columns:
+            raise DataError(
+                f"{self.out}: expected the columns {' and '.join(map(repr, self._columns))}, found "
+                f"{', '.join(map(repr, table.columns))}. Name another file with --out"
+            )
+        with self.out.open("rb+") as file:
+            file.seek(-1, os.SEEK_END)
+            file.write(b"" if file.read() == b"\n" else b"\n")
+        text, label = self._columns
+        for row in table.rows(self._columns, classes=Classes(label)):
+            yield row.values[text], row.values[label]
+
+    def _texts(self, table: Table, skipped: list[DataError] | None) -> list[DoubtfulText]:
+        """The texts to label, without scores. `labels` become the table's, if it has some."""
+        text, label = self._columns
+        columns = [text, label] if label in table.columns else [text]
+        if len(columns) < 2 and label != "label":
+            check_columns(str(table.path), table.columns, [label], COLUMN_ADVICE)
+        rows, seen, labels = list[DoubtfulText](), {*self._saved}, set[str]()
+        checks: dict[str, Any] = {"classes": Classes(label), "optional": [label]}
+        for row in table.rows(columns, skipped=skipped, **(checks if label in columns else {})):
+            value = row.values.get(label, "")
+            labels |= {value} if value else set()
+            name = likeness(row.values[text])
+            if name not in seen and len(rows) < MOST_TEXTS:
+                seen.add(name)
+                rows.append(DoubtfulText(row.line, row.values[text], value, "", 0.0))
+        self.labels = ordered([*labels]) or self.labels
+        return rows
+
+
+def _answer(result: Any) -> dict[str, Any]:
+    scores = result.scores
+    best = max(scores, key=scores.__getitem__)
+    return {"predicted": best, "probability": scores[best]}
