@@ -21,7 +21,7 @@ from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedErr
 from thinstack.integrations.report import plan, run
 from thinstack.integrations.report.plan import MOST_GROUPS
 from thinstack.integrations.report.rows import Fault, ReportOptions, TextRow
-from thinstack.integrations.report.run import run_report
+from thinstack.integrations.report.run import Reader, run_report
 from thinstack.integrations.report.scored import AspectRow, ScoredFolder
 
 ROWS = [
@@ -112,7 +112,7 @@ def test_from_a_table_to_figures(report, model):
     assert sides_of(data) == counted(model, texts)
     assert data["source"] == "reviews.csv"
     assert data["model"] == "aspects"
-    assert {each["group"]: each["texts"] for each in data["by"]["groups"]} == {
+    assert {each["name"]: each["texts"] for each in data["by"]["groups"]} == {
         "North": 2,
         "South": 1,
     }
@@ -143,7 +143,7 @@ def test_terms_that_are_named(report, model, cli, table, tmp_path):
     assert answer.code == 0
     assert "'parking'" in answer.err
     page = out.read_text(encoding="utf-8")
-    assert "read by the model sentiment" in page
+    assert "The model <b>sentiment</b> reads each text" in page
     assert "staff / screen" in page
 
 
@@ -208,7 +208,7 @@ def test_scored_rows_say_the_same(report, scored, table, form):
     out, plain = scored("--format", form), report(*AS_A_TABLE)
     alone = report("--min-mentions", "1", source=out)
     assert sides_of(alone) == sides_of(plain)
-    assert alone["sides_of_mentions"] is True
+    assert (alone["model"], alone["trust"]) == ("", None)
     assert [each["said"] for each in alone["aspects"]] == [
         each["said"] for each in plain["aspects"]
     ]
@@ -218,9 +218,9 @@ def test_scored_rows_say_the_same(report, scored, table, form):
     for there, here in zip(joined["aspects"], plain["aspects"], strict=True):
         for name in ("quotes", "term", "mentions", "names", "said"):
             assert there[name] == here[name]
-        for name, key in (("groups", "group"), ("periods", "start")):
-            counts = [(each[key], each["texts"]) for each in there[name]]
-            assert counts == [(each[key], each["texts"]) for each in here[name]]
+        for name in ("groups", "periods"):
+            counts = [(each["name"], each["texts"]) for each in there[name]]
+            assert counts == [(each["name"], each["texts"]) for each in here[name]]
     kinds = {each["kind"]: each["rows"] for each in joined["unread"]}
     assert kinds == {"empty": 1, "group": 1, "date": 1}
 
@@ -337,7 +337,7 @@ def test_rows_that_no_run_has_written_are_thinstack_errors(scored, table, form):
         options = ReportOptions("x")
         for texts in (None, table):
             try:
-                run_report(lambda t=texts: ScoredFolder.opened(out, t).rows(options), None, options)
+                run_report(lambda t=texts: ScoredFolder.opened(out, t).rows(options), (), options)
             except ThinstackError:
                 return True
         return False
@@ -375,8 +375,8 @@ def test_a_table_that_changes_meanwhile_is_an_error(model):
     for name, later in others.items():
         times = iter([rows, later])
         with pytest.raises(StoppedError):
-            run_report(lambda times=times: iter(next(times)), model, ReportOptions(name))
-    assert run_report(lambda: iter(rows), model, ReportOptions("x")).figures.texts == 3
+            run_report(lambda times=times: iter(next(times)), [Reader(model)], ReportOptions(name))
+    assert run_report(lambda: iter(rows), [Reader(model)], ReportOptions("x")).figures.texts == 3
 
 
 @pytest.mark.parametrize("output", ["aspects", "sentences", "documents", "phrases"])
@@ -406,10 +406,10 @@ def test_names_that_look_alike_are_one_group(model):
     names = ["Caf\u00e9", "Cafe\u0301", "CAF\u00c9", " Caf\u00e9\u200b", "Cafe"]
     frame = pd.DataFrame({"text": ["good battery"] * 10, "store": names * 2})
     result = thinstack.report(frame, by="store", model=model, min_mentions=1)
-    assert [(group.name, group.figures.texts) for group in result.by.groups] == [
+    assert [(name, figures.texts) for name, figures in result.by.groups.items()] == [
         *(("Caf\u00e9", 8), ("Cafe", 2))
     ]
-    assert [(each.name, each.figures.texts) for each in result.aspects[0].groups] == [
+    assert [(name, part.texts) for name, part in result.aspects[0].groups.items()] == [
         *(("Caf\u00e9", 8), ("Cafe", 2))
     ]
 
@@ -418,7 +418,7 @@ def test_long_names_are_groups_of_their_own_and_shown_by_both_ends(model):
     names = [f"https://shop.example/{'x' * 100}/{end}" for end in ("one", "two")]
     frame = pd.DataFrame({"text": ["good battery"] * 4, "page": names * 2})
     result = thinstack.report(frame, by="page", model=model, min_mentions=1)
-    assert [(group.name, group.figures.texts) for group in result.by.groups] == [
+    assert [(name, figures.texts) for name, figures in result.by.groups.items()] == [
         (name, 2) for name in names
     ]
     page = result.html()
@@ -489,7 +489,7 @@ def test_bins_and_periods_are_groups_and_periods_are_dates(model):
     for by in ("band", "quarter"):
         result = thinstack.report(frame, by=by, over="month", model=model)
         expected = Counter(str(cell) for cell in frame[by])
-        assert {each.name: each.figures.texts for each in result.by.groups} == expected
+        assert {name: figures.texts for name, figures in result.by.groups.items()} == expected
         assert (result.over.unit, len(result.over.periods)) == ("month", 4)
 
 
@@ -497,7 +497,7 @@ def test_dates_that_cannot_be_are_listed(model):
     dates = ["2024-01-09", "9999-12-31", "1011-01-01", "45200", None, "2024-01-11"]
     frame = pd.DataFrame({"text": ["good battery"] * 6, "day": dates})
     result = thinstack.report(frame, over="day", model=model)
-    assert [each.start.isoformat() for each in result.over.periods] == [
+    assert [start.isoformat() for start in result.over.periods] == [
         *("2024-01-09", "2024-01-10", "2024-01-11")
     ]
     assert {each.kind: each.rows for each in result.unread} == {"date": 4}
@@ -523,7 +523,7 @@ def test_groups_of_few_rows_are_counted_together(report, cli, folder, tmp_path):
     stores += stores[5:]
     pd.DataFrame({"text": "good battery", "store": stores}).to_csv(table, index=False)
     data = report("--by", "store", source=table)["by"]
-    assert [each["group"] for each in data["groups"]] == stores[5 : MOST_GROUPS + 5]
+    assert [each["name"] for each in data["groups"]] == stores[5 : MOST_GROUPS + 5]
     assert data["others"] == 5
     out = tmp_path / "many.html"
     assert cli("report", table, "--by", "store", "--out", out, "--model", folder).code == 0
@@ -584,19 +584,39 @@ def test_labels_without_sides_are_refused(cli, table, tmp_path, last_word):
     assert "expected a model of sentiment" in answer.err
 
 
-def test_a_model_that_finds_no_terms_wants_them_named(cli, table, tmp_path, monkeypatch):
-    common = ("report", table, "--text", "review", "--out", tmp_path / "x.html")
-    answer = cli(*common, "--model", "sentiment")
-    assert answer.code == 2
-    assert "does not find terms" in answer.err
-    monkeypatch.setattr(run, "is_installed", lambda name: False)
-    answer = cli(*common)
-    assert answer.code == 2
-    assert "--about battery" in answer.err
-    assert opening.SEPARATE["aspects"] in answer.err
-    assert run.default_model(("battery",)) == "sentiment"
-    monkeypatch.setattr(run, "is_installed", lambda name: True)
-    assert run.default_model(("battery",)) == run.default_model(()) == "aspects"
+@pytest.mark.parametrize("installed", [False, True])
+def test_whole_texts_are_read_by_one_model_whatever_is_installed(
+    report, model, folder, table, monkeypatch, installed
+):
+    monkeypatch.setattr(run, "_FINDS_TERMS", str(folder))
+    monkeypatch.setattr(run, "is_installed", lambda name: installed)
+    frame = pd.DataFrame(ROWS, columns=COLUMNS)
+    result = thinstack.report(frame, "review", min_mentions=1)
+    texts = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
+    expected = Counter(str(each.label).split()[-1] for each in thinstack.load()(texts))
+    data = result.to_dict()
+    assert (result.model, result.finder) == ("sentiment", "aspects" if installed else "")
+    assert {side: data[side] for side in expected} == expected
+    assert sides_of(data) == (counted(model, texts) if installed else {})
+    assert ("install the model aspects" in result.html()) != installed
+    named = thinstack.report(frame, "review", about=["battery"])
+    assert (named.model, named.finder) == ("sentiment", "sentiment")
+
+
+def test_stars_say_how_far_the_model_is_trusted(report, table):
+    frame = pd.DataFrame(
+        {
+            "text": ["so good"] * 5 + ["awful battery"] * 3 + ["good battery"],
+            "given": [5, 4, "4.5", 1, 3, "2", 1, 5, "none"],
+        }
+    )
+    result = thinstack.report(frame, stars="given", about=["battery"])
+    trust = result.trust
+    assert (trust.low.counts, trust.high.counts, trust.middle) == ((2, 0, 1), (1, 0, 3), 1)
+    assert trust.agreement == 5 / 7
+    assert result.unread == (("stars", 1, (("row 8", "'none'"),)),)
+    assert "Of your 7 texts with 1, 2, 4 or 5 stars, 71% are on the side" in result.html()
+    assert "finds 67% of the 3 with 1 or 2" in result.html()
 
 
 def test_a_model_of_sentences_is_refused(tmp_path, monkeypatch):

@@ -61,5 +61,5 @@ def collected(texts, about=(), **options):
 
 def report(texts, about=(), min_mentions=5, **options):
     asked = ReportOptions("texts.csv", "aspects", "text", "store", "day", None, about)
-    asked = asked._replace(min_mentions=min_mentions)
+    asked = asked._replace(min_mentions=min_mentions, finder="aspects")
     return report_of(asked, plan(len(texts), **options), collected(texts, about, **options))

@@ -41,12 +41,12 @@ def test_texts_are_counted_once_for_each_term():
         assert counts(aspect.figures) == sides(TEXTS, names)
         mentions = [each for text in TEXTS for each in text.mentions]
         assert aspect.mentions == sum(each.term.lower() in names for each in mentions)
-        assert {*aspect.names} == names
-        for name, figures in aspect.groups:
+        assert {*aspect.spellings} == names
+        for name, figures in aspect.groups.items():
             some = [text for text in TEXTS if text.group == name]
             assert counts(figures) == sides(some, names)
-        assert sum(figures.texts for _, figures in aspect.periods) == aspect.figures.texts
-        for start, figures in aspect.periods:
+        assert sum(figures.texts for figures in aspect.periods.values()) == aspect.figures.texts
+        for start, figures in aspect.periods.items():
             some = [text for text in TEXTS if text.day.replace(day=1) == start]
             assert counts(figures) == sides(some, names)
     texts = Counter(SIDES[text.side] for text in TEXTS)
@@ -62,7 +62,7 @@ def test_spellings_of_a_term_are_counted_together():
     for some in (texts, texts[::-1]):
         (aspect,) = report([*some, twice]).aspects
         assert (aspect.term, aspect.figures.texts, aspect.mentions) == ("set up", 7, 8)
-        assert {*aspect.names} == {"set up", "setup", "set-up", "setups"}
+        assert {*aspect.spellings} == {"set up", "setup", "set-up", "setups"}
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -71,7 +71,7 @@ def test_the_order_of_rows_does_not_matter():
     first, second = report(TEXTS), report(other)
     assert second.to_csv() == first.to_csv()
     for one, two in zip(first.aspects, second.aspects, strict=True):
-        assert two.said == one.said
+        assert two.typical == one.typical
         assert two.quotes == one.quotes
 
 
@@ -121,7 +121,7 @@ def test_what_a_user_names_stays_apart_and_stays():
 def test_a_phrase_counts_once_in_a_text_and_a_sentence_is_quoted_once():
     same = mention("price", 1, "so cheap")
     (aspect,) = report([row(same, same)] * 3, min_mentions=1).aspects
-    assert aspect.said["positive"] == (("cheap", 3),)
+    assert aspect.typical["positive"] == (("cheap", 3),)
     assert aspect.mentions == 6
     assert [quote.text for quote in aspect.quotes] == [same.sentence]
 
@@ -204,5 +204,5 @@ def test_what_could_not_be_read_is_counted_with_three_examples():
 def test_a_day_far_from_the_others_is_counted_without_a_period():
     summary = report([row(day=plan(1).calendar.first.replace(year=1900))])
     assert summary.figures.texts == 1
-    assert sum(each.figures.texts for each in summary.over.periods) == 0
+    assert sum(figures.texts for figures in summary.over.periods.values()) == 0
     assert summary.unread[0].kind == "date"

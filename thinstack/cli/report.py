@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Format = Literal["html", "json", "csv"]
 
 _OF_TEXTS: Final = ("text", "about", "model", "separator", "header", "encoding")
-_OF_TABLE: Final = ("by", "over", "dates")
+_OF_TABLE: Final = ("by", "over", "stars", "dates")
 _STOPPED: Final = "stopped; nothing is written: run the same command again"
 
 
@@ -48,11 +48,16 @@ def report(
         str | None, typer.Option(help="A column whose values are compared, such as store.")
     ] = None,
     over: Annotated[str | None, typer.Option(help="A column of dates, to show a course.")] = None,
+    stars: Annotated[
+        str | None,
+        typer.Option(help="A column of stars from 1 to 5, to say how far the model agrees."),
+    ] = None,
     about: Annotated[
         list[str] | None,
         typer.Option(
             help="A term to report on, such as battery, or several names of one: 'price|cost'. May "
-            "be given more than once.  [default: the terms that the model finds]"
+            "be given more than once.  [default: the terms that the model aspects finds, if it is "
+            "installed]"
         ),
     ] = None,
     model: Annotated[
@@ -60,8 +65,7 @@ def report(
         typer.Option(
             "--model",
             "-m",
-            help="The model: a bundle's name, folder or hf:// address.  [default: aspects; with "
-            "--about sentiment, if aspects is not installed]",
+            help="The model: a bundle's name, folder or hf:// address.  [default: sentiment]",
         ),
     ] = None,
     min_mentions: Annotated[
@@ -109,8 +113,8 @@ def report(
         result = make(context.params, bar.tell)
     output.write({"html": result.html, "json": result.to_json, "csv": result.to_csv}[kind]())
     counts = f"{result.figures.texts:,} texts, {len(result.aspects):,} aspects"
-    line = escaped(f"{counts}; the report is in {out}")
-    console.print(line, soft_wrap=True, highlight=False, markup=False)
+    for line in (*result.in_short, f"{counts}; the report is in {out}"):
+        console.print(escaped(line), soft_wrap=True, highlight=False, markup=False)
 
 
 def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
@@ -118,22 +122,21 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     from thinstack import load
     from thinstack.integrations.frames import checked_terms
     from thinstack.integrations.report.rows import ReportOptions, corpus_rows
-    from thinstack.integrations.report.run import default_model, model_name, run_report
+    from thinstack.integrations.report.run import readers_of, run_report
 
     if asked["texts"] is not None:
         raise InputError("--texts: works only with a folder of scored rows: leave it out")
     terms = checked_terms(asked["about"] or ())
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
     with opened_table(asked) as corpus:
-        model = load(asked["model"] or default_model(terms), **running)
+        readers = readers_of(asked["model"], terms, lambda name: load(name, **running))
         settings = ReportOptions(
             source=", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name,
-            model=model_name(model),
             text="text" if asked["text"] is None else asked["text"],
             about=terms,
             **{name: asked[name] for name in (*_OF_TABLE, "min_mentions")},
         )
-        return run_report(lambda: corpus_rows(corpus, settings), model, settings, tell)
+        return run_report(lambda: corpus_rows(corpus, settings), readers, settings, tell)
 
 
 @contextmanager
@@ -173,7 +176,7 @@ def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     source = asked["texts"] or asked["table"]
     wanted = {name: asked[name] for name in (*_OF_TABLE, "min_mentions")}
     settings = ReportOptions(source.name, **wanted)
-    return run_report(lambda: folder.rows(settings), None, settings, tell)
+    return run_report(lambda: folder.rows(settings), (), settings, tell)
 
 
 def _format(out: Path, format: Format | None) -> Format:

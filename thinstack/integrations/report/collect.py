@@ -3,18 +3,21 @@
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from typing import Final
 
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.figures import Example, Unread
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import Kind, Mention, Span, TextRow, side_of
-from thinstack.integrations.report.tally import Quote, Rank, Tally
+from thinstack.integrations.report.tally import Figures, Quote, Rank, Tally
 from thinstack.integrations.report.terms import (
     by_singular,
+    is_no_topic,
     key_of,
     normalised,
     said_phrase,
+    says_more,
     singular,
 )
 
@@ -40,6 +43,9 @@ class Collector:
     Attributes:
         all: the tally of the texts.
         terms: that of each term that a user names, or by the key (`key_of`) of one that is found.
+        courses: by group, the figures of the texts by period.
+        low, high, middle: texts with one or two stars, with four or five, and how many with others.
+        left_out: terms that are no topics, and how many texts have them.
         without: texts that speak of no term.
         missed: how many texts a term may have more than were counted, because rare terms are
             forgotten where there are more than `MOST_TERMS`.
@@ -48,7 +54,10 @@ class Collector:
     def __init__(self, plan: Plan, about: Sequence[str] = ()):
         self._plan, self._groups = plan, {likeness(name): name for name in plan.groups}
         self._named = bool(about)
-        self.all, self.terms = Tally(), {term: Tally() for term in about}
+        self.all, self.terms = Tally(), {term: Tally(term) for term in about}
+        self.courses: dict[str, dict[date, Figures]] = {}
+        self.low, self.high, self.middle = Figures(), Figures(), 0
+        self.left_out: Counter[str] = Counter()
         self.without = self.missed = 0
         self._examples: dict[Kind, list[Example]] = {}
         self._unread: Counter[Kind] = Counter()
@@ -65,23 +74,53 @@ class Collector:
         period = calendar.period(row.day) if calendar and row.day else None
         if row.day and period is None:
             self._count_unread("date", row.place, f"{row.day} is far from the other dates")
-        self.all.count(row.side, row.polarity, group, period)
+        self._count_text(row, group, period)
         mentions_by_term = self._by_term(row.mentions)
         self.without += not mentions_by_term
         for term, mentions in mentions_by_term.items():
-            tally = self.terms.setdefault(term, Tally())
-            polarity = sum(mention.polarity for mention in mentions) / len(mentions)
-            tally.count(side_of(mentions), polarity, group, period)
-            for mention in mentions:
-                tally.mentions += 1
-                tally.names[_written(mention)] += 1
-                if mention.sentence:
-                    tally.quote(_rank(mention), _quote(mention, row.place))
-            for side, phrase in {(mention.side, _phrase(mention)) for mention in mentions}:
-                if phrase:
-                    tally.say(side, phrase)
+            self._count_term(self.terms.setdefault(term, Tally()), mentions, row, group, period)
         if len(self.terms) > 2 * MOST_TERMS:
             self._forget()
+
+    def _count_text(self, row: TextRow, group: str | None, period: date | None) -> None:
+        """Count a whole text, and its quote."""
+        parts = self.all.parts(group, period)
+        rank = _rank(row.text, row.side, row.polarity, row.side != 0)
+        quote = _quote(row.text, row.side, row.place)
+        for figures in parts:
+            figures.add(row.side, row.polarity)
+            if row.text:
+                figures.quote(rank, quote)
+        if group is not None and period is not None:
+            course = self.courses.setdefault(group, {})
+            course.setdefault(period, Figures()).add(row.side, row.polarity)
+        if row.stars is not None:
+            self.middle += 2 < row.stars < 4
+            if not 2 < row.stars < 4:
+                (self.low if row.stars <= 2 else self.high).add(row.side, row.polarity)
+
+    @staticmethod
+    def _count_term(
+        tally: Tally,
+        mentions: Sequence[Mention],
+        row: TextRow,
+        group: str | None,
+        period: date | None,
+    ) -> None:
+        """Count a text that speaks of a term, and what it says of it."""
+        polarity = sum(mention.polarity for mention in mentions) / len(mentions)
+        tally.count(side_of(mentions), polarity, group, period)
+        for mention in mentions:
+            tally.mentions += 1
+            tally.names[_written(mention)] += 1
+            if text := mention.sentence:
+                because = mention.because is not None
+                rank = _rank(text, mention.side, mention.polarity, because)
+                place, reason = mention.place, mention.because
+                tally.figures.quote(rank, _quote(text, mention.side, row.place, place, reason))
+        for side, phrase in {(mention.side, _phrase(mention)) for mention in mentions}:
+            if phrase:
+                tally.say(side, phrase)
 
     def _count_unread(self, kind: Kind, place: str, reason: str) -> None:
         self._unread[kind] += 1
@@ -96,6 +135,9 @@ class Collector:
         for mention, term in zip(mentions, terms, strict=True):
             if not mention.named:
                 term = singular(singular(term, here), self.terms)
+                if is_no_topic(term):
+                    self.left_out[term] += term not in by_term
+                    continue
             if term:
                 by_term.setdefault(term, []).append(mention)
         return by_term
@@ -106,20 +148,20 @@ class Collector:
         self.missed += self.terms[order[MOST_TERMS]].figures.texts
         self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
 
-    def by_name(self) -> dict[str, Tally]:
+    def tallies(self) -> list[Tally]:
         """The terms as they are written most often, each plural with its singular. The tallies are
         used up."""
         if self._named:
-            return self.terms
-        tallies = dict[str, Tally]()
+            return [*self.terms.values()]
+        tallies = list[Tally]()
         for term, keys in by_singular(self.terms).items():
             tally = self.terms[term]
             spellings = [name for name in tally.names if key_of(name) == term]
-            name = min(spellings, key=lambda name: (-tally.names[name], name), default=term)
+            tally.term = min(spellings, key=lambda name: (-tally.names[name], name), default=term)
             for key in keys:
                 if key != term:
                     tally.join(self.terms[key])
-            tallies[name] = tally
+            tallies.append(tally)
         return tallies
 
     def unread(self) -> tuple[Unread, ...]:
@@ -142,35 +184,39 @@ def _written(mention: Mention) -> str:
 
 
 def _phrase(mention: Mention) -> str:
-    """The phrase that decides for a side, "" if there is none to count."""
-    return said_phrase(mention.said) if mention.said and mention.side else ""
+    """The phrase that decides for a side, "" if there is none to count, or none beside the term."""
+    phrase = said_phrase(mention.said) if mention.said and mention.side else ""
+    return phrase if says_more(phrase, _written(mention)) else ""
 
 
-def _rank(mention: Mention) -> Rank:
+def _rank(text: str, side: int, polarity: float, because: bool) -> Rank:
     """The place of a quote among others. Sentences of a length that is easily read, which say
     clearly what and why, come first; else it is drawn by lot: by a sum of the text."""
-    plain = len(mention.sentence.split()) in _WORDS
-    clear = not mention.side or abs(mention.polarity) >= _CLEAR
-    lot = zlib.crc32(mention.sentence.encode("utf-8", "surrogatepass"))
-    return 3 - plain - clear - (mention.because is not None), lot
+    plain = len(text.split(maxsplit=_WORDS.stop)) in _WORDS
+    clear = not side or abs(polarity) >= _CLEAR
+    return 3 - plain - clear - because, zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
-def _quote(mention: Mention, place: str) -> Quote:
-    """A quote of about `MOST_CHARACTERS`, around the term and, if there is room, what decides."""
-    text, term, because = mention.sentence, mention.place, mention.because
+def _quote(
+    text: str, side: int, place: str, term: Span | None = None, because: Span | None = None
+) -> Quote:
+    """A quote of about `MOST_CHARACTERS`: of a text its beginning, of a sentence what is around the
+    term and, if there is room, what decides."""
     if len(text) <= MOST_CHARACTERS:
-        return Quote(text, term, because, mention.side, place)
-    first, last = term
+        return Quote(text, term, because, side, place)
+    first, last = term or (0, 0)
     if because and max(last, because.end) - min(first, because.start) <= MOST_CHARACTERS:
         first, last = min(first, because.start), max(last, because.end)
     else:
         because = None
-    room = max(MOST_CHARACTERS - (last - first), 0) // 2
+    room = max(MOST_CHARACTERS - (last - first), 0) // (2 if term else 1)
     start = text.find(" ", max(first - room - 1, 0), first) + 1 or first
     end = text.rfind(" ", last, last + room)
     start, end = 0 if first <= room else start, len(text) if last + room >= len(text) else end
     end = last if end < 0 else end
     cut = f"{_DOTS * (start > 0)}{text[start:end]}{_DOTS[::-1] * (end < len(text))}"
     shift = len(_DOTS) * (start > 0) - start
-    moved = [Span(span.start + shift, span.end + shift) for span in (term, because) if span]
-    return Quote(cut, moved[0], moved[1] if because else None, mention.side, place)
+    term, because = (
+        span and Span(span.start + shift, span.end + shift) for span in (term, because)
+    )
+    return Quote(cut, term, because, side, place)

@@ -1,87 +1,15 @@
 """The figures of a report, as plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from thinstack.integrations.report.calendar import Unit
+from thinstack.integrations.report.findings import Difference
 from thinstack.integrations.report.rows import Kind
 from thinstack.integrations.report.statistics import Interval
-from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side
-from thinstack.integrations.report.terms import Said
-
-
-class Group(NamedTuple):
-    """The texts that have one value in the column that a report is made by."""
-
-    name: str
-    figures: Figures
-
-
-class Period(NamedTuple):
-    """The texts of a day, a week, a month or a year, by its first day."""
-
-    start: date
-    figures: Figures
-
-
-@dataclass(frozen=True, slots=True)
-class AspectFigures:
-    """What the texts say of one term.
-
-    A text that speaks of it several times counts once, for the side of most of these mentions. It
-    is neutral if there are as many of both.
-
-    Attributes:
-        term: the term in lower case.
-        names: as it is written, the most frequent first.
-        mentions: how often they speak of it.
-        figures: those of the texts that do.
-        said: the phrases that decide for either side, and how often each is said.
-        quotes: sentences, of the sides as they are shared out.
-        groups, periods: the same by group and by period, of those in which someone speaks of it.
-    """
-
-    term: str
-    names: tuple[str, ...]
-    mentions: int
-    figures: Figures
-    said: Mapping[Side, tuple[Said, ...]]
-    quotes: tuple[Quote, ...] = ()
-    groups: tuple[Group, ...] = ()
-    periods: tuple[Period, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference between a group and the other one, or all others together, that is more than
-    chance would give.
-
-    Attributes:
-        term: the aspect; None for the texts as a whole.
-        side: whose share differs.
-        group: the group.
-        here, there: the figures in it, and outside.
-        p: how probable so large a difference is where there is none.
-        adjusted: the same, adjusted for the number of comparisons.
-    """
-
-    term: str | None
-    side: Side
-    group: str
-    here: Figures
-    there: Figures
-    p: float
-    adjusted: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as data ready for JSON: of the figures only those of the side."""
-        data: dict[str, Any] = {"term": self.term, "side": self.side, "group": self.group}
-        for name, figures in (("here", self.here), ("there", self.there)):
-            count, share = figures.count(self.side), plain(figures.share(self.side))
-            data[name] = {"texts": figures.texts, self.side: count, "share": share}
-        return data | {"p": self.p, "adjusted": self.adjusted}
+from thinstack.integrations.report.tally import SIDES, Figures, Quote, Tally
 
 
 class Example(NamedTuple):
@@ -99,77 +27,94 @@ class Unread(NamedTuple):
     examples: tuple[Example, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The texts by the values of a column.
 
     Attributes:
         column: its name.
         groups: those of the most rows, at most 50.
         others: how many more there are, which are not told apart.
-        tests: how many pairs of shares were compared.
+        others_uncounted: whether there are still more, too many to count.
+        tests: how many pairs of shares were compared first.
         differences: those beyond chance, the surest first.
-        uncounted: whether there are more than `others`, too many to count.
     """
 
     column: str
-    groups: tuple[Group, ...]
+    groups: Mapping[str, Figures]
     others: int
+    others_uncounted: bool
     tests: int
     differences: tuple[Difference, ...]
-    uncounted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """The texts over time: the column of the dates, the unit, and each period in order, those
-    without texts too."""
+class Course(NamedTuple):
+    """The texts over time: the column of the dates, the unit, and the figures by the first day of
+    each period in order, also of those without texts."""
 
     column: str
     unit: Unit
-    periods: tuple[Period, ...]
+    periods: Mapping[date, Figures]
 
 
-_KEYS: Final = {
-    "name": "group",
-    "uncounted": "others_uncounted",
-    "rare": "rare_terms",
-    "without": "texts_without_terms",
-    "of_mentions": "sides_of_mentions",
-}
-"""Keys that say more than the names of attributes, which stand in a class."""
+class Trust(NamedTuple):
+    """How far the sides of whole texts can be trusted.
+
+    Attributes:
+        right, sentences: how many sentences of ten fields the model reads rightly, in percent, and
+            how many there are (docs/suite.md, `domains`); None for a model that tells no figure.
+        low, high: what the model says of the texts with one or two stars, and with four or five.
+        middle: how many texts have other stars.
+    """
+
+    right: float | None
+    sentences: int
+    low: Figures
+    high: Figures
+    middle: int
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of the texts with one, two, four or five stars that are of the stars' side."""
+        rated = self.low.texts + self.high.texts
+        return (self.low.negative + self.high.positive) / rated if rated else None
 
 
 def plain(value: Any) -> Any:
-    """A part of a report as data ready for JSON."""
-    if isinstance(value, Difference):
-        return value.to_dict()
+    """A part of a report as data ready for JSON. Figures stand among the attributes of what they
+    are of."""
     if isinstance(value, Figures):
         counts = dict(zip(SIDES.values(), value.counts, strict=True))
         shares = {f"share_{side}": plain(value.share(side)) for side in SIDES.values()}
         return {"texts": value.texts} | counts | shares | {"polarity": plain(value.polarity)}
+    if isinstance(value, Tally):
+        return plain(value.figures) | {
+            "term": value.term,
+            "names": plain(value.spellings),
+            "mentions": value.mentions,
+            "said": plain(value.typical),
+            "quotes": plain(value.quotes),
+            "groups": named(value.groups),
+            "periods": named(value.periods),
+        }
     if isinstance(value, Interval):
         ends = value._asdict().items()
         return {name: None if end is None else round(end, 6) for name, end in ends}
     if isinstance(value, Quote):
-        because = None if value.because is None else value.text[slice(*value.because)]
-        said = {"side": SIDES[value.side], "term": value.text[slice(*value.term)]}
-        return {"text": value.text} | said | {"because": because, "place": value.place}
-    if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
+        spans = {"term": value.term, "because": value.because}
+        parts = {name: span and value.text[slice(*span)] for name, span in spans.items()}
+        return {"text": value.text, "side": SIDES[value.side], "place": value.place} | parts
     if isinstance(value, date):
         return value.isoformat()
-    if is_dataclass(value) or hasattr(value, "_fields"):
-        return attributes(value)
-    return [plain(part) for part in value] if isinstance(value, tuple) else value
+    if isinstance(value, Mapping):
+        figures = any(isinstance(part, Figures) for part in value.values())
+        return named(value) if figures else {name: plain(part) for name, part in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {name: plain(part) for name, part in value._asdict().items()}
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return [plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
-def attributes(value: Any) -> dict[str, Any]:
-    """The attributes of a part of a report, by their names or `_KEYS`, as data ready for JSON.
-    Figures stand among the attributes of what they are of."""
-    names = value._fields if hasattr(value, "_fields") else [field.name for field in fields(value)]
-    data: dict[str, Any] = {}
-    for name in names:
-        part = plain(getattr(value, name))
-        data |= part if name == "figures" else {_KEYS.get(name, name): part}
-    return data
+def named(parts: Mapping[Any, Figures]) -> list[dict[str, Any]]:
+    """The figures of groups or periods, each with its name or first day."""
+    return [{"name": plain(name)} | plain(figures) for name, figures in parts.items()]

@@ -1,9 +1,14 @@
-"""A report as one HTML page, which needs no other file, no network and no script.
+"""A report as one HTML page, which needs no other file and no network.
 
-`page.html` is the page, `parts.html` what it is made of, such as its pictures.
+`page.html` is the page, `parts.html` what it is made of, such as its pictures. `page.js` sorts and
+filters what stands there; it is always the same and has nothing of a table in it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import base64
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from itertools import groupby, pairwise
@@ -14,11 +19,12 @@ from markupsafe import Markup
 
 from thinstack.errors import escaped
 from thinstack.integrations.report.calendar import period_name
-from thinstack.integrations.report.figures import AspectFigures, Comparison, Course
+from thinstack.integrations.report.figures import Comparison, Course
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import REASONS, Span
+from thinstack.integrations.report.sentences import both_ends, difference_sentence, enumerated
 from thinstack.integrations.report.statistics import Interval
-from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side
+from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.drawn_text import percent
 from thinstack.integrations.show.outline import inline
@@ -32,27 +38,28 @@ MOST_GROUPS: Final = 12
 MOST_DIFFERENCES: Final = 20
 """Differences that the page lists."""
 
-_IN_SHORT: Final = 3  # aspects of each line of the summary
 _ON_AVERAGE: Final = 4  # texts of each period, so that an aspect has a picture over time
-_LONGEST_NAME: Final = 100  # characters of the name of a group
 WIDTH: Final = 1000  # units that a picture of periods is wide
 
 
 def page(report: Report) -> str:
     """The page of a report."""
-    aspects = report.aspects if report.about else report.aspects[:MOST_SHOWN]
-    spoken_of = [aspect for aspect in aspects if aspect.figures.texts]
+    script = _file("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    groups = [*report.by.groups.items()][:MOST_GROUPS] if report.by else []
     return (
         _templates()
         .get_template("page.html")
         .render(
             report=report,
-            aspects=aspects,
+            aspects=report.aspects if report.about else report.aspects[:MOST_SHOWN],
+            groups=groups,
+            periods=[*report.over.periods.items()] if report.over else [],
+            side=report.change.side if report.change else "negative",
             style=Markup(_file("page.css")),
-            praised=_most(spoken_of, "positive"),
-            criticised=_most(spoken_of, "negative"),
-            most=sorted(spoken_of, key=lambda aspect: -aspect.figures.texts)[:_IN_SHORT],
-            better={} if report.by is None else _better(report.by),
+            script=Markup(script),
+            script_digest=digest,
+            better=_better(report.by) if report.by else {},
         )
     )
 
@@ -72,12 +79,12 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
     )
     functions: tuple[Callable[..., object], ...] = (
-        *(asked_name, both_ends, course_of, course_paths, marked, of_side, other_names, percent),
-        *(period_name, signed, spoken, texts),
+        *(asked_name, axis, both_ends, course_of, course_paths, difference_sentence, enumerated),
+        *(marked, of_side, other_names, percent, period_name, signed, spoken, texts),
     )
     templates.globals |= {function.__name__: function for function in functions}
     templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}
-    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES, "MOST_GROUPS": MOST_GROUPS}
+    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES}
     return templates
 
 
@@ -105,97 +112,100 @@ def signed(number: float) -> str:
     return f"{number:+.2f}".replace("-", "−")
 
 
-def both_ends(group: str) -> str:
-    """The name of a group; of a long one both ends."""
-    if len(group) <= _LONGEST_NAME:
-        return group
-    return f"{group[: _LONGEST_NAME // 2]} … {group[-_LONGEST_NAME // 2 :]}"
-
-
-def _most(aspects: Sequence[AspectFigures], side: Side) -> list[AspectFigures]:
-    """The aspects of which the largest share speaks for a side, by the lower ends of the intervals:
-    few texts do not make an aspect the best."""
-
-    def least(aspect: AspectFigures) -> float:
-        share = aspect.figures.share(side)
-        return (share.low or 0.0) if share else 0.0
-
-    some = [aspect for aspect in aspects if aspect.figures.count(side) > 1]
-    return sorted(some, key=least, reverse=True)[:_IN_SHORT]
-
-
 def _better(by: Comparison) -> dict[tuple[str | None, str], bool]:
-    """By term and group, whether the surest of their differences speaks for the group."""
-    better: dict[tuple[str | None, str], bool] = {}
-    for difference in reversed(by.differences):
-        side = difference.side
-        here, there = difference.here.share(side), difference.there.share(side)
-        more = bool(here and there and here.value > there.value)
-        better[difference.term, difference.group] = more == (side == "positive")
-    return better
+    """By term and group, whether what differs speaks for the group."""
+    return {
+        (term, difference.group): difference.better
+        for difference in by.differences
+        for term in (difference.term, *difference.also)
+    }
 
 
-def other_names(aspect: AspectFigures) -> list[str]:
+def other_names(aspect: Tally) -> list[str]:
     """How else an aspect is written."""
     spellings = {*map(normalised, aspect.term.split("|"))}
-    return [name for name in aspect.names if name not in spellings]
+    return [name for name in aspect.spellings if name not in spellings]
 
 
-def course_of(aspect: AspectFigures, over: Course) -> list[Figures | None]:
+def course_of(aspect: Tally, over: Course) -> dict[date, Figures | None]:
     """The figures of an aspect by period; none where there are too few for a picture."""
-    figures = {period.start: period.figures for period in aspect.periods}
     if aspect.figures.texts < _ON_AVERAGE * len(over.periods) or len(over.periods) < 2:
-        return []
-    return [figures.get(period.start) for period in over.periods]
+        return {}
+    return {start: aspect.periods.get(start) for start in over.periods}
 
 
-def spoken(figures: Sequence[Figures | None], over: Course) -> str:
+def spoken(periods: Mapping[date, Figures | None], over: Course, side: Side) -> str:
     """The first and the last period with texts, for those who do not see the picture."""
     shares = [
-        f"{period_name(period.start, over.unit)} {of_side(part, 'positive')}"
-        for period, part in zip(over.periods, figures, strict=True)
+        f"{period_name(start, over.unit)} {of_side(part, side)}"
+        for start, part in periods.items()
         if part and part.texts
     ]
     return f"from {shares[0]} to {shares[-1]}" if len(shares) > 1 else "".join(shares) or "no texts"
 
 
-def course_paths(periods: Sequence[Figures | None]) -> Iterator[tuple[str, str]]:
-    """The share of positive texts of each period, from 0 at the bottom to 1 at the top, as classes
-    with their paths: points with a line, and their intervals as a band. A period without texts is
-    a gap."""
-    step = WIDTH / max(len(periods), 1)
-    shares = [part.share("positive") if part else None for part in periods]
-    places = [((place + 0.5) * step, share) for place, share in enumerate(shares)]
+def axis(periods: Mapping[date, Figures | None], side: Side) -> tuple[int, int]:
+    """The ends of the axis in percent: tens around the shares of all periods."""
+    shares = [share.value for part in periods.values() if part and (share := part.share(side))]
+    low, high = (min(shares), max(shares)) if shares else (0.0, 1.0)
+    bottom = min(math.floor(10 * low), 9)
+    return 10 * bottom, max(10 * math.ceil(10 * high), 10 * bottom + 10)
+
+
+def course_paths(
+    periods: Mapping[date, Figures | None], side: Side, first: date | None
+) -> Iterator[tuple[str, str]]:
+    """The share of a side of each period, from one end of the axis to the other, as classes with
+    their paths: points with a line, and their intervals as a band. A period without texts is a gap.
+    `first`: the period at which a line is drawn."""
+    step, ends = WIDTH / max(len(periods), 1), axis(periods, side)
+    places = [
+        ((place + 0.5) * step, part.share(side) if part else None)
+        for place, part in enumerate(periods.values())
+    ]
     for _, run in groupby(places, key=lambda place: place[1] is None):
         points = [(x, share) for x, share in run if share is not None]
         if points:
-            yield from _line(points, step)
+            yield from _line(points, step, ends)
+    if first in periods:
+        yield "grid", f"M{[*periods].index(first) * step:.1f} 0V100"
 
 
-def _line(points: Sequence[tuple[float, Interval]], step: float) -> Iterator[tuple[str, str]]:
+def _line(
+    points: Sequence[tuple[float, Interval]], step: float, ends: tuple[int, int]
+) -> Iterator[tuple[str, str]]:
     """The band, the line and the points of periods that follow each other."""
+
+    def point(x: float, share: float) -> str:
+        height = (100 * share - ends[0]) / (ends[1] - ends[0])
+        return f"{x:.1f} {100 - 100 * min(max(height, 0.0), 1.0):.1f}"
+
     wide = points
     if len(points) == 1:  # a band has a width
-        (x, share), side = points[0], step / 4
-        wide = [(x - side, share), (x + side, share)]
-    top = [f"{x:.1f} {100 - 100 * (share.high or 0.0):.1f}" for x, share in wide]
-    foot = [f"{x:.1f} {100 - 100 * (share.low or 0.0):.1f}" for x, share in reversed(wide)]
-    middle = [f"{x:.1f} {100 - 100 * share.value:.1f}" for x, share in points]
+        (x, share), half = points[0], step / 4
+        wide = [(x - half, share), (x + half, share)]
+    top = [point(x, share.high or 0.0) for x, share in wide]
+    foot = [point(x, share.low or 0.0) for x, share in reversed(wide)]
+    middle = [point(x, share.value) for x, share in points]
     yield "band", f"M{'L'.join(top + foot)}Z"
     yield "line", f"M{'L'.join(middle)}"
-    yield "points", "".join(f"M{point}h0" for point in middle)
+    yield "points", "".join(f"M{place}h0" for place in middle)
 
 
 def marked(quote: Quote) -> Markup:
     """The text of a quote, with tags around the term and what decides. Where these cross, the inner
     tags are closed and opened again."""
-    decides = _bare(quote.text, quote.because or quote.term)
+    nowhere = Span(0, 0)
+    topic, decides = (
+        quote.term or nowhere,
+        _bare(quote.text, quote.because or quote.term or nowhere),
+    )
     term, mark = Markup('<span class="term">{}</span>'), Markup('<mark class="{}">{}</mark>')
-    places = sorted({0, len(quote.text), *quote.term, *decides})
+    places = sorted({0, len(quote.text), *topic, *decides})
     drawn = Markup()
     for start, end in pairwise(places):
         part: str = escaped(" ".join(quote.text[start:end].split("\n")))
-        if quote.term.start <= start and end <= quote.term.end:
+        if topic.start <= start and end <= topic.end:
             part = term.format(part)
         if decides.start <= start and end <= decides.end:
             part = mark.format(SIDES[quote.side], part)

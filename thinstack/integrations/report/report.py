@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-from thinstack.integrations.report.figures import (
-    AspectFigures,
-    Comparison,
-    Course,
-    Unread,
-    attributes,
-)
+from thinstack.integrations.report.figures import Comparison, Course, Trust, Unread, plain
+from thinstack.integrations.report.findings import Change
+from thinstack.integrations.report.sentences import in_short
 from thinstack.integrations.report.statistics import FALSE, LEVEL
-from thinstack.integrations.report.tally import SIDES, Figures
+from thinstack.integrations.report.tally import SIDES, Figures, Tally
 
 SCHEMA: Final = 1
 
@@ -30,41 +26,53 @@ class Report:
 
     Attributes:
         source: the name of the table.
-        model: the name of the model.
+        model: the name of the model that says of which side a text is; "" over rows that were
+            scored before, whose texts are of the side of most of their mentions of terms.
+        finder: the name of the model that finds and judges the terms, "" if none does.
         about: the terms that were asked for; none if the model found them.
         rows: how many rows the table has.
         figures: those of the texts that could be read.
+        trust: how far their sides can be trusted; None over rows that were scored before.
+        change: the surest change over time, if one is more than chance.
         aspects: the terms, those of most texts first.
         rare: how many more terms there are, in fewer than `min_mentions` texts.
+        left_out: terms that are no topics, such as "use", and how many texts have them.
         without: texts that speak of no term.
         missed: how many texts more than counted a term may have, where there were very many.
         min_mentions: texts that speak of an aspect that is shown, at least.
         by: the texts by the values of a column, if one was named.
         over: the texts over time, if a column of dates was named.
         unread: what could not be read.
-        of_mentions: whether the side of a text is that of most of its mentions of terms, as over
-            rows that were scored before; else it is what the model says of the text.
     """
 
     source: str
     model: str
+    finder: str
     about: tuple[str, ...]
     rows: int
     figures: Figures
-    aspects: tuple[AspectFigures, ...]
+    trust: Trust | None
+    change: Change | None
+    aspects: tuple[Tally, ...]
     rare: int
+    left_out: dict[str, int]
     without: int
     missed: int
     min_mentions: int
     by: Comparison | None
     over: Course | None
     unread: tuple[Unread, ...]
-    of_mentions: bool = False
+
+    @property
+    def in_short(self) -> tuple[str, ...]:
+        """The sentences that a reader should read first."""
+        return tuple(in_short(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
-        head = {"kind": "report", "schema_version": SCHEMA}
-        return head | attributes(self) | {"level": LEVEL, "false_discovery_rate": FALSE}
+        head = {"kind": "report", "schema_version": SCHEMA, "in_short": [*self.in_short]}
+        data = head | plain(self) | {"level": LEVEL, "false_discovery_rate": FALSE}
+        return data | data.pop("figures")
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""
@@ -86,20 +94,20 @@ class Report:
 
     def _rows(self) -> Iterator[tuple[str, str, str, int | str, Figures]]:
         """Aspect, group, period, mentions and figures of each row of the CSV."""
-        yield "", "", "", "", self.figures
-        for group in self.by.groups if self.by else ():
-            yield "", group.name, "", "", group.figures
-        for period in self.over.periods if self.over else ():
-            yield "", "", period.start.isoformat(), "", period.figures
-        for aspect in self.aspects:
-            yield aspect.term, "", "", aspect.mentions, aspect.figures
-            for group in aspect.groups:
-                yield aspect.term, group.name, "", "", group.figures
-            for period in aspect.periods:
-                yield aspect.term, "", period.start.isoformat(), "", period.figures
+        whole = Tally()
+        whole.figures = self.figures
+        whole.groups = dict(self.by.groups) if self.by else {}
+        whole.periods = dict(self.over.periods) if self.over else {}
+        for tally in (whole, *self.aspects):
+            yield tally.term, "", "", tally.mentions if tally.term else "", tally.figures
+            for name, figures in tally.groups.items():
+                yield tally.term, name, "", "", figures
+            for start, figures in tally.periods.items():
+                yield tally.term, "", start.isoformat(), "", figures
 
     def html(self) -> str:
-        """The report as one HTML page. It needs no other file, no network and no script."""
+        """The report as one HTML page. It needs no other file and no network; its script sorts and
+        filters, and the page reads whole without it."""
         from thinstack.integrations.report.page import page
 
         return page(self)

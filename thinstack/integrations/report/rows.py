@@ -23,9 +23,12 @@ from thinstack.integrations.corpora.inputs import Corpus
 from thinstack.integrations.frames import text_cell
 from thinstack.integrations.report.dates import cell_of_date, date_of
 
-Kind = Literal["row", "empty", "language", "failed", "group", "date"]
+Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
 """What could not be read: a row, a text that is missing or has no words, one in another language,
-one that the model could not score; the group of a text, and its date."""
+one that the model could not score; the group of a text, its date, and its stars."""
+
+PARTS: Final[frozenset[Kind]] = frozenset(("group", "date", "stars"))
+"""Kinds of rows whose text counts all the same."""
 
 REASONS: Final[dict[Kind, str]] = {
     "row": "are no rows that can be read",
@@ -34,6 +37,7 @@ REASONS: Final[dict[Kind, str]] = {
     "failed": "could not be scored",
     "group": "have no value in the column of groups",
     "date": "have no date that can be read",
+    "stars": "have no number of stars from 1 to 5",
 }
 """What is said of so many rows, by kind."""
 
@@ -48,9 +52,11 @@ class ReportOptions(NamedTuple):
     """What a report is to be about.
 
     Attributes:
-        source, model: the names of the table and of the model.
-        text, by, over: the columns of the texts, of their groups and of their dates. In a frame, a
-            name may be a number, a tuple, or another object.
+        source: the name of the table.
+        model, finder: the names of the models that read whole texts, and find and judge terms.
+        text, by, over, stars: the columns of the texts, of their groups, of their dates and of the
+            stars that their authors gave. In a frame, a name may be a number, a tuple, or another
+            object.
         dates: the format of the dates; None for the usual ones.
         about: the terms that a user names.
         min_mentions: how many texts must speak of an aspect.
@@ -65,12 +71,14 @@ class ReportOptions(NamedTuple):
     dates: str | None = None
     about: tuple[str, ...] = ()
     min_mentions: int = 5
+    stars: Any = None
+    finder: str = ""
     advice: str = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
 
     @property
     def columns(self) -> list[Any]:
         """The columns that are read, each once."""
-        others = (name for name in (self.by, self.over) if name is not None)
+        others = (name for name in (self.by, self.over, self.stars) if name is not None)
         return list(dict.fromkeys((self.text, *others)))
 
 
@@ -131,7 +139,7 @@ class TextRow(NamedTuple):
     Attributes:
         place: where it is, such as "line 12".
         text: its text; "" if it cannot be read.
-        group, day: what stands in the columns of groups and dates, if that can be read.
+        group, day, stars: what stands in these columns, if that can be read.
         faults: what could not be read.
         side, polarity: -1, 0 or 1, what the text says; the same from -1 to 1.
         mentions: the places where it speaks of terms.
@@ -141,6 +149,7 @@ class TextRow(NamedTuple):
     text: str
     group: str | None = None
     day: date | None = None
+    stars: float | None = None
     faults: tuple[Fault, ...] = ()
     side: int = 0
     polarity: float = 0.0
@@ -149,7 +158,7 @@ class TextRow(NamedTuple):
     @property
     def unreadable(self) -> Fault | None:
         """Why its text does not count, or None if it does."""
-        return next((fault for fault in self.faults if fault.kind not in ("group", "date")), None)
+        return next((fault for fault in self.faults if fault.kind not in PARTS), None)
 
 
 Source = Callable[[], Iterator[TextRow]]
@@ -239,7 +248,21 @@ def _text_row(place: str, record: Record, options: ReportOptions) -> TextRow:
         cell = record.cells.get(options.over)
         if (day := date_of(cell, options.dates)) is None:
             faults.append(_fault("date", cell, shown(cell, 60)))
-    return TextRow(place, text, group, day, tuple(faults))
+    stars = None
+    if options.stars is not None:
+        cell = record.cells.get(options.stars)
+        if (stars := _stars_of(cell)) is None:
+            faults.append(_fault("stars", cell, shown(cell, 60)))
+    return TextRow(place, text, group, day, stars, tuple(faults))
+
+
+def _stars_of(cell: object) -> float | None:
+    """The number in a cell, if it is one from 1 to 5."""
+    try:
+        stars = float(str(cell).strip())
+    except ValueError:
+        return None
+    return stars if 1 <= stars <= 5 else None
 
 
 def _fault(kind: Kind, cell: object, reason: str) -> Fault:

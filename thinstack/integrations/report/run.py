@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.opening import SEPARATE, installed_name, is_installed
+from thinstack.bundle.opening import installed_name, is_installed
 from thinstack.errors import InputError, LanguageWarning, ThinstackError, shown
 from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import checked_terms, opened_frame
@@ -36,35 +36,39 @@ if TYPE_CHECKING:
 
 Tell = Callable[[Progress], None]
 
+_READS: Final = "sentiment"
 _FINDS_TERMS: Final = "aspects"
 _TOLD: Final = 256  # rows after which the progress is told
 
 
 def run_report(
-    source: Source, model: Predictor | None, options: ReportOptions, tell: Tell = lambda _: None
+    source: Source, readers: "Sequence[Reader]", options: ReportOptions, tell: Tell = lambda _: None
 ) -> Report:
-    """The report of a table, whose rows `source` gives twice. `tell` is told the progress. Without
-    a model, the rows have been scored before.
+    """The report of a table, whose rows `source` gives twice. `readers`: what reads its texts, one
+    after another; none for rows that were scored before. `tell` is told the progress.
 
-    Raises InputError for a model that a report cannot be made with (`ModelReader`), and for a table
-    without rows, groups or dates (`plan_of`). Raises it also for a table without any text that can
-    be read. Warns of terms that no text mentions.
+    Raises InputError for a table without rows, groups or dates (`plan_of`), and for one without any
+    text that can be read. Warns of terms that no text mentions.
     """
-    read: Callable[[Iterator[TextRow]], Iterator[TextRow]]
-    read = iter if model is None else ModelReader(model, options.about)
+    model = readers[0].name if readers else ""
+    finder = next((reader.name for reader in readers if reader.terms), "")
+    options = options._replace(model=model, finder=finder)
     plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
     collector = Collector(plan, options.about)
     tell(Progress(0, rows=plan.rows))
+    rows = read_again(source, plan)
+    for reader in readers:
+        rows = reader(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
-        for done, row in enumerate(read(read_again(source, plan)), 1):
+        for done, row in enumerate(rows, 1):
             collector.add(row)
             if done % _TOLD == 0:
                 tell(Progress(done, rows=plan.rows))
     if not collector.all.figures.texts:
         raise InputError(_nothing(collector, plan.rows))
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
-    return report_of(options, plan, collector, of_mentions=model is None)
+    return report_of(options, plan, collector, readers[0].suite if readers else None)
 
 
 def report(
@@ -73,6 +77,7 @@ def report(
     *,
     by: Any = None,
     over: Any = None,
+    stars: Any = None,
     about: Sequence[str] = (),
     model: Predictor | str | Path | None = None,
     min_mentions: int = 5,
@@ -81,12 +86,13 @@ def report(
     """Report what the English texts of a frame say: of which side, about what, where and when.
 
     `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. `text`, `by`, `over`: the
-    columns of the texts, of groups to compare, such as stores, and of dates. `dates`: how dates are
-    written, such as "%d/%m/%Y", "unix" for seconds since 1970 or "excel" for its days; by default
-    year first, or with the name of the month. `about`: the
-    terms to report on, as `Result.about` takes them; by default those that the model finds in
-    `min_mentions` texts or more. `model`: a loaded model, or what `thinstack.load` takes; by
-    default "aspects", and with `about` "sentiment" where that is not installed.
+    columns of the texts, of groups to compare, such as stores, and of dates. `stars`: a column of
+    stars from 1 to 5 that the authors gave, to say how far the model can be trusted. `dates`: how
+    dates are written, such as "%d/%m/%Y", "unix" for seconds since 1970 or "excel" for its days; by
+    default year first, or with the name of the month. `about`: the terms to report on, as
+    `Result.about` takes them; by default those that the model "aspects" finds in `min_mentions`
+    texts or more, if it is installed. `model`: a loaded model, or what `thinstack.load` takes; by
+    default "sentiment". It judges the terms of `about` too, and finds terms if it can.
 
     A notebook shows the report. `report.html()` is the same page for a file; `to_dict()`,
     `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame. A term of
@@ -102,45 +108,46 @@ def report(
     if not isinstance(min_mentions, int) or min_mentions < 1:
         expected = "expected a whole number, at least 1"
         raise InputError(f"min_mentions: {expected}, found {shown(min_mentions, 60)}")
+
+    def load(name: str | Path) -> Predictor:
+        return Predictor(open_bundle(name))
+
+    readers = readers_of(model, terms, load)
+    options = ReportOptions("a frame", "", text, by, over, dates, terms, min_mentions, stars)
+    return run_report(lambda: frame_rows(eager, options), readers, options)
+
+
+def readers_of(
+    model: Predictor | str | Path | None,
+    about: Sequence[str],
+    load: Callable[[str | Path], Predictor],
+) -> "list[Reader]":
+    """What reads the texts: a model, by default "sentiment", and for the terms another one, if no
+    term is named, the first finds none, and "aspects" is installed. Raises what `Reader` does."""
     if not isinstance(model, Predictor):
-        model = Predictor(open_bundle(default_model(terms) if model is None else model))
-    name = model_name(model)
-    options = ReportOptions("a frame", name, text, by, over, dates, terms, min_mentions)
-    return run_report(lambda: frame_rows(eager, options), model, options)
+        model = load(_READS if model is None else model)
+    first = Reader(model, about)
+    if first.terms or not is_installed(_FINDS_TERMS):
+        return [first]
+    return [first, Reader(load(_FINDS_TERMS), whole=False)]
 
 
-def default_model(about: Sequence[str]) -> str:
-    """The model that finds terms; where they are named, the bundled one if that is not there.
-    Raises InputError where neither helps."""
-    if is_installed(_FINDS_TERMS):
-        return _FINDS_TERMS
-    if not about:
-        raise InputError(
-            f"expected the model {_FINDS_TERMS!r}, which finds terms, found that it is not "
-            f"installed: {SEPARATE[_FINDS_TERMS]}; or name the terms, such as --about battery (in "
-            'Python about=["battery"])'
-        )
-    return "sentiment"
+class Reader:
+    """Has a model read texts. `about`: the terms of a user; without, those that the model finds, if
+    it does. `whole`: whether it says of which side whole texts are, and which are none in English.
 
+    Raises InputError for a model whose classes are no scale of sentiment, for terms that cannot be
+    looked for, and for named terms with a model that scores no phrases.
 
-def model_name(model: Predictor) -> str:
-    """The name of an installed model, or else that of its recipe, or else that of its folder."""
-    bundle = model.bundle
-    return str(
-        installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
-    )
-
-
-class ModelReader:
-    """Reads texts by a model. `about`: the terms of a user; by default the model finds them.
-
-    Raises InputError for a model whose classes are no scale of sentiment, and for one that scores
-    no phrases. Raises it also for one that finds no terms where none are named, and for terms that
-    cannot be looked for.
+    Attributes:
+        name: the name of the installed model, or else that of its recipe, or else of its folder.
+        terms: whether it reads terms.
+        suite: how many sentences of ten fields (the suite `domains`) it has right, in percent, and
+            of how many; None if its bundle does not tell.
     """
 
-    def __init__(self, model: Predictor, about: Sequence[str] = ()):
-        self._model, self._about, view = model, tuple(about), model.view
+    def __init__(self, model: Predictor, about: Sequence[str] = (), *, whole: bool = True):
+        self._model, self._about, self._whole, view = model, tuple(about), whole, model.view
         view.need_labels("report")
         if view.polarity is None:
             raise InputError(
@@ -157,7 +164,15 @@ class ModelReader:
             label: (place > 0) - (place < 0)
             for label, place in zip(view.labels, view.polarity, strict=True)
         }
+        self.terms = bool(self._about) or view.no_term is not None
         self._aspects(Result("", (), view))
+        metrics, path = model.bundle.manifest.metrics, model.bundle.path
+        self.name = str(installed_name(path) or metrics.get("recipe") or path.name)
+        try:
+            domains = metrics["suites"]["domains"]
+            self.suite = float(domains["accuracy"]), int(domains["total"])
+        except (KeyError, TypeError, ValueError):
+            self.suite = None
 
     def __call__(self, rows: Iterator[TextRow]) -> Iterator[TextRow]:
         """Each row with what its text says, or with the fault for which it is not counted."""
@@ -166,17 +181,19 @@ class ModelReader:
         def texts() -> Iterator[str]:
             for row in rows:
                 waiting.append(row)
-                yield row.text
+                yield "" if row.unreadable else row.text
 
         results = self._model.stream(texts(), on_error=failed.__setitem__)
         for number, result in enumerate(results):
-            row = waiting.popleft()
-            if fault := self._fault(row, result, failed.pop(number, None)):
-                yield row._replace(faults=(fault,))
-                continue
+            row, error = waiting.popleft(), failed.pop(number, None)
+            if self._whole:
+                if fault := self._fault(row, result, error):
+                    yield row._replace(faults=(fault,))
+                    continue
+                side, polarity = self._sides.get(result.label, 0), result.polarity or 0.0
+                row = row._replace(side=side, polarity=polarity)
             mentions = tuple(self._mention(aspect) for aspect in self._aspects(result))
-            side, polarity = self._sides.get(result.label, 0), result.polarity or 0.0
-            yield row._replace(side=side, polarity=polarity, mentions=mentions)
+            yield row._replace(mentions=mentions) if mentions else row
 
     def _fault(self, row: TextRow, result: Result, error: ThinstackError | None) -> Fault | None:
         """Why a text is not counted, or None if it is."""
@@ -191,7 +208,9 @@ class ModelReader:
         return Fault("language", f"{doubt}: {shown(row.text, 60)}") if doubt else None
 
     def _aspects(self, result: Result) -> "Iterable[Aspect]":
-        return result.about(*self._about) if self._about else result.aspects
+        if self._about:
+            return result.about(*self._about)
+        return result.aspects if self.terms else ()
 
     def _mention(self, aspect: "Aspect") -> Mention:
         sentence = aspect.sentence

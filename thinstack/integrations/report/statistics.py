@@ -50,18 +50,21 @@ def _student(degrees: int) -> float:
 
 
 def two_shares(count: int, of: int, other_count: int, of_other: int) -> float | None:
-    """How probable it is that two equal shares differ by as much as `count / of` and
-    `other_count / of_other` do, either way: the z test with the pooled share, which is Pearson's
-    chi-squared test of a table of two rows and columns. None if a count that chance would give is
-    below `LEAST_EXPECTED`."""
+    """How many standard errors `count / of` lies above `other_count / of_other`: the z test with
+    the pooled share, whose square is Pearson's chi-squared of a table of two rows and columns. None
+    if a count that chance would give is below `LEAST_EXPECTED`."""
     hits, total = count + other_count, of + of_other
     smallest = min(of, of_other) * min(hits, total - hits)
     if smallest < LEAST_EXPECTED * total:
         return None
     pooled = hits / total
     spread = math.sqrt(pooled * (1 - pooled) * (1 / of + 1 / of_other))
-    z = abs(count / of - other_count / of_other) / spread
-    return math.erfc(z / math.sqrt(2))
+    return (count / of - other_count / of_other) / spread
+
+
+def probability(z: float) -> float:
+    """How probable it is that chance gives so many standard errors or more, either way."""
+    return math.erfc(abs(z) / math.sqrt(2))
 
 
 def adjusted(p_values: Sequence[float]) -> list[float]:

@@ -6,6 +6,7 @@ from typing import Final, Literal, NamedTuple, Self
 
 from thinstack.integrations.report.rows import Span
 from thinstack.integrations.report.statistics import Interval, mean_interval, share_interval
+from thinstack.integrations.report.terms import Said, typical
 
 Side = Literal["negative", "neutral", "positive"]
 
@@ -16,6 +17,9 @@ MOST_SAID: Final = 200
 """Phrases of one side that are kept of what is said of a term; half of them where there are
 more."""
 
+SAID: Final = 5
+"""Phrases of each side that are shown of what is said of a term, and spellings of it."""
+
 QUOTES: Final = 3
 """Quotes that are kept of each side of a term."""
 
@@ -24,30 +28,32 @@ Rank = tuple[int, int]
 
 
 class Quote(NamedTuple):
-    """A sentence that speaks of a term.
+    """What a text says, or the sentence of it that speaks of a term.
 
     Attributes:
         text: the sentence, or a part of it.
-        term, because: where the term stands in it, and the phrase that decides, if there is one.
+        term, because: where the term stands in it, and the phrase that decides, if there are such.
         side: -1, 0 or 1.
         place: where the text is in its table, such as "line 12".
     """
 
     text: str
-    term: Span
+    term: Span | None
     because: Span | None
     side: int
     place: str
 
 
 class Figures:
-    """How many texts speak for each side, and the mean of their polarity, by Welford's method."""
+    """How many texts speak for each side, and the mean of their polarity, by Welford's method.
+    Those of whole texts and of terms also keep quotes."""
 
-    __slots__ = ("_mean", "_squares", "negative", "neutral", "positive")
+    __slots__ = ("_mean", "_quotes", "_squares", "negative", "neutral", "positive")
 
-    def __init__(self) -> None:
-        self.negative = self.neutral = self.positive = 0
+    def __init__(self, negative: int = 0, neutral: int = 0, positive: int = 0) -> None:
+        self.negative, self.neutral, self.positive = negative, neutral, positive
         self._mean = self._squares = 0.0
+        self._quotes: dict[int, dict[Rank, Quote]] | None = None
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -95,39 +101,13 @@ class Figures:
         self.negative += other.negative
         self.neutral += other.neutral
         self.positive += other.positive
-
-
-class Tally:
-    """What is counted of a term, or of all texts: the texts that speak of it, also by group and by
-    period; its mentions, how it is written, what is said of it, and quotes."""
-
-    __slots__ = ("_quotes", "figures", "groups", "mentions", "names", "periods", "said")
-
-    def __init__(self) -> None:
-        self.figures, self.mentions = Figures(), 0
-        self.groups: dict[str, Figures] = {}
-        self.periods: dict[date, Figures] = {}
-        self.names: Counter[str] = Counter()
-        self.said: dict[int, Counter[str]] = {}
-        self._quotes: dict[int, dict[Rank, Quote]] = {}
-
-    def count(self, side: int, polarity: float, group: str | None, period: date | None) -> None:
-        """Count a text of a group and a period, which may be unknown."""
-        self.figures.add(side, polarity)
-        if group is not None:
-            self.groups.setdefault(group, Figures()).add(side, polarity)
-        if period is not None:
-            self.periods.setdefault(period, Figures()).add(side, polarity)
-
-    def say(self, side: int, phrase: str) -> None:
-        """Count a phrase that decides for a side. Where there are too many, the rarest go."""
-        said = self.said.setdefault(side, Counter())
-        said[phrase] += 1
-        if len(said) > MOST_SAID:
-            self.said[side] = Counter(dict(said.most_common(MOST_SAID // 2)))
+        for quotes in (other._quotes or {}).values():
+            for rank, quote in quotes.items():
+                self.quote(rank, quote)
 
     def quote(self, rank: Rank, quote: Quote) -> None:
         """Keep a quote, one of each rank, if it is among the lowest of its side."""
+        self._quotes = {} if self._quotes is None else self._quotes
         quotes = self._quotes.setdefault(quote.side, {})
         if len(quotes) == QUOTES and rank >= max(quotes):
             return
@@ -137,7 +117,80 @@ class Tally:
 
     def quotes(self, side: int) -> list[Quote]:
         """The quotes of a side in order of their ranks."""
-        return [quote for _, quote in sorted(self._quotes.get(side, {}).items())]
+        return [quote for _, quote in sorted((self._quotes or {}).get(side, {}).items())]
+
+
+class Tally:
+    """What is counted of all texts, or of those that speak of a term. A text that speaks of it
+    several times counts once, for the side of most of these mentions; it is neutral if there are as
+    many of both.
+
+    Attributes:
+        term: the term in lower case, "" of all texts.
+        figures: those of the texts.
+        groups, periods: the same by group and by the first day of each period.
+        mentions: how often the texts speak of it.
+        names: how it is written, and how often.
+        said: the phrases that decide for a side, and how often each is said.
+    """
+
+    __slots__ = ("figures", "groups", "mentions", "names", "periods", "said", "term")
+
+    def __init__(self, term: str = "") -> None:
+        self.term, self.figures, self.mentions = term, Figures(), 0
+        self.groups: dict[str, Figures] = {}
+        self.periods: dict[date, Figures] = {}
+        self.names: Counter[str] = Counter()
+        self.said: dict[int, Counter[str]] = {}
+
+    def count(self, side: int, polarity: float, group: str | None, period: date | None) -> None:
+        """Count a text of a group and a period, which may be unknown."""
+        for figures in self.parts(group, period):
+            figures.add(side, polarity)
+
+    def parts(self, group: str | None, period: date | None) -> list[Figures]:
+        """The figures that a text of a group and a period counts for."""
+        parts = [self.figures]
+        if group is not None:
+            parts.append(self.groups.setdefault(group, Figures()))
+        if period is not None:
+            parts.append(self.periods.setdefault(period, Figures()))
+        return parts
+
+    @property
+    def quotes(self) -> list[Quote]:
+        """Quotes of the sides: one of each that praises or criticises, and the others as the sides
+        share the texts. The side of most texts comes first."""
+        counts = dict(zip(SIDES, self.figures.counts, strict=True))
+        order = sorted(counts, key=lambda side: (-counts[side], -side))
+        quotes = {side: self.figures.quotes(side) for side in order}
+        seats = {side: int(side != 0 and len(quotes[side]) > 0) for side in order}
+
+        def claim(side: int) -> float:
+            """The highest average, as Sainte-Lague shares out seats; 0 without another quote."""
+            return counts[side] / (2 * seats[side] + 1) * (len(quotes[side]) > seats[side])
+
+        for _ in range(QUOTES - sum(seats.values())):
+            side = max(order, key=claim)
+            seats[side] += len(quotes[side]) > seats[side]
+        return [quote for side in order for quote in quotes[side][: seats[side]]]
+
+    @property
+    def typical(self) -> dict[Side, tuple[Said, ...]]:
+        """The phrases that are said most often of either side (`terms.typical`)."""
+        return {SIDES[side]: typical(self.said.get(side, {}), SAID) for side in (-1, 1)}
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """How the term is written, the most frequent first."""
+        return tuple(name for name, _ in self.names.most_common(SAID))
+
+    def say(self, side: int, phrase: str) -> None:
+        """Count a phrase that decides for a side. Where there are too many, the rarest go."""
+        said = self.said.setdefault(side, Counter())
+        said[phrase] += 1
+        if len(said) > MOST_SAID:
+            self.said[side] = Counter(dict(said.most_common(MOST_SAID // 2)))
 
     def join(self, other: Self) -> None:
         """Count what is counted of another name of the same term too."""
@@ -150,6 +203,3 @@ class Tally:
         self.names.update(other.names)
         for side, said in other.said.items():
             self.said.setdefault(side, Counter()).update(said)
-        for quotes in other._quotes.values():
-            for rank, quote in quotes.items():
-                self.quote(rank, quote)

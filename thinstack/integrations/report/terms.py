@@ -24,6 +24,40 @@ _PARTICLES: Final = frozenset(("down", "off", "out", "over", "through", "up"))
 _EMPTY: Final = _DENIED | {"too"}
 _IS_NOT: Final = re.compile(r"\b(?:is|are|was|were) ?n't\b")
 
+_NO_TOPICS: Final = frozenset(
+    [
+        "bit",
+        "buy",
+        "buying",
+        "get",
+        "getting",
+        "go",
+        "going",
+        "kind",
+        "like",
+        "lot",
+        "love",
+        "make",
+        "need",
+        "one",
+        "purchase",
+        "purchased",
+        "stuff",
+        "thing",
+        "try",
+        "trying",
+        "use",
+        "used",
+        "using",
+        "want",
+        "way",
+        "work",
+        "worked",
+        "working",
+    ]
+)
+"""Terms of one word that models find and that are no topics."""
+
 MOST_WORDS: Final = 6
 """Words of a phrase that is counted as typical; longer ones are said once."""
 
@@ -38,6 +72,11 @@ def normalised(term: str) -> str:
     while len(words) > 1 and words[0] in _BEFORE:
         del words[0]
     return " ".join(words)
+
+
+def is_no_topic(key: str) -> bool:
+    """Whether a term is a word of everything, such as "use"."""
+    return not _NO_TOPICS.isdisjoint([key, *singulars(key)])
 
 
 def singular(term: str, terms: Container[str]) -> str:
@@ -64,6 +103,13 @@ def said_phrase(phrase: str) -> str:
 def _left_out() -> frozenset[str]:
     """Words that are left out at the ends of what is said."""
     return (rules().function_words | _DEGREES | {"'s", "'re"}) - _EMPTY
+
+
+def says_more(phrase: str, term: str) -> bool:
+    """Whether a phrase says more than the name of a term, or than a part of it."""
+    name = key_of(term)
+    words = (word for word in phrase.replace("-", " ").split() if word not in _left_out())
+    return any(all(form not in name for form in (word, *singulars(word))) for word in words)
 
 
 class Said(NamedTuple):

@@ -1,0 +1,85 @@
+"""What changes over time and what differs between groups, in tables where it was planted."""
+
+import random
+from datetime import date
+
+import pytest
+from integrations.report_rows import mention, row
+
+from thinstack.integrations.report.calendar import Calendar
+from thinstack.integrations.report.collect import Collector
+from thinstack.integrations.report.plan import Plan
+from thinstack.integrations.report.rows import ReportOptions
+from thinstack.integrations.report.summary import report_of
+
+STORES = ("Leeds", "York", "Bath", "Hull")
+
+
+def planted(negative, seed=0, count=1600, late=lambda store, month: 0.0):
+    """The report of a year: `negative` and `late` give the share of negative texts of a store in a
+    month, and of those that speak of late parcels."""
+    rng, calendar = random.Random(seed), Calendar("month", date(2025, 1, 1), date(2025, 12, 31))
+    collector = Collector(plan := Plan(count, STORES, 0, calendar))
+    for number in range(count):
+        store, month = rng.choice(STORES), rng.randrange(1, 13)
+        side = -1 if rng.random() < negative(store, month) else 1
+        about = [mention("parcel", side)] * (rng.random() < late(store, month))
+        day, place = date(2025, month, 1 + number % 28), f"line {number}"
+        collector.add(row(*about, side=side, place=place, group=store, day=day))
+    options = ReportOptions("x.csv", "sentiment", by="store", over="day", finder="aspects")
+    return report_of(options, plan, collector)
+
+
+def test_a_planted_fall_is_one_sentence_with_its_place_and_its_cause():
+    def negative(store, month):
+        return 0.5 if store == "Leeds" and month >= 7 else 0.1
+
+    summary = planted(negative, late=lambda store, month: 0.4 * (negative(store, month) > 0.1))
+    change = summary.change
+    assert (change.side, change.first, change.lasts) == ("negative", date(2025, 7, 1), True)
+    assert (change.group[0], change.alone, change.cause[0]) == ("Leeds", True, "“parcel”")
+    sentence, *others = summary.in_short
+    assert sentence.startswith(f"From Jul 2025 on, {change.points} points more are negative: ")
+    assert "; only in Leeds (" in sentence
+    assert sentence.endswith(" accounts for half of it.")
+    assert not any("Leeds" in other for other in others), "one cause is one sentence"
+    assert sentence in summary.html()
+
+
+@pytest.mark.parametrize(
+    ("months", "when"),
+    [((7,), "In Jul 2025, "), ((4, 5, 6), "From Apr 2025 to Jun 2025, "), ((12,), "From Dec 2025")],
+)
+def test_a_change_that_ends_is_told_with_its_end(months, when):
+    summary = planted(lambda store, month: 0.45 if month in months else 0.1)
+    assert summary.in_short[0].startswith(when)
+    assert summary.change.group is None
+    better = planted(lambda store, month: 0.1 if month in months else 0.45)
+    assert " points fewer are negative: " in better.in_short[0]
+
+
+def test_a_bad_shop_is_one_finding():
+    summary = planted(lambda store, month: 0.3 if store == "Leeds" else 0.1, late=lambda *_: 0.5)
+    (difference,) = summary.by.differences
+    assert (difference.term, difference.group, difference.better) == (None, "Leeds", False)
+    assert difference.also == ("parcel",)
+    assert {*difference.others} == {"York", "Bath", "Hull"}
+    assert summary.change is None
+    assert [line for line in summary.in_short if "York" in line] == [summary.in_short[0]]
+
+
+def test_two_shops_that_differ_are_two_findings():
+    shares = {"Leeds": 0.5, "York": 0.02}
+    by = planted(lambda store, month: shares.get(store, 0.2)).by
+    assert {(each.group, each.better) for each in by.differences} == {
+        *(("Leeds", False), ("York", True))
+    }
+    second = by.differences[1]
+    assert "Leeds" not in second.others, "the surest has left the comparison"
+
+
+def test_chance_is_no_finding():
+    """At most 5% of tables without a change have one, and 4 of 20 are very unlikely (binomial)."""
+    tables = [planted(lambda store, month: 0.15, seed) for seed in range(20)]
+    assert sum(table.change is not None for table in tables) < 4
+    assert sum(bool(table.by.differences) for table in tables) < 4

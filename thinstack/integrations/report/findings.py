@@ -1,0 +1,247 @@
+"""What a reader should know first: when the texts changed, and which groups differ."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from itertools import combinations
+from typing import Final, NamedTuple
+
+from thinstack.integrations.report.statistics import FALSE, adjusted, probability, two_shares
+from thinstack.integrations.report.tally import Figures, Side
+
+COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
+"""The sides whose shares are compared."""
+
+_BOTH_ENDS: Final = 8.0  # of z squared: what a second end of a change must explain
+_LEAST_CAUSE: Final = 0.2  # the share of a change that one theme or term accounts for
+
+
+class Difference(NamedTuple):
+    """A difference between a group and the others together that is more than chance would give.
+
+    Attributes:
+        term: the term that is spoken of; None of the texts as a whole.
+        group: the group.
+        others: the groups that it is compared with: those that differ more are not among them.
+        side: whose share differs most surely.
+        here, there: the figures in it, and in the others.
+        p: how probable so large a difference is where there is none.
+        adjusted: the same, adjusted for the number of comparisons.
+        also: the other terms of which the group is as much better or worse.
+    """
+
+    term: str | None
+    group: str
+    others: tuple[str, ...]
+    side: Side
+    here: Figures
+    there: Figures
+    p: float
+    adjusted: float
+    also: tuple[str, ...] = ()
+
+    @property
+    def better(self) -> bool:
+        """Whether it speaks for the group."""
+        more = self.here.count(self.side) * self.there.texts
+        return (more > self.there.count(self.side) * self.here.texts) == (self.side == "positive")
+
+
+Parts = Mapping[str, Figures]
+"""The figures of groups by their names."""
+
+
+def differences(terms: Mapping[str | None, Parts]) -> tuple[int, tuple[Difference, ...]]:
+    """How many shares were compared, and what differs between the groups of each term, the surest
+    first.
+
+    Each group is compared with the others together. The one that differs most surely leaves the
+    comparison, and the others are compared again: where one shop is bad, the others are not good.
+    A group that is better or worse of several terms is one difference.
+    """
+    rest = {term: dict(groups) for term, groups in terms.items()}
+    surest, tests = list[Difference](), None
+    while rest:
+        some = [test for term, groups in rest.items() for test in _tests(term, groups)]
+        tests = len(some) if tests is None else tests
+        best = dict[str | None, Difference]()
+        values = adjusted([test.p for test in some] + [1.0] * (tests - len(some)))
+        for test, value in zip(some, values, strict=False):
+            if value <= FALSE and (test.term not in best or test.p < best[test.term].p):
+                best[test.term] = test._replace(adjusted=value)
+        surest += best.values()
+        rest = {term: rest[term] for term, test in best.items() if len(rest[term]) > 2}
+        for term, groups in rest.items():
+            del groups[best[term].group]
+    return tests or 0, _joined(surest)
+
+
+def _joined(surest: Sequence[Difference]) -> tuple[Difference, ...]:
+    """The differences, those of one group and direction as one: of all texts, or of the surest
+    term."""
+    by_group = dict[tuple[str, bool], Difference]()
+    for test in sorted(surest, key=lambda test: (test.term is not None, test.adjusted, test.p)):
+        first = by_group.setdefault((test.group, test.better), test)
+        if first is not test and test.term is not None:
+            also = (*first.also, test.term)
+            by_group[test.group, test.better] = first._replace(also=also)
+    return tuple(sorted(by_group.values(), key=lambda test: (test.adjusted, test.p)))
+
+
+def _tests(term: str | None, groups: Parts) -> Iterator[Difference]:
+    """The comparisons of each group with the others together; of two groups, of the first with the
+    second."""
+    totals = [sum(part.counts[place] for part in groups.values()) for place in range(3)]
+    for name, here in [*groups.items()][: 1 if len(groups) == 2 else None]:
+        there = Figures(*(all - mine for all, mine in zip(totals, here.counts, strict=True)))
+        others = tuple(other for other in groups if other != name)
+        for side in COMPARED if others else ():
+            z = two_shares(here.count(side), here.texts, there.count(side), there.texts)
+            if z is not None:
+                p = probability(z)
+                yield Difference(term, name, others, side, here, there, p, p)
+
+
+class Change(NamedTuple):
+    """A change over time that is more than chance would give.
+
+    Attributes:
+        side: whose share changes.
+        first, last: the first days of the first and the last period of the change.
+        lasts: whether it goes on to the last period of all.
+        here, there: the figures of these periods, and of the others.
+        p: how probable such a change is where there is none, adjusted for the number of places
+            where one was looked for.
+        group: the group that changes most, if one does more than the others together: its name, and
+            its figures in these periods and in the others.
+        alone: whether the other groups do not change.
+        cause: the theme or the term that accounts for most of it, and for which share.
+    """
+
+    side: Side
+    first: date
+    last: date
+    lasts: bool
+    here: Figures
+    there: Figures
+    p: float
+    group: tuple[str, Figures, Figures] | None = None
+    alone: bool = False
+    cause: tuple[str, float] | None = None
+
+    @property
+    def points(self) -> int:
+        """By how many points of a hundred the share is larger than in the other periods."""
+        of = [figures.count(self.side) / figures.texts for figures in (self.here, self.there)]
+        return round(100 * (of[0] - of[1]))
+
+    def split(self, periods: Mapping[date, Figures]) -> tuple[Figures, Figures]:
+        """The figures of the periods of the change, and of the others."""
+        return _split(periods, self.first, self.last)
+
+
+def _split(periods: Mapping[date, Figures], first: date, last: date) -> tuple[Figures, Figures]:
+    here, there = Figures(), Figures()
+    for start, figures in periods.items():
+        (here if first <= start <= last else there).merge(figures)
+    return here, there
+
+
+def change_of(
+    starts: Sequence[date],
+    periods: Mapping[date, Figures],
+    groups: Mapping[str, Mapping[date, Figures]],
+    causes: Mapping[str, Mapping[date, Figures]],
+) -> Change | None:
+    """The surest change over time, if one is more than chance.
+
+    `starts`: the first days of all periods, in order. `periods`: the figures of the texts by
+    period. `groups`, `causes`: the same of the texts of each group, and of those that speak of a
+    theme or a term.
+
+    It begins at a period and lasts to the end. It ends before only where that explains much more.
+    p is multiplied by the number of stretches that were tried (Bonferroni).
+    """
+    best = dict[bool, tuple[float, Side, int, int]]()
+    for side in COMPARED:
+        counts = [
+            (part.count(side), part.texts) if (part := periods.get(start)) else (0, 0)
+            for start in starts
+        ]
+        sums = [(0, 0)]
+        for hits, texts in counts:
+            sums.append((sums[-1][0] + hits, sums[-1][1] + texts))
+        (hits, texts), end = sums[-1], len(starts)
+        for first, last in combinations(range(1, end + 1), 2):
+            count, of = (sums[last][part] - sums[first][part] for part in (0, 1))
+            z = two_shares(count, of, hits - count, texts - of) if of else None
+            if z is not None and z * z > best.get(last == end, (0.0,))[0]:
+                best[last == end] = z * z, side, first, last
+    inner, lasting = best.get(False), best.get(True)
+    if inner and (lasting is None or inner[0] > lasting[0] + _BOTH_ENDS):
+        (squared, side, first, last), tries = inner, math.comb(len(starts) - 1, 2)
+    elif lasting:
+        (squared, side, first, last), tries = lasting, len(starts) - 1
+    else:
+        return None
+    p = min(probability(math.sqrt(squared)) * tries * len(COMPARED), 1.0)
+    here, there = _split(periods, starts[first], starts[last - 1])
+    change = Change(side, starts[first], starts[last - 1], last == len(starts), here, there, p)
+    if p > FALSE:
+        return None
+    return _with_group(change, groups)._replace(cause=_cause(change, causes))
+
+
+def _with_group(change: Change, groups: Mapping[str, Mapping[date, Figures]]) -> Change:
+    """The change with the group that changes most, if one does so more than the others."""
+    side, sign = change.side, math.copysign(1, change.points)
+    best: tuple[float, str] = 0.0, ""
+    for name, periods in groups.items():
+        inside, outside = change.split(periods)
+        other_in, other_out = (
+            Figures(*(mine - theirs for mine, theirs in zip(all.counts, part.counts, strict=True)))
+            for all, part in ((change.here, inside), (change.there, outside))
+        )
+        (more, of_more), (less, of_less) = (
+            _gain(one, other, side) for one, other in ((inside, outside), (other_in, other_out))
+        )
+        z = sign * (more - less) / math.sqrt(of_more + of_less)
+        best = max(best, (z, name))
+    z, name = best
+    if not name or probability(z) * len(groups) > FALSE:
+        return change
+    inside, outside = change.split(groups[name])
+    rest = two_shares(
+        change.here.count(side) - inside.count(side),
+        change.here.texts - inside.texts,
+        change.there.count(side) - outside.count(side),
+        change.there.texts - outside.texts,
+    )
+    alone = rest is None or probability(rest) > FALSE
+    return change._replace(group=(name, inside, outside), alone=alone)
+
+
+def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
+    """How much larger the share of a side is, and the variance of that (Agresti and Caffo 2000)."""
+    gain = variance = 0.0
+    for sign, figures in ((1, here), (-1, there)):
+        share = (figures.count(side) + 1) / (figures.texts + 2)
+        gain, variance = gain + sign * share, variance + share * (1 - share) / (figures.texts + 2)
+    return gain, variance
+
+
+def _cause(
+    change: Change, causes: Mapping[str, Mapping[date, Figures]]
+) -> tuple[str, float] | None:
+    """The theme or term whose texts of the side account for most of the change, and for which share
+    of it."""
+    side, (here, there) = change.side, (change.here, change.there)
+    whole = here.count(side) / here.texts - there.count(side) / there.texts
+    best: tuple[float, str] = _LEAST_CAUSE, ""
+    for name, periods in causes.items():
+        counts = [figures.count(side) for figures in change.split(periods)]
+        z = two_shares(counts[0], here.texts, counts[1], there.texts)
+        if z is not None and probability(z) * len(causes) <= FALSE:
+            part = (counts[0] / here.texts - counts[1] / there.texts) / whole
+            best = max(best, (part, name))
+    return (best[1], best[0]) if best[1] else None

@@ -1,0 +1,143 @@
+"""What a report says in short, as sentences."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from thinstack.errors import escaped
+from thinstack.integrations.report.calendar import Unit, period_name
+from thinstack.integrations.report.findings import Change, Difference
+from thinstack.integrations.report.tally import Figures, Side, Tally
+from thinstack.integrations.report.terms import asked_name
+from thinstack.integrations.show.drawn_text import percent
+
+if TYPE_CHECKING:
+    from thinstack.integrations.report.report import Report
+
+_IN_SHORT: Final = 3  # terms of a sentence, and differences
+_LONGEST_NAME: Final = 100  # characters of the name of a group
+_PARTS: Final = {
+    1 / 4: "a quarter",
+    1 / 3: "a third",
+    1 / 2: "half",
+    2 / 3: "two thirds",
+    3 / 4: "three quarters",
+    1.0: "nearly all",
+}
+
+
+def in_short(report: "Report") -> Iterator[str]:
+    """The sentences that a reader should read first."""
+    change, by = report.change, report.by
+    if change is not None and report.over is not None:
+        yield f"{change_sentence(change, report.over.unit)}."
+    for difference in (by.differences if by else ())[:_IN_SHORT]:
+        if not (change and change.group and change.alone and difference.group == change.group[0]):
+            yield f"{difference_sentence(difference)}."
+    yield from _of_terms([tally for tally in report.aspects if tally.figures.texts])
+
+
+def change_sentence(change: Change, unit: Unit) -> str:
+    """When and how much the texts changed, where most of all, and what accounts for it."""
+    first, last = period_name(change.first, unit), period_name(change.last, unit)
+    when, other = f"From {first} to {last}", "otherwise"
+    if change.lasts:
+        when, other = f"From {first} on", "before"
+    elif change.first == change.last:
+        when = f"In {first}" if unit in ("month", "year") else f"On {first}"
+        when = f"In the week of {first}" if unit == "week" else when
+    side, count = change.side, abs(change.points)
+    more = "more" if change.points > 0 else "fewer"
+    point = "point" if count == 1 else "points"
+    text = f"{when}, {count} {point} {more} are {side}: "
+    text += f"{share(change.here, side)}, {other} {share(change.there, side)}"
+    if change.group:
+        name, here, there = change.group
+        only = "only" if change.alone else "most of all"
+        shares = f"{share(here, side)}, {other} {share(there, side)}"
+        text += f"; {only} in {both_ends(name)} ({shares})"
+    if change.cause:
+        cause, part = change.cause
+        nearest = min(_PARTS, key=lambda size: abs(size - part))
+        text += f"; {cause} accounts for {_PARTS[nearest]} of it"
+    return text
+
+
+def difference_sentence(difference: Difference) -> str:
+    """Which group differs from which, in what, and how surely."""
+    term, side, (here, there) = difference.term, difference.side, difference[4:6]
+    others = difference.others
+    elsewhere = both_ends(others[0]) if len(others) == 1 else "elsewhere"
+    if 1 < len(others) <= _IN_SHORT:
+        elsewhere = f"in {enumerated(list(map(both_ends, others)))}"
+    what = "" if term is None else f"On {asked_name(term)}, "
+    text = f"{what}{both_ends(difference.group)} is {'better' if difference.better else 'worse'}: "
+    text += f"{share(here, side)} {side} (of {here.texts:,}), "
+    text += (
+        f"{share(there, side)} {elsewhere} (of {there.texts:,}); {probably(difference.adjusted)}"
+    )
+    if difference.also:
+        text += (
+            f"; also on {enumerated([asked_name(name) for name in difference.also[:_IN_SHORT]])}"
+        )
+    return text
+
+
+def _of_terms(aspects: Sequence[Tally]) -> Iterator[str]:
+    """What is praised, criticised and spoken of most. A term that is both praised and criticised
+    most is one that opinions differ about."""
+    praised, criticised = (_most(aspects, side) for side in ("positive", "negative"))
+    both = [tally for tally in praised if tally in criticised]
+    for start, side, terms in (
+        ("Most praised: ", "positive", praised),
+        ("Most criticised: ", "negative", criticised),
+    ):
+        some = [
+            f"{asked_name(tally.term)} ({share(tally.figures, side)} of {tally.figures.texts:,})"
+            for tally in terms
+            if tally not in both
+        ]
+        if some:
+            yield f"{start}{enumerated(some)}."
+    if both:
+        some = [
+            f"{asked_name(tally.term)} ({share(tally.figures, 'positive')} positive, "
+            f"{share(tally.figures, 'negative')} negative of {tally.figures.texts:,})"
+            for tally in both
+        ]
+        yield f"Opinions differ about {enumerated(some)}."
+
+
+def _most(aspects: Sequence[Tally], side: Side) -> list[Tally]:
+    """The terms of which the largest share speaks for a side, by the lower ends of the intervals:
+    few texts do not make a term the best."""
+
+    def least(tally: Tally) -> float:
+        interval = tally.figures.share(side)
+        return (interval.low or 0.0) if interval else 0.0
+
+    some = [tally for tally in aspects if tally.figures.count(side) > 1]
+    return sorted(some, key=least, reverse=True)[:_IN_SHORT]
+
+
+def share(figures: Figures, side: Side) -> str:
+    """The share of a side: "84%"."""
+    interval = figures.share(side)
+    return percent(interval.value) if interval else "–"
+
+
+def probably(p: float) -> str:
+    """How probable it is that chance gives as much."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """Some parts of a sentence, with commas and "and" between them."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def both_ends(group: str) -> str:
+    """The name of a group on one line; of a long one both ends."""
+    name = escaped(group)
+    if len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[: _LONGEST_NAME // 2]} … {name[-_LONGEST_NAME // 2 :]}"
