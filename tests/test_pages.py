@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 import spacy
@@ -103,17 +102,13 @@ def test_python_runs(page, tmp_path, monkeypatch, small_vectors):
         assert [len(row) for row in names["best"]] == [3] * 10
 
 
-def test_start(capsys):
+def test_start():
     result = run("docs/start.md", "result = model(")["result"]
     assert [sentence.text for sentence in result.sentences] == [
         "The acting is superb, but the plot never comes alive.",
         "Still, I liked it.",
     ]
     assert [sentence.label for sentence in result.sentences] == ["negative", "positive"]
-    capsys.readouterr()
-    names = run("docs/start.md", "InferenceSession")
-    assert capsys.readouterr().out == "(5, 5) (1, 5)\n[0 0 0 1 1]\n"
-    np.testing.assert_array_equal(names["nodes"][-1:], names["roots"])
 
 
 def test_the_thin_stack(capsys):

@@ -97,9 +97,9 @@ def test_the_lstm_of_bowman():
 
 
 def page_counts():
-    """The count that a row of the tables of docs/models.md gives for each cell and task head."""
+    """The count that a row of the tables of docs/parts.md gives for each cell and task head."""
     found = {}
-    page = Path(__file__).parents[1] / "docs" / "models.md"
+    page = Path(__file__).parents[1] / "docs" / "parts.md"
     for line in page.read_text(encoding="utf-8").splitlines():
         row = [part.strip() for part in line.split("|")]
         if len(row) > 5 and (name := re.fullmatch(r"`(\w+\.v\d+)`", row[1])):

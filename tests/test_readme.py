@@ -1,14 +1,18 @@
-"""The README is short, its code runs as it stands, and its figures are those of `lab/results/`."""
+"""The code of the README runs as it stands. Its figures, and those of docs/models.md, are those of
+`lab/results/`."""
 
 import re
 import shlex
+from collections import Counter
 
 import pytest
 from pages import ROOT, blocks, execute, run
 
 import thinstack
+from thinstack.bundle.opening import BUNDLED
 from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
+from thinstack.evaluate.suite import halves, read_suite
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
@@ -17,7 +21,6 @@ from thinstack.plugins.specs import Spec
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURE = ROOT / "docs" / "assets" / "tree.svg"
 SPEED = (ROOT / "lab" / "results" / "speed.md").read_text(encoding="utf-8")
-RIVALS = (ROOT / "lab" / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
 
 
 def test_the_drawing_is_what_the_command_prints(cli):
@@ -27,7 +30,7 @@ def test_the_drawing_is_what_the_command_prints(cli):
     places = [shown.index(line) for line in drawn[1:] if line not in ("", "   [...]")]
     assert program == "thinstack"
     assert places == sorted(places)
-    assert len(places) > 12
+    assert len(places) > 7
 
 
 def test_the_picture_is_what_the_command_draws(cli, tmp_path):
@@ -39,24 +42,126 @@ def test_the_picture_is_what_the_command_draws(cli, tmp_path):
     assert f"](docs/assets/{PICTURE.name})" in README
 
 
-def test_its_figures_are_those_of_the_results():
-    accuracy, speed = [
-        [cell.strip() for cell in row.split("|")[2:-1]]
-        for row in README.splitlines()
-        if row.startswith(("| SST dev.txt", "| sentences a second"))
-    ]
-    rows = {}
-    for line in RIVALS.splitlines():
-        if line.startswith("|"):
-            name, five, two = [cell.strip() for cell in line.split("|")[1:4]]
-            rows[name] = f"{five} / {two}"
-    (minilm,) = [figures for name, figures in rows.items() if name.startswith("all-minilm")]
-    assert accuracy[:2] == [rows["sentiment"], rows["sentiment-context"]]
-    assert accuracy[2].endswith(f": {minilm}")
-    names = "sentiment, 64 a call", "sentiment-context, 64", "all-minilm-l6-v2, 8"
-    *own, rival = (re.search(rf"│ {name} +│ ([\d,]+)", SPEED)[1] for name in names)
-    assert speed[:2] == own
-    assert speed[2].endswith(f", sorted by length: {rival}")
+def cells(path, first):
+    """The first table whose head row starts so: its rows by their first cell."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    text = text[text.index(f"\n| {first}") + 1 :]
+    lines = re.match(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    return {head: rest for head, *rest in rows[2:]}
+
+
+NAMES = {  # how our pages begin the row of a model; its name in beside.md and in suites.md
+    "`sentiment`": "`sentiment`",
+    "`sentiment-context`": "`sentiment-context`",
+    "MiniLM": "MiniLM, fine-tuned, no tree",
+    "VADER": "VADER",
+    "TextBlob": "TextBlob",
+    "always the more common": "always the commoner side",
+}
+SPEEDS = {
+    "`sentiment`": "sentiment, 64 a call",
+    "`sentiment-context`": "sentiment-context, 64",
+    "MiniLM": "all-minilm-l6-v2, 8",
+    "VADER": "VADER",
+    "TextBlob": "TextBlob",
+}
+
+
+def named(rows):
+    """The rows of a page by the starts in `NAMES`."""
+    return {start: row for head, row in rows.items() for start in NAMES if head.startswith(start)}
+
+
+def speed(name):
+    """Sentences a second, of one thread."""
+    return re.search(rf"│ {name} +│ ([\d,]+)", SPEED)[1]
+
+
+@pytest.mark.parametrize(("page", "first"), [("README.md", "| film"), ("docs/models.md", "| film")])
+def test_accuracies_are_those_of_the_results(page, first):
+    shown = named(cells(page, first))
+    results = cells("lab/results/beside.md", "model | film")
+    assert {start: row[:4] for start, row in shown.items()} == {
+        start: results[name][:4] for start, name in NAMES.items()
+    }
+
+
+def test_speeds_are_those_of_the_results():
+    shown = named(cells("README.md", "| film"))
+    assert {start: shown[start][4] for start in SPEEDS} == {
+        start: speed(name) for start, name in SPEEDS.items()
+    }
+    batches = named(cells("docs/models.md", "| 64 texts"))
+    assert {start: row[0] for start, row in batches.items()} == {
+        start: speed(name) for start, name in SPEEDS.items()
+    }
+    single = "sentiment, 1 a call", "sentiment-context, 1"
+    assert [row[1] for row in batches.values() if row[1]] == [speed(name) for name in single]
+
+
+def test_suites_are_those_of_the_results():
+    shown = cells("docs/models.md", "| `polarity`")
+    always = shown.pop("always the most common answer")
+    results = cells("lab/results/suites.md", "suite | of")
+    suites = "polarity", "composition", "domains", "fairness", "robustness"
+    columns = {"`sentiment`": 1, "`sentiment-context`": 2, "VADER": 3, "TextBlob": 4, "MiniLM": 5}
+    for start, row in named(shown).items():
+        column = columns[start]
+        assert row == [results[f"`{suite}`"][column] for suite in suites], start
+    for suite, percent in zip(suites, always, strict=True):
+        half = halves(read_suite(suite), "reported")
+        counts = Counter(case.polarity for case in half if case.kind != "irony")
+        assert f"{100 * max(counts.values()) / counts.total():.1f}" == percent
+
+
+def test_terms_and_quoted_figures_are_those_of_the_results():
+    shown = cells("docs/models.md", "| restaurants")
+    fields = {"restaurants": (0, 1), "laptops": (2, 3)}
+    for name, row in list(shown.items())[:-1]:
+        for field, (polarity, terms) in fields.items():
+            text = (ROOT / "lab/results/aspects.md").read_text(encoding="utf-8")
+            lines = text[text.index(f"## {field}") :].splitlines()
+            (line,) = [line for line in lines[:9] if line.startswith(f"| {name.split('`')[1]} |")]
+            exact = [cell.strip(" -") for cell in line.split("|")[2:]]
+            assert [row[polarity], row[terms]] == [exact[0], exact[3]]
+    quoted = (ROOT / "lab/results/quoted.md").read_text(encoding="utf-8")
+    for row in cells("docs/models.md", "| size | SST-2").values():
+        for figure in re.findall(r"\d+\.\d", " ".join(row[1:])):
+            assert figure in quoted or figure == "50.9"
+    rivals = cells("lab/results/sentiment-rivals.md", "model; what it learnt from")
+    for name in ("sentiment", "sentiment-context"):
+        assert cells("docs/models.md", "| size | SST-2")[f"`{name}`"][1] == rivals[name][1]
+
+
+def test_sizes_are_those_of_the_folders():
+    """In MB: what a model occupies on disk."""
+    folders = {"sentiment": BUNDLED / "sentiment"}
+    folders |= {
+        path.parents[1].name.removeprefix("thinstack-"): path
+        for path in ROOT.glob("models/*/thinstack_*/model")
+    }
+    rows = cells("docs/models.md", "you want").values()
+    sizes = {re.search("`(.+?)`", row[0])[1]: row[1] for row in rows if row[1]}
+    assert sizes.keys() == folders.keys()
+    for name, folder in folders.items():
+        stored = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+        assert sizes[name] == f"{stored:.{1 if stored < 9.5 else 0}f} MB"
+
+
+def test_a_phrase_and_its_neighbours(capsys):
+    (block,) = [code for code in blocks("README.md", "python") if "PhraseIndex" in code]
+    folder = str(ROOT / "models/thinstack-vectors/thinstack_vectors/model")
+    block = block.replace('load("vectors")', f"load({folder!r}, isolated=False)")
+    execute(block, "<README.md>", {"thinstack": thinstack})
+    shown = re.search(r"# (.+)", block)[1].split(", ")
+    for line, hit in zip(capsys.readouterr().out.splitlines(), shown, strict=True):
+        *phrase, similarity, polarity = line.split()
+        *expected, cosine, sign = hit.split()
+        assert phrase == expected
+        assert [float(similarity), float(polarity)] == pytest.approx(
+            [float(cosine), float(sign)], abs=2e-3
+        )
 
 
 def test_the_ten_lines(capsys):
