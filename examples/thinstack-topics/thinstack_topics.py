@@ -35,7 +35,7 @@ class TopicsHead(TaskHead):
 
 
 class Topics(Task):
-    """Trains on the topics of texts, from lines such as {"text": "Good songs", "topics": ["music"]}."""
+    """Topics of texts, from lines such as {"text": "Good songs", "topics": ["music"]}."""
 
     name = "topics.v1"
     summary = "any number of topics of each text, from JSON lines"
