@@ -36,8 +36,6 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
     "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",
     "thinstack evaluate --format square.v1": OPTION,
-    "thinstack export --quantize fp16": OPTION,
-    "thinstack export --quantize int8": OPTION,
     "thinstack export --outputs roots": OPTION,
     "thinstack export sentiment": OPTION,
     "thinstack predict --input": OPTION,

@@ -1,23 +1,23 @@
-"""Says how positive or negative a text is, each of its sentences, and every phrase in them.
+"""Score the sentiment of a text, its sentences and every phrase in them.
 
     import thinstack
 
-    model = thinstack.load()                 # the bundled model; or a name, a folder, an address
+    model = thinstack.load()                 # the bundled model, or a name or folder
     result = model("The acting is superb, but the plot never comes alive. Still, I liked it.")
     result.label, result.polarity            # 'positive', 0.39: from -1 to 1
-    result.highlights(3)                     # the phrases that say most
-    result.about("acting", "plot|story")     # what is said of what
+    result.highlights(3)                     # the most telling phrases
+    result.about("acting", "plot|story")     # opinions about terms
     for phrase in result.phrases:            # every phrase of every tree
         phrase.text, phrase.label, phrase.polarity, phrase.start, phrase.end
     result.sentences[0].why()                # what each phrase contributes
-    result.svg(), result.to_dict()           # a notebook draws `result` by itself
+    result.svg(), result.to_dict()           # a notebook draws `result` automatically
     for result in model.stream(texts): ...   # any iterable, in bounded memory
     frame = thinstack.score_frame(reviews, text="review")  # pandas, polars or pyarrow
-    thinstack.report(reviews, text="review", by="store")   # a page: what they say about what
+    thinstack.report(reviews, text="review", by="store")   # a page of opinions
 
-`help(model)` and `help(result)` say more. `thinstack.train_texts(rows, out="runs/mine")` trains a
-model on texts of yours. The command `thinstack --help` does all of this in a shell, and
-`nlp.add_pipe("tree_sentiment")` in spaCy.
+See also `help(model)` and `help(result)`. Train a model on your texts with
+`thinstack.train_texts(rows, out="runs/mine")`. In a shell, use `thinstack --help`; in spaCy,
+`nlp.add_pipe("tree_sentiment")`.
 """
 
 from pathlib import Path
@@ -127,26 +127,23 @@ def load(
 ) -> "Predictor":
     """Load the ONNX model of a bundle.
 
-    `path_or_name`: the path of the bundle's folder; or the name of a bundle that thinstack or
-    another installed package brings along; or an address on the Hugging Face hub, `hf://user/name`
-    or `hf://user/name@revision` (extra `hub`). `device`: where the model runs; "auto" runs large
-    batches on a GPU, by CUDA or else WebGPU, and the others on the CPU. Where no GPU works, it
-    warns and uses the CPU. `threads`: how many share the batches; None means one per core that the
-    process may use. `classes`: 3 or 2 shows the five classes of a sentiment model as negative,
-    (neutral) and positive. `abstain`: if no class is as probable as this, there is no label
-    (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
-    `aggregation`: "tree" reads a text of several sentences as one tree over their trees, "mean"
-    takes the mean of what they say alone; by default it is "tree" if the model has learnt it.
-    `isolated`: whether the model runs in processes of its own, with limits of memory and time; by
-    default it does unless it is your own, as docs/third-party-models.md explains.
-    `allow_operators`: ONNX operators that an isolated model may have, beside those that
-    thinstack's own models have.
+    `path_or_name`: the bundle's folder; the name of a bundle in thinstack or another installed
+    package; or an address on the Hugging Face hub, `hf://user/name` or `hf://user/name@revision`
+    (extra `hub`). `device`: where to run the model. "auto" runs large batches on a GPU, by CUDA or
+    else WebGPU, and everything else on the CPU; if no GPU works, it warns and uses the CPU.
+    `threads`: number of threads; None means one per usable core. `classes`: 3 or 2 to show the five
+    classes of a sentiment model as negative, (neutral) and positive. `abstain`: return no label if
+    the top probability is below this (`thinstack.runtime.views`). `max_words`: split longer
+    sentences into parts; at least 2. `aggregation`: how to combine the sentences of a text. "tree"
+    composes them into one tree, and "mean" averages their scores; the default is "tree" if the
+    model was trained on such trees. `isolated`: whether to run the model in separate processes with
+    memory and time limits; by default only third-party models (docs/third-party-models.md).
+    `allow_operators`: further ONNX operators that an isolated model may use.
 
-    Raises UnknownNameError, PluginError or BundleError if there is no such bundle or it is damaged;
+    Raises UnknownNameError, PluginError or BundleError if the bundle does not exist or is damaged;
     MissingExtraError without onnxruntime or, for an address, without huggingface_hub; DeviceError
-    if the GPU that `device` names does not work; InputError for classes that the model cannot show,
-    for an `aggregation` that it does not have, and for an `abstain`, `threads` or `max_words` out
-    of range.
+    if the requested GPU does not work; InputError for `classes` or an `aggregation` that the model
+    does not support, and for an `abstain`, `threads` or `max_words` out of range.
     """
     from thinstack.bundle import open_bundle
     from thinstack.runtime.predictor import Predictor
@@ -178,28 +175,28 @@ def train_texts(
     test: "Iterable[Mapping[str, object]] | None" = None,
     task: Literal["texts", "spans", "aspects"] | None = None,
 ) -> "Predictor":
-    """Train a model on texts and their classes, as `thinstack train TABLE` does, and load it.
+    """Train a model on texts and labels, like `thinstack train TABLE`, and load it.
 
     `rows`: mappings with the columns `text` and `label`, for example a `datasets.Dataset` or
-    `DataFrame.to_dict("records")`. `dev`: more rows, to measure the model on; without them a tenth
-    of the rows of each class is set aside. With 200 such rows or more they also choose the epoch;
-    `test` are rows that choose nothing, and are measured on at the end. `epochs`: passes over the
-    rows, at most; by default their number decides. `init`: name or folder of the bundle to start
-    from, or "none" to start from word vectors only; by default as docs/training.md says.
-    `out`: the folder for the bundle, `model-best`,
-    and for the recipe, which docs/recipes.md explains.
+    `DataFrame.to_dict("records")`. `dev`: rows to measure the model on; by default a tenth of the
+    rows of each class. If there are 200 or more, they also choose the epoch. `test`: rows for a
+    final measurement that choose nothing. `epochs`: maximum passes over the rows; the default
+    depends on their number. `init`: name or folder of the bundle to start from, or "none" to start
+    from word vectors only; docs/training.md explains the default. `out`: folder for the recipe and
+    the bundle, `model-best`.
 
-    `labels`: all classes in their order; by default they come from the rows. `scale`: whether the
-    classes are a scale in this order; by default their names and the column's tell. From a model of
-    sentiment, a scale of sentiment is learnt by its five classes, and phrases keep scores. `task`:
-    what the rows label. It must be said if there are columns "start" and "end". "texts": whole
-    texts. "spans": phrases, from "start" to "end". "aspects": terms, from "start" to "end", by what
-    is said of them; a row without these and without a label is a text without terms.
+    `labels`: all labels in order; by default they come from the rows. `scale`: whether this order
+    is a scale; by default the names of the labels and of the column decide. If training starts
+    from a sentiment model and the labels are a sentiment scale, they map to its five classes, and
+    phrases keep their scores. `task`: what the rows label, required if there are columns "start"
+    and "end". "texts": whole texts. "spans": phrases, from "start" to "end". "aspects": the opinion
+    about terms, from "start" to "end"; a row without these and without a label is a text without
+    terms.
 
-    Raises DataError for rows that cannot be used. Raises InputError for a scale whose order is not
-    known, for spans that nobody asked for, and for what does not iterate over rows, such as a
-    DataFrame. Raises ConfigError for settings that do not fit,
-    BundleError for an unusable `init`, and MissingExtraError without the extra `export`.
+    Raises DataError for rows that cannot be used; InputError for a scale in unknown order, for
+    spans without `task`, and for rows that are not iterable as rows, such as a DataFrame;
+    ConfigError for invalid settings; BundleError for an unusable `init`; and MissingExtraError
+    without the extra `export`.
     """
     from thinstack.errors import needs_extra
 

@@ -1,4 +1,4 @@
-"""The errors of thinstack. Each says what was expected, what was found and what to do next."""
+"""The errors of thinstack. Each message says what is wrong, then what to do."""
 
 import re
 import signal
@@ -124,10 +124,10 @@ def outside() -> int:
 
 
 class ThinstackError(Exception):
-    """The base class of every error that thinstack raises on purpose.
+    """Base class of all errors of thinstack.
 
-    Messages name files and quote what is in them, so `str` gives them as `escaped` does. It gives
-    both ends of a message of more than 3,000 characters.
+    `str` returns the message with unsafe characters escaped, because messages quote files, and
+    shortens it in the middle if it has more than 3,000 characters.
     """
 
     def __str__(self) -> str:
@@ -138,10 +138,10 @@ class ThinstackError(Exception):
 
 
 class TreeError(ThinstackError, ValueError):
-    """A tree is malformed, or a text that should hold a tree.
+    """Malformed tree.
 
-    `source`, `line` and `column` say where, if that is known. Lines and columns count from 1. The
-    message starts with them, as `source:line:column`.
+    `source`, `line` and `column`, counted from 1, say where, if known. The message starts with
+    them, as `source:line:column`.
     """
 
     def __init__(
@@ -167,28 +167,28 @@ def _rebuild_tree_error(
 
 
 class DataError(ThinstackError, ValueError):
-    """A data file (word vectors, vocabulary, label) is not as it should be."""
+    """Invalid data file, such as word vectors, a vocabulary or a table."""
 
 
 class ConfigError(ThinstackError, ValueError):
-    """A configuration or recipe is not valid."""
+    """Invalid configuration or recipe."""
 
 
 class InputError(ThinstackError, ValueError):
-    """A model or command cannot take this input, such as ids out of range or transitions that do
-    not make a tree."""
+    """Input that a model or command cannot use, such as ids out of range or transitions that do
+    not form a tree."""
 
 
 class LanguageWarning(InputError, UserWarning):  # noqa: N818  # an error only if asked for
-    """Most words of a text are unknown to the model, or are not English. Each call and each stream
-    warns of the first such text. Under `warnings.simplefilter("error", LanguageWarning)` each such
-    text is an error."""
+    """A text whose words are mostly unknown or do not look English. Each call and each stream
+    warns about the first one only. `warnings.simplefilter("error", LanguageWarning)` turns every
+    one into an error."""
 
 
 class UnknownNameError(ThinstackError, LookupError):
-    """There is no cell, task head or model of this name.
+    """Unknown name of a cell, task head or model.
 
-    The message lists the names that are known, and then says what is in `more`.
+    The message lists the known names, then `more`.
     """
 
     def __init__(self, kind: str, name: str, names: Iterable[str], more: Iterable[str] = ()):
@@ -201,21 +201,21 @@ class UnknownNameError(ThinstackError, LookupError):
 
 
 class PluginError(ThinstackError):
-    """A plugin broke its contract."""
+    """A plugin that fails, or breaks the rules of its kind."""
 
 
 class BundleError(ThinstackError):
-    """A bundle is damaged or incomplete, or its schema is too new for this version."""
+    """A bundle that is damaged, incomplete, or of a newer schema than this version reads."""
 
 
 class ExportError(ThinstackError):
-    """A model could not be exported, or the exported file gave other answers than the model."""
+    """A model that cannot be exported, or an exported file whose scores differ from the model's."""
 
 
 class StoppedError(ThinstackError):
-    """A run over a corpus, or a training run, stopped early. The message says how to continue.
+    """A run over a corpus or a training run that stopped early. The message says how to resume it.
 
-    `code` is the exit code of a command that it ends.
+    `code` is the exit code of the command.
     """
 
     def __init__(self, message: str, *, code: int = 2):
@@ -224,16 +224,15 @@ class StoppedError(ThinstackError):
 
 
 class NoSentencesWarning(UserWarning):
-    """A component that reads sentences got spaCy Docs in which no component had set sentences."""
+    """A spaCy Doc without sentence boundaries, in a component that needs them."""
 
 
 class NoMentionWarning(UserWarning):
-    """No text mentions a term that was asked for."""
+    """A requested term that no text mentions."""
 
 
 class DeviceError(ThinstackError, RuntimeError):
-    """The model does not run on the device that was asked for, or no process of its own can be
-    started."""
+    """A device on which the model does not run, or a separate process that cannot be started."""
 
 
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
@@ -243,11 +242,11 @@ _EXTRA = re.compile(r"""([\w.-]+).*;.*\bextra == ['"](.+?)['"]""")
 
 
 class MissingExtraError(ThinstackError, ImportError):
-    """A package of one of thinstack's extras is not installed. The message gives the pip command
-    that installs all that the extra lacks.
+    """Missing package of one of thinstack's extras. The message has the pip command that installs
+    all missing packages of the extra.
 
-    `package` is the name that is imported. The command names packages and not the extra, because
-    pip may not find thinstack on an index.
+    `package` is the name that is imported. The command names packages, not the extra, because pip
+    may not find thinstack on an index.
     """
 
     def __init__(self, package: str, extra: str):

@@ -7,7 +7,7 @@ from thinstack.plugins import Cell, Links, fan_in_uniform_, sum_by_owner
 
 
 class TreeMGU(Cell):
-    """A node with input x and children k, whose mean takes the place of the state before:
+    """A node with input x and children k, whose mean state replaces the previous state:
 
         s = mean_k h_k
         f = sigmoid(W_f x + U_f s + b_f)

@@ -15,10 +15,10 @@ from thinstack.plugins import Model, ModelConfig, Task, TaskHead
 
 
 class TopicsHead(TaskHead):
-    """At the root, p_c = sigmoid(w_c . h + b_c) for each class c by itself."""
+    """At the root, p_c = sigmoid(w_c . h + b_c) for each class c independently."""
 
     name = "topics.v1"
-    summary = "a probability of its own for each class, at the root"
+    summary = "an independent probability for each class, at the root"
 
     def __init__(self, *, hidden_size: int, classes: int):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="roots")
@@ -35,7 +35,7 @@ class TopicsHead(TaskHead):
 
 
 class Topics(Task):
-    """Learns the topics of texts from lines such as {"text": "Good songs", "topics": ["music"]}."""
+    """Topics of texts, from lines such as {"text": "Good songs", "topics": ["music"]}."""
 
     name = "topics.v1"
     summary = "any number of topics of each text, from JSON lines"
@@ -43,7 +43,7 @@ class Topics(Task):
     items = "texts"
     figures: ClassVar = {"micro_f1": "micro F1", "exact_accuracy": "all topics right"}
     watched = ("micro_f1",)
-    uncalibrated = "its scores are no distribution"
+    uncalibrated = "its scores are not a distribution"
 
     field: str = Field(default="topics", description="The field of the topics.")
 

@@ -66,7 +66,7 @@ def test_what_is_not_measured_as_shipped_has_means_over_seeds():
     config = CONFIG.model_copy(update={"head": HeadConfig(name="similarity.v1")})
     data = read(config, over_seeds=OVER_SEEDS)
     assert data.pipeline_tag == "sentence-similarity"
-    after = ", gold trees, mean over seeds before quantisation"
+    after = ", gold trees, mean over seeds before quantization"
     assert figures(data.eval_results) == [
         ("pearsonr", f"Pearson's r{after}", 0.8679),
         ("mse", f"mean squared error{after}", 1.5),

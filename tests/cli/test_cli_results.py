@@ -134,13 +134,7 @@ def test_help_fits_eighty_columns_and_shows_defaults(cli, monkeypatch, command):
     assert max(map(len, lines)) <= 80
     if command == "predict":
         said = " ".join(answer.out.split())
-        for default in (
-            "sentiment",
-            "the model's own classes",
-            "400",
-            "found in each file",
-            "0.01",
-        ):
+        for default in ("sentiment", "the model's classes", "400", "detected in each file", "0.01"):
             assert f"[default: {default}]" in said
     if not command:
         assert "..." not in answer.out.split("Commands:")[1], "no summary is cut"

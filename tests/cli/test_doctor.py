@@ -77,7 +77,7 @@ def test_a_line_a_check(cli):
     lines = [line.split(maxsplit=2)[:2] for line in answer.out.splitlines()[2:]]
     names = ["threads", "providers", "telemetry", "plugins", "model", "prediction"]
     assert lines[: len(names)] == [["ok", name] for name in names]
-    assert answer.out.endswith("\n\nAll is well.\n")
+    assert answer.out.endswith("\n\nAll checks passed.\n")
 
 
 def test_a_model_that_answers_otherwise_is_wrong(cli, golden):

@@ -48,7 +48,7 @@ def front_matter(
 
 def _metrics(shipped: Any, over_seeds: Any, binary: bool) -> Iterator[dict[str, Any]]:
     """One entry a figure that is defined. Percentages become the shares that the hub has."""
-    whence = "" if shipped else ", mean over seeds before quantisation"
+    whence = "" if shipped else ", mean over seeds before quantization"
     by_source = shipped or over_seeds
     for source, figures in by_source.items() if isinstance(by_source, Mapping) else ():
         how = "raw text" if source == "text" else f"{source} trees"

@@ -18,11 +18,10 @@ NAME = 14  # columns
 def doctor(
     model: ModelOption = "sentiment", as_json: JsonOption = False, isolated: IsolatedOption = None
 ) -> None:
-    """Check the installation, and say how to fix what does not work.
+    """Check the installation, and suggest fixes.
 
-    The checks are package versions, plugins, the runtimes, and a model's answers on its reference
-    cases. The exit code is 0 if all is well, even if optional extras are missing. It is 1 if
-    something is wrong or a needed package is missing, and 2 for bad options.
+    Checks package versions, plugins, runtimes, and a model on its reference cases. The exit code is
+    0 if everything required works, 1 if not, and 2 for invalid options.
     """
     from dataclasses import asdict
 
@@ -43,8 +42,9 @@ def doctor(
         console.print("\nTo fix it:")
         for one in mends:
             console.print(Text(escaped(f"  {one.name:{NAME}}{one.mend}")))
-    fine = "Everything needed works. What is missing is optional." if mends else "All is well."
-    wrong = "Something is wrong, or a needed package is missing: see above."
+    optional = "Everything required works. What is missing is optional."
+    fine = optional if mends else "All checks passed."
+    wrong = "Some checks failed. See the list above."
     code = exit_code(results)
     console.print(f"\n{wrong if code else fine}")
     if as_json:
@@ -55,9 +55,9 @@ def doctor(
 
 
 def plugins(as_json: JsonOption = False) -> None:
-    """List the plugins: cells, task heads, readers, named models.
+    """List the installed plugins: cells, task heads, readers, models.
 
-    A plugin that failed to load is listed with its error.
+    Plugins that failed to load are listed with their error.
     """
     from dataclasses import asdict
 

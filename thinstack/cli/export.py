@@ -16,13 +16,13 @@ def export(
     file: Annotated[
         Path,
         typer.Argument(
-            help="The file to write: .onnx, or .pt for TorchScript, which torch deprecates."
+            help="The file to write: .onnx, or .pt for TorchScript (deprecated by torch)."
         ),
     ],
     quantize: QuantizeOption = "none",
     outputs: Annotated[
         Literal["nodes", "roots"],
-        typer.Option(help="nodes: scores of all phrases. roots: only of whole sentences."),
+        typer.Option(help="nodes: scores of all phrases. roots: of whole sentences only."),
     ] = "nodes",
     index_type: Annotated[
         Literal["int32", "int64"],
@@ -31,22 +31,21 @@ def export(
     device: Annotated[
         Literal["cpu", "gpu"],
         typer.Option(
-            help="What the file is for. gpu: in float32, with its steps side by side and the names "
-            "of the nodes that are the host's in its metadata."
+            help="Where the file is meant to run. gpu: in float32, without waiting for each step."
         ),
     ] = "cpu",
     data: Annotated[
         Path | None,
-        typer.Option(help="A file of labelled trees, to measure what quantising costs."),
+        typer.Option(help="A file of labelled trees, to measure the accuracy of the file."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write the results of the comparison to this file, as JSON.")
+        Path | None, typer.Option(help="Write the results of the comparison to this JSON file.")
     ] = None,
 ) -> None:
-    """Write a model as one file for other runtimes.
+    """Export a model as one file for other runtimes.
 
-    The file is first compared with the model, on trees of 1 to 512 words in all shapes, one by one
-    and in batches. If any answer differs, nothing is written.
+    First compares the file with the model, on trees of 1 to 512 words, alone and in batches. If any
+    score differs, nothing is written.
     """
     formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript"}
     suffix = file.suffix.lower()
@@ -65,15 +64,15 @@ def export(
 
 def finish(
     pipeline: Annotated[
-        Path, typer.Argument(help="A pipeline that spaCy has saved, such as training/model-best.")
+        Path, typer.Argument(help="A pipeline saved by spaCy, such as training/model-best.")
     ],
     out: Annotated[Path, typer.Argument(help="Folder for the finished pipeline.")],
     quantize: QuantizeOption = "none",
 ) -> None:
     """Write a copy of a spaCy pipeline that runs without torch.
 
-    The pipeline's tree_classifier is exported, and compared with the model on trees of 1 to 512
-    words. If any answer differs, nothing is written.
+    Exports the pipeline's tree_classifier, and compares it with the model on trees of 1 to 512
+    words. If any score differs, nothing is written.
     """
     with needs_extra("export"), needs_extra("spacy", "spacy"):
         from thinstack.integrations.spacy_training.finish import finish_pipeline
@@ -84,20 +83,18 @@ def push(
     model: Annotated[str, typer.Argument(help="The model: a bundle's folder or name.")],
     repository: Annotated[str, typer.Argument(help="The repository on the hub: user/name.")],
     private: Annotated[
-        bool,
-        typer.Option("--private", help="If the repository is new, make it visible only to you."),
+        bool, typer.Option("--private", help="Make a new repository visible only to you.")
     ] = False,
     revision: Annotated[
-        str | None, typer.Option(help="The branch to upload to. It is made if it does not exist.")
+        str | None, typer.Option(help="The branch to upload to. Created if it does not exist.")
     ] = None,
     isolated: IsolatedOption = None,
 ) -> None:
     """Upload a bundle to the Hugging Face hub.
 
-    Afterwards hf://user/name loads it. First the bundle is checked against its manifest and its
-    reference cases. If an older bundle lacks something that the hub expects, the upload adds it,
-    and the bundle on disk stays as it is.
-    Log in with `hf auth login`, or set HF_TOKEN.
+    First checks the bundle against its manifest and reference cases. Whatever the hub expects and
+    an older bundle lacks is added to the upload only. Log in with `hf auth login`, or set HF_TOKEN.
+    Afterwards, load the model as hf://user/name.
     """
     from thinstack.integrations.push import push as push_bundle
     from thinstack.integrations.show.outline import as_text

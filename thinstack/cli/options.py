@@ -27,44 +27,42 @@ IsolatedOption = Annotated[
     bool | None,
     typer.Option(
         "--isolated/--no-isolated",
-        help="Run the model in a process of its own, with limits of memory and time.  [default: "
-        "unless the model is your own]",
+        help="Run the model in a separate process with memory and time limits.  [default: on for "
+        "third-party models]",
     ),
 ]
 DeviceOption = Annotated[
     Device,
     typer.Option(
-        help="Where to run the model. auto: large batches on CUDA if it works, else by WebGPU on a "
-        "GPU; all else on the CPU."
+        help="Where to run the model. auto: large batches on a GPU, by CUDA or else WebGPU; "
+        "everything else on the CPU."
     ),
 ]
 ThreadsOption = Annotated[
     int | None,
     typer.Option(
-        min=1,
-        max=256,
-        help="Number of threads that share the batches.  [default: one per core; with --input 1]",
+        min=1, max=256, help="Number of threads.  [default: one per core; with --input 1]"
     ),
 ]
 ClassesOption = Annotated[
     int | None,
     typer.Option(
-        help="Show five classes of sentiment as 3 (negative, neutral, positive) or as 2 (without "
-        "neutral).  [default: the model's own classes]"
+        help="Show the five sentiment classes as 3 (negative, neutral, positive) or as 2 (without "
+        "neutral).  [default: the model's classes]"
     ),
 ]
 AggregationOption = Annotated[
     Aggregation | None,
     typer.Option(
-        help="How to read a text of several sentences. tree: as one tree over their trees. mean: "
-        "the mean of what they say alone.  [default: tree, if the model has learnt it]"
+        help="How to combine the sentences of a text. tree: compose them into one tree. mean: "
+        "average their scores.  [default: tree, if the model was trained on such trees]"
     ),
 ]
 QuantizeOption = Annotated[
     Literal["none", "fp16", "int8-tables", "int8"],
     typer.Option(
-        help="How to store weights. All but none make the file smaller and change scores a little. "
-        "int8 also computes with 8 bits."
+        help="How to store weights. All but none make the file smaller and change scores slightly. "
+        "int8 also computes in 8 bits."
     ),
 ]
 SeparatorOption = Annotated[
@@ -72,22 +70,22 @@ SeparatorOption = Annotated[
     typer.Option(
         "--sep",
         "--separator",
-        help="For a table: the character between its cells, such as ; or tab.  [default: found in "
-        "each file]",
+        help="For a table: the character between its cells, such as ; or tab.  [default: detected "
+        "in each file]",
     ),
 ]
 HeaderOption = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="For a table: whether its first row names the columns. Without a header they are "
-        "named 1, 2, 3 ...  [default: it does]",
+        help="For a table: whether its first row names the columns. Without a header, columns are "
+        "named 1, 2, 3 ...  [default: header]",
     ),
 ]
 SkipBadOption = Annotated[
     bool, typer.Option("--skip-bad", help="For a table: skip rows that cannot be used.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @dataclass(frozen=True)
@@ -107,11 +105,11 @@ class ViewSettings:
     abstain: Annotated[
         float | None,
         typer.Option(
-            help="Give no label if the best class is less probable than this, such as 0.6."
+            help="Return no label if the top probability is below this value, for example 0.6."
         ),
     ] = None
     max_words: Annotated[
-        int, typer.Option(help="Split a sentence that has more words than this into parts.")
+        int, typer.Option(help="Split sentences with more words than this into parts.")
     ] = 400
     aggregation: AggregationOption = None
 

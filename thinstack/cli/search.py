@@ -33,20 +33,20 @@ def search(
         Path,
         typer.Argument(
             help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "with a text on each line, a folder of such files, or - for standard input."
+            "with one text per line, a folder of such files, or - for standard input."
         ),
     ],
     query: Annotated[str, typer.Argument(help='What to look for, such as "slow service".')],
     text: Annotated[
-        str | None, typer.Option("--text", help="The column of the texts.  [default: text]")
+        str | None, typer.Option("--text", help="Text column.  [default: text]")
     ] = None,
     side: Annotated[
         Literal["negative", "positive"] | None,
-        typer.Option(help="Find only negative, or only positive phrases."),
+        typer.Option(help="Find only negative or only positive phrases."),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of phrases, with --by per group.")] = 10,
     by: Annotated[
-        str | None, typer.Option(help="A column: search the texts of each of its values.")
+        str | None, typer.Option(help="Group column. Searches each group separately.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON per phrase.")
@@ -60,8 +60,7 @@ def search(
     index: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the index in this file. It is used again until the table or the model "
-            "changes."
+            help="Save the index in this file, and reuse it until the table or the model changes."
         ),
     ] = None,
     separator: options.SeparatorOption = None,
@@ -73,10 +72,10 @@ def search(
     isolated: options.IsolatedOption = None,
     threads: options.ThreadsOption = None,
 ) -> None:
-    """Find the phrases in a table that mean what a query means.
+    """Find the phrases in a table that mean the same as a query.
 
-    Each phrase of each text is compared, by its meaning and by its polarity. Phrases that are
-    written alike are counted together.
+    Compares every phrase of every text by meaning and polarity. Phrases with the same spelling
+    are counted together.
     """
     console = Console(stderr=True)
     with stoppable(_STOPPED), CorpusBar(console) as bar:
@@ -101,7 +100,7 @@ def search(
             title = f"{query} in {table.name}" + ("" if group is None else f", {by} {group}")
             options.print_table(title, _COLUMNS, map(_row, hits(group)))
     if rest := max(len(groups) - _MOST_GROUPS, 0) + indexed.plan.others:
-        console.print(f"smaller groups that are not shown: {rest:,}; --json has the largest 50")
+        console.print(f"{rest:,} smaller groups are not shown. --json prints the 50 largest.")
 
 
 def _indexed(asked: dict[str, Any], bar: CorpusBar) -> "IndexedTable":

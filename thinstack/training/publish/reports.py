@@ -86,9 +86,7 @@ def _sets(recipe: Recipe) -> str:
     """What labels of a user stand for."""
     sets = recipe.model.class_sets
     meant = "; ".join(f"{as_markdown(one)} is {' or '.join(sets[one])}" for one in sets)
-    return (
-        f" They are shown in place of the model's own, which phrases keep: {meant}." if sets else ""
-    )
+    return f" They replace the model's own, which phrases keep: {meant}." if sets else ""
 
 
 def as_markdown(label: str) -> str:

@@ -190,7 +190,7 @@ class Phrases(Treebank):
     def explained(self, labels: Sequence[str]) -> str:
         if Scale.of(labels) is None:
             return ""
-        return "*Binary* is positive against negative mass, neutral sentences left out. "
+        return "*Binary* is positive or negative, without neutral sentences. "
 
 
 class Sentences(Treebank):

@@ -39,9 +39,9 @@ from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 __all__ = ["Aspects"]
 
 _EXPLAINED: Final = """Trees are *gold*: those of the guide,
-changed so that every term is a phrase; or *self* and *auto*: the model's own. A term that is no
-phrase is judged by the smallest one around it. *F1 of terms* counts those that the model finds with
-exactly the same words. """
+changed so that every term is a phrase; or *self* and *auto*: the model's own. A term that is not a
+phrase is judged by the smallest phrase around it. *F1 of terms* counts terms that the model finds
+with exactly the same words. """
 
 
 class Aspects(TextTask):
