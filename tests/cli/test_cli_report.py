@@ -16,7 +16,6 @@ from aspect_models import write_aspect_bundle
 from last_word_model import write_last_word_bundle
 
 import thinstack
-from thinstack.bundle import opening
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
 from thinstack.integrations.report import plan, run
 from thinstack.integrations.report.plan import MOST_GROUPS

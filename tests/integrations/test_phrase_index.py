@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from hypothesis.extra import numpy as arrays
 from vector_models import write_vector_bundle
 
 import thinstack
-from thinstack.errors import DataError, InputError
-from thinstack.integrations.search import ranking
+from thinstack.errors import DataError, InputError, MissingExtraError
+from thinstack.integrations.search import phrase_index, ranking
 from thinstack.text.english import rules
 
 TEXTS = [
@@ -305,14 +306,17 @@ def test_a_changed_or_cut_file_is_an_error_or_says_the_same(model, saved, tmp_pa
         content[place] ^= data.draw(st.integers(1, 255))
     path = tmp_path_factory.getbasetemp() / "changed.index"
     path.write_bytes(content)
+    problem = ""
     try:
         changed = thinstack.PhraseIndex.load(path, model)
     except DataError as error:
-        assert "changed.index: " in str(error)
-    else:
-        assert not is_cut
-        whole = thinstack.PhraseIndex.load(saved, model)
-        assert changed.search("good film", 99) == whole.search("good film", 99)
+        problem = str(error)
+    if problem:
+        assert "changed.index: " in problem
+        return
+    assert not is_cut
+    whole = thinstack.PhraseIndex.load(saved, model)
+    assert changed.search("good film", 99) == whole.search("good film", 99)
 
 
 def changed_members(saved, path, header=None, **members):
@@ -372,3 +376,26 @@ def test_columns_that_do_not_fit_together_are_an_error(
     index.save(path)
     with pytest.raises(DataError, match="do not fit together"):
         thinstack.PhraseIndex.load(path, model)
+
+
+# -- many phrases
+
+
+def test_a_graph_finds_what_comparing_all_finds(index):
+    pytest.importorskip("usearch", reason="needs the extra index: pip install usearch")
+    for settings in ({}, {"sign": False}, {"side": "positive"}):
+        hits = index.search("good film", 5, exact=False, **settings)
+        assert hits == index.search("good film", 5, exact=True, **settings)
+    index.add(["new good seats"], [9])
+    assert index.search("new good seats", 1, exact=False, sign=False)[0].id == 9
+
+
+def test_without_usearch_all_phrases_are_compared(index, monkeypatch):
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    monkeypatch.setattr(phrase_index, "EXACT", len(index) - 1)
+    with pytest.warns(UserWarning, match="pip install usearch"):
+        hits = index.search("good film", 5)
+    assert hits == index.search("good film", 5, exact=True)
+    with pytest.raises(MissingExtraError, match="usearch"):
+        index.search("good film", exact=False)

@@ -39,6 +39,7 @@ EXTRAS: Final = {
     "export": "training and export",
     "transformers": "encoders of words in context",
     "hub": "models of the Hugging Face hub",
+    "index": "search in millions of phrases",
 }
 """The extras for those who use thinstack, and what each is for; those for its developers are not
 looked at."""

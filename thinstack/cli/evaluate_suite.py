@@ -46,9 +46,8 @@ class Suite:
         Path | None,
         typer.Option(
             help="Write the texts that the model gets wrong to this file, as CSV; of a table with "
-            "the phrase that decides. Of a suite it works with --half open only: if you fix a "
-            "model by looking at the reported half, its figures no longer say how the model does "
-            "on other sentences."
+            "the phrase that decides. With --suite it needs --half open: once you have looked at "
+            "texts, figures on them no longer measure new texts."
         ),
     ] = None
 

@@ -88,7 +88,7 @@ def search(
 
     def hits(group: str | None) -> "list[Hit]":
         where = None if group is None else lambda id: id[1] == group
-        return indexed.phrases.search(query, top, side=side, where=where)
+        return indexed.phrases.search(query, top, side=side, where=where, exact=True)
 
     with until_the_reader_stops():
         if as_json:

@@ -1,6 +1,7 @@
 """`PhraseIndex`: every phrase of many texts, found by what it means and by its side."""
 
 import json
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from thinstack.bundle.hub import is_address
 from thinstack.bundle.opening import installed_name
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.containers import check_container
-from thinstack.errors import DataError, InputError, shown
+from thinstack.errors import DataError, InputError, MissingExtraError, outside, shown
+from thinstack.integrations.search.graph import EXACT, Graph
 from thinstack.integrations.search.index_file import read_index, write_index
 from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
 from thinstack.integrations.search.ranking import Places, best_first, cosines, signs
@@ -63,7 +65,8 @@ class PhraseIndex:
     number of different phrases. Phrases that differ by case and spaces only are one.
 
     A phrase of D numbers takes 2 D + 150 bytes or so of memory, and 2 D + 30 in a file, beside the
-    texts. A query is compared with every phrase.
+    texts. Search is exact up to a million phrases. Beyond that it uses a graph of `usearch` (extra
+    `index`), which the first search builds.
 
     Raises InputError for a model without vectors, and what `thinstack.load` raises.
     """
@@ -77,6 +80,7 @@ class PhraseIndex:
         if not model.width:
             raise InputError(f"this model gives no vectors: load one that does, {LOAD}")
         self.model, self._table = model, PhraseTable(model.width)
+        self._graph: Graph | None = None
 
     def __len__(self) -> int:
         return len(self._table)
@@ -123,6 +127,7 @@ class PhraseIndex:
         side: Side | None = None,
         sign: bool = True,
         where: Callable[[Any], object] | None = None,
+        exact: bool | None = None,
     ) -> list[Hit]:
         """Find the phrases that mean most nearly what the query means, the best first.
 
@@ -130,13 +135,15 @@ class PhraseIndex:
         plus 0.3 s(q) s(p), where s(p) is sign(p) * sqrt(|p|) of a polarity p. For "it never
         crashes", "it crashes" then comes late. False ranks by the cosine alone, as for a model
         without sentiment. `where`: is called with the id of a text, and says whether its phrases
-        are searched and counted.
+        are searched and counted. `exact`: True compares all phrases, as with `where`, and False
+        uses the graph; by default their number decides.
 
         Of phrases that overlap in a text, only the best is a hit, and of phrases that differ by
         words such as "the" and "is" only (`was slow`, `slow`), too.
 
         Raises InputError for a query without words, `top` below 1, and a `side` that is unknown or
-        that the model does not have.
+        that the model does not have. Raises MissingExtraError for `exact=False` without usearch; by
+        default, all phrases are compared then, with a warning.
         """
         if not isinstance(top, int) or top < 1:
             raise InputError(f"top: expected a whole number, at least 1, found {shown(top)}")
@@ -147,7 +154,7 @@ class PhraseIndex:
                 "side: works only with a model of sentiment, and this one has no negative and "
                 "positive phrases: leave it out"
             )
-        return list(self._hits(self._query(query, sign=sign), top, side, where))
+        return list(self._hits(self._query(query, sign=sign), top, side, where, exact))
 
     def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
         """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
@@ -163,6 +170,7 @@ class PhraseIndex:
         top: int,
         side: Side | None,
         where: Callable[[Any], object] | None,
+        exact: bool | None,
     ) -> Iterator[Hit]:
         table, polarity = self._table, self._table.column("polarity")
         mentions = table.by_phrase if where is None else self._chosen(where)
@@ -170,8 +178,12 @@ class PhraseIndex:
         allowed = counts > 0
         if side is not None:
             allowed &= table.column("sides") == _SIDES[side]
-        scores = cosines(table.vectors, query[:-1]) + query[-1] * signs(polarity)
-        order = best_first(np.where(allowed, scores, np.float32(-np.inf)))
+        graph = None if exact or where is not None else self._graph_of(exact)
+        if graph is None:
+            scores = cosines(table.vectors, query[:-1]) + query[-1] * signs(polarity)
+            order = best_first(np.where(allowed, scores, np.float32(-np.inf)))
+        else:
+            order = (number for number in graph.best_first(query) if allowed[number])
         places = Places(mentions, table)
         for number in order:
             if (place := places.take(number)) is None:
@@ -211,6 +223,21 @@ class PhraseIndex:
         texts = np.array([bool(where(json.loads(id))) for id in table.ids], np.bool_)
         text_of = table.column("sentences").reshape(-1, 3)[:, 0]
         return table.by_phrase.kept(texts[text_of[table.by_phrase.places[:, 0]]])
+
+    def _graph_of(self, exact: bool | None) -> Graph | None:
+        """The graph over all phrases, if there are many or a user requires it."""
+        if exact is None and len(self) <= EXACT:
+            return None
+        try:
+            self._graph = self._graph or Graph(self._table.width)
+        except MissingExtraError as error:
+            if exact is not None:
+                raise
+            problem = f"all {len(self):,} phrases are compared with each query; for faster answers"
+            warnings.warn(f"{problem}, {error}", stacklevel=outside())
+            return None
+        self._graph.extend(self._table)
+        return self._graph
 
     def save(self, path: FilePath) -> None:
         """Write the index to a file, which is the old one or the new one if the writer is killed.
