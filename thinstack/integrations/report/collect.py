@@ -9,7 +9,7 @@ from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.figures import Example, Unread
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import Kind, Mention, Span, TextRow, side_of
-from thinstack.integrations.report.tally import Quote, Rank, Tally
+from thinstack.integrations.report.tally import QUOTES, Quote, Rank, Tally
 from thinstack.integrations.report.terms import (
     by_singular,
     key_of,
@@ -34,8 +34,8 @@ _DOTS: Final = "… "
 
 
 class Collector:
-    """Counts texts, and keeps quotes. `plan`: what is known of the table. `about`: the terms that a
-    user names, which stay apart, and stay if nobody speaks of them.
+    """Counts texts, and keeps `quotes` of each side of a term. `plan`: what is known of the table.
+    `about`: the terms that a user names, which stay apart, and stay if nobody speaks of them.
 
     Attributes:
         all: the tally of the texts.
@@ -45,10 +45,10 @@ class Collector:
             forgotten where there are more than `MOST_TERMS`.
     """
 
-    def __init__(self, plan: Plan, about: Sequence[str] = ()):
+    def __init__(self, plan: Plan, about: Sequence[str] = (), quotes: int = QUOTES):
         self._plan, self._groups = plan, {likeness(name): name for name in plan.groups}
-        self._named = bool(about)
-        self.all, self.terms = Tally(), {term: Tally() for term in about}
+        self._named, self._quotes = bool(about), quotes
+        self.all, self.terms = Tally(), {term: Tally(quotes) for term in about}
         self.without = self.missed = 0
         self._examples: dict[Kind, list[Example]] = {}
         self._unread: Counter[Kind] = Counter()
@@ -69,14 +69,13 @@ class Collector:
         mentions_by_term = self._by_term(row.mentions)
         self.without += not mentions_by_term
         for term, mentions in mentions_by_term.items():
-            tally = self.terms.setdefault(term, Tally())
+            tally = self.terms.setdefault(term, Tally(self._quotes))
             polarity = sum(mention.polarity for mention in mentions) / len(mentions)
             tally.count(side_of(mentions), polarity, group, period)
             for mention in mentions:
-                tally.mentions += 1
-                tally.names[_written(mention)] += 1
+                tally.name(_written(mention))
                 if mention.sentence:
-                    tally.quote(_rank(mention), _quote(mention, row.place))
+                    tally.quote(mention.rank or _rank(mention), _quote(mention, row.place))
             for side, phrase in {(mention.side, _phrase(mention)) for mention in mentions}:
                 if phrase:
                     tally.say(side, phrase)

@@ -43,12 +43,12 @@ def page(report: Report) -> str:
     aspects = report.aspects if report.about else report.aspects[:MOST_SHOWN]
     spoken_of = [aspect for aspect in aspects if aspect.figures.texts]
     return (
-        _templates()
+        templates()
         .get_template("page.html")
         .render(
             report=report,
             aspects=aspects,
-            style=Markup(_file("page.css")),
+            style=Markup(style()),
             praised=_most(spoken_of, "positive"),
             criticised=_most(spoken_of, "negative"),
             most=sorted(spoken_of, key=lambda aspect: -aspect.figures.texts)[:_IN_SHORT],
@@ -61,8 +61,14 @@ def _file(name: str) -> str:
     return files("thinstack.integrations.report").joinpath(name).read_text(encoding="utf-8")
 
 
+def style() -> str:
+    """The style of the page."""
+    return _file("page.css")
+
+
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """What pages are made with: the templates of this folder, and what these may call."""
     templates = Environment(
         autoescape=True,
         finalize=_shown,

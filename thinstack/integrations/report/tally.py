@@ -13,11 +13,11 @@ SIDES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
 """The names of the sides by their numbers."""
 
 MOST_SAID: Final = 200
-"""Phrases of one side that are kept of what is said of a term; half of them where there are
-more."""
+"""Phrases of one side that are kept of what is said of a term, and spellings of it; half of them
+where there are more."""
 
 QUOTES: Final = 3
-"""Quotes that are kept of each side of a term."""
+"""Quotes that are kept of each side of a term, unless a user says how many."""
 
 Rank = tuple[int, int]
 """The place of a quote among others; the lowest are kept."""
@@ -101,9 +101,12 @@ class Tally:
     """What is counted of a term, or of all texts: the texts that speak of it, also by group and by
     period; its mentions, how it is written, what is said of it, and quotes."""
 
-    __slots__ = ("_quotes", "figures", "groups", "mentions", "names", "periods", "said")
+    __slots__ = (
+        *("_most_quotes", "_quotes", "figures", "groups", "mentions", "names", "periods", "said"),
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, most_quotes: int = QUOTES) -> None:
+        self._most_quotes = most_quotes
         self.figures, self.mentions = Figures(), 0
         self.groups: dict[str, Figures] = {}
         self.periods: dict[date, Figures] = {}
@@ -119,6 +122,13 @@ class Tally:
         if period is not None:
             self.periods.setdefault(period, Figures()).add(side, polarity)
 
+    def name(self, spelling: str) -> None:
+        """Count a mention, as it is written. Where there are too many spellings, the rarest go."""
+        self.mentions += 1
+        self.names[spelling] += 1
+        if len(self.names) > MOST_SAID:
+            self.names = Counter(dict(self.names.most_common(MOST_SAID // 2)))
+
     def say(self, side: int, phrase: str) -> None:
         """Count a phrase that decides for a side. Where there are too many, the rarest go."""
         said = self.said.setdefault(side, Counter())
@@ -129,15 +139,16 @@ class Tally:
     def quote(self, rank: Rank, quote: Quote) -> None:
         """Keep a quote, one of each rank, if it is among the lowest of its side."""
         quotes = self._quotes.setdefault(quote.side, {})
-        if len(quotes) == QUOTES and rank >= max(quotes):
+        if len(quotes) == self._most_quotes and rank >= max(quotes):
             return
         quotes[rank] = quote
-        if len(quotes) > QUOTES:
+        if len(quotes) > self._most_quotes:
             del quotes[max(quotes)]
 
-    def quotes(self, side: int) -> list[Quote]:
-        """The quotes of a side in order of their ranks."""
-        return [quote for _, quote in sorted(self._quotes.get(side, {}).items())]
+    def quotes(self, *sides: int) -> list[Quote]:
+        """The quotes of some sides in order of their ranks."""
+        ranked = [pair for side in sides for pair in self._quotes.get(side, {}).items()]
+        return [quote for _, quote in sorted(ranked)]
 
     def join(self, other: Self) -> None:
         """Count what is counted of another name of the same term too."""
