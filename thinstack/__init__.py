@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from thinstack.integrations.report.run import report
     from thinstack.integrations.search.phrase_index import Hit, PhraseIndex
     from thinstack.integrations.show.render import render
+    from thinstack.integrations.themes.run import themes
+    from thinstack.integrations.themes.themes import Theme, Themes
     from thinstack.runtime import Aspect, Phrase, Prediction, Predictor, Result
 else:
     __getattr__ = lazy(
@@ -68,6 +70,8 @@ else:
             "integrations.report.run": "report",
             "integrations.search.phrase_index": "Hit PhraseIndex",
             "integrations.show.render": "render",
+            "integrations.themes.run": "themes",
+            "integrations.themes.themes": "Theme Themes",
             "runtime": "Aspect Phrase Prediction Predictor Result",
         },
         dict.fromkeys(
@@ -84,6 +88,8 @@ __all__ = [
     "Prediction",
     "Predictor",
     "Result",
+    "Theme",
+    "Themes",
     "ThinstackError",
     "Tree",
     "TreeError",
@@ -102,6 +108,7 @@ __all__ = [
     "render",
     "report",
     "score_frame",
+    "themes",
     "to_binary",
     "to_brackets",
     "to_conllu",

@@ -10,7 +10,7 @@ from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.figures import Example, Unread
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import Kind, Mention, Span, TextRow, side_of
-from thinstack.integrations.report.tally import Figures, Quote, Rank, Tally
+from thinstack.integrations.report.tally import QUOTES, Figures, Quote, Rank, Tally
 from thinstack.integrations.report.terms import (
     by_singular,
     is_no_topic,
@@ -37,8 +37,8 @@ _DOTS: Final = "… "
 
 
 class Collector:
-    """Counts texts, and keeps quotes. `plan`: what is known of the table. `about`: the terms that a
-    user names, which stay apart, and stay if nobody speaks of them.
+    """Counts texts, and keeps `quotes` of each side of a term. `plan`: what is known of the table.
+    `about`: the terms that a user names, which stay apart, and stay if nobody speaks of them.
 
     Attributes:
         all: the tally of the texts.
@@ -51,9 +51,9 @@ class Collector:
             forgotten where there are more than `MOST_TERMS`.
     """
 
-    def __init__(self, plan: Plan, about: Sequence[str] = ()):
+    def __init__(self, plan: Plan, about: Sequence[str] = (), quotes: int = QUOTES):
         self._plan, self._groups = plan, {likeness(name): name for name in plan.groups}
-        self._named = bool(about)
+        self._named, self._quotes = bool(about), quotes
         self.all, self.terms = Tally(), {term: Tally(term) for term in about}
         self.courses: dict[str, dict[date, Figures]] = {}
         self.low, self.high, self.middle = Figures(), Figures(), 0
@@ -99,8 +99,8 @@ class Collector:
             if not 2 < row.stars < 4:
                 (self.low if row.stars <= 2 else self.high).add(row.side, row.polarity)
 
-    @staticmethod
     def _count_term(
+        self,
         tally: Tally,
         mentions: Sequence[Mention],
         row: TextRow,
@@ -111,13 +111,13 @@ class Collector:
         polarity = sum(mention.polarity for mention in mentions) / len(mentions)
         tally.count(side_of(mentions), polarity, group, period)
         for mention in mentions:
-            tally.mentions += 1
-            tally.names[_written(mention)] += 1
+            tally.name(_written(mention))
             if text := mention.sentence:
                 because = mention.because is not None
-                rank = _rank(text, mention.side, mention.polarity, because)
+                rank = mention.rank or _rank(text, mention.side, mention.polarity, because)
                 place, reason = mention.place, mention.because
-                tally.figures.quote(rank, _quote(text, mention.side, row.place, place, reason))
+                quote = _quote(text, mention.side, row.place, place, reason)
+                tally.figures.quote(rank, quote, self._quotes)
         for side, phrase in {(mention.side, _phrase(mention)) for mention in mentions}:
             if phrase:
                 tally.say(side, phrase)

@@ -48,7 +48,7 @@ def page(report: Report) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     groups = [*report.by.groups.items()][:MOST_GROUPS] if report.by else []
     return (
-        _templates()
+        templates()
         .get_template("page.html")
         .render(
             report=report,
@@ -56,7 +56,7 @@ def page(report: Report) -> str:
             groups=groups,
             periods=[*report.over.periods.items()] if report.over else [],
             side=report.change.side if report.change else "negative",
-            style=Markup(_file("page.css")),
+            style=Markup(style()),
             script=Markup(script),
             script_digest=digest,
             better=_better(report.by) if report.by else {},
@@ -68,8 +68,14 @@ def _file(name: str) -> str:
     return files("thinstack.integrations.report").joinpath(name).read_text(encoding="utf-8")
 
 
+def style() -> str:
+    """The style of the page."""
+    return _file("page.css")
+
+
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """What pages are made with: the templates of this folder, and what these may call."""
     templates = Environment(
         autoescape=True,
         finalize=_shown,

@@ -114,6 +114,7 @@ class Mention(NamedTuple):
         sentence: the text of the sentence; "" if that is not known.
         place, because: where the term stands in the sentence, and the phrase that decides.
         said: the text of that phrase, or None.
+        rank: its place among quotes, the lowest first; by default clear sentences come first.
     """
 
     term: str
@@ -124,6 +125,7 @@ class Mention(NamedTuple):
     place: Span
     because: Span | None
     said: str | None
+    rank: tuple[int, int] | None = None
 
 
 def side_of(mentions: Iterable[Mention]) -> int:

@@ -2,22 +2,20 @@
 `thinstack.report`, over a DataFrame."""
 
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.opening import installed_name, is_installed
-from thinstack.errors import InputError, LanguageWarning, ThinstackError, shown
+from thinstack.bundle.opening import is_installed
+from thinstack.errors import InputError, LanguageWarning, shown
 from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import checked_terms, opened_frame
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again
+from thinstack.integrations.report.reading import model_name, nothing_read, scored_rows, sides_of
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import (
-    REASONS,
-    Fault,
     Mention,
     ReportOptions,
     Source,
@@ -29,7 +27,6 @@ from thinstack.integrations.report.summary import report_of
 from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
-from thinstack.text.language import is_word
 
 if TYPE_CHECKING:
     from thinstack.runtime.aspects import Aspect
@@ -66,7 +63,7 @@ def run_report(
             if done % _TOLD == 0:
                 tell(Progress(done, rows=plan.rows))
     if not collector.all.figures.texts:
-        raise InputError(_nothing(collector, plan.rows))
+        raise InputError(nothing_read(collector.unread(), plan.rows))
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
     return report_of(options, plan, collector, readers[0].suite if readers else None)
 
@@ -160,14 +157,10 @@ class Reader:
                 "expected a model that scores phrases, found one that scores only sentences: "
                 "choose another with --model (in Python model=), such as sentiment"
             )
-        self._sides: dict[str | None, int] = {
-            label: (place > 0) - (place < 0)
-            for label, place in zip(view.labels, view.polarity, strict=True)
-        }
+        self._sides = sides_of(view)
         self.terms = bool(self._about) or view.no_term is not None
         self._aspects(Result("", (), view))
-        metrics, path = model.bundle.manifest.metrics, model.bundle.path
-        self.name = str(installed_name(path) or metrics.get("recipe") or path.name)
+        self.name, metrics = model_name(model), model.bundle.manifest.metrics
         try:
             domains = metrics["suites"]["domains"]
             self.suite = float(domains["accuracy"]), int(domains["total"])
@@ -176,36 +169,10 @@ class Reader:
 
     def __call__(self, rows: Iterator[TextRow]) -> Iterator[TextRow]:
         """Each row with what its text says, or with the fault for which it is not counted."""
-        waiting, failed = deque[TextRow](), dict[int, ThinstackError]()
-
-        def texts() -> Iterator[str]:
-            for row in rows:
-                waiting.append(row)
-                yield "" if row.unreadable else row.text
-
-        results = self._model.stream(texts(), on_error=failed.__setitem__)
-        for number, result in enumerate(results):
-            row, error = waiting.popleft(), failed.pop(number, None)
-            if self._whole:
-                if fault := self._fault(row, result, error):
-                    yield row._replace(faults=(fault,))
-                    continue
-                side, polarity = self._sides.get(result.label, 0), result.polarity or 0.0
-                row = row._replace(side=side, polarity=polarity)
-            mentions = tuple(self._mention(aspect) for aspect in self._aspects(result))
+        for row, result in scored_rows(self._model, rows, whole=self._whole):
+            aspects = () if row.unreadable else self._aspects(result)
+            mentions = tuple(map(self._mention, aspects))
             yield row._replace(mentions=mentions) if mentions else row
-
-    def _fault(self, row: TextRow, result: Result, error: ThinstackError | None) -> Fault | None:
-        """Why a text is not counted, or None if it is."""
-        if unreadable := row.unreadable:
-            return unreadable
-        if error is not None:
-            return Fault("failed", str(error).partition(": ")[2] or str(error))
-        words = [word for sentence in result.sentences for word in sentence.words]
-        if not any(map(is_word, words)):
-            return Fault("empty", f"no words: {shown(row.text, 40)}" if row.text.strip() else "")
-        doubt = self._model.language.doubt(words)
-        return Fault("language", f"{doubt}: {shown(row.text, 60)}") if doubt else None
 
     def _aspects(self, result: Result) -> "Iterable[Aspect]":
         if self._about:
@@ -227,15 +194,3 @@ class Reader:
             because=decides,
             said=None if because is None else because.text,
         )
-
-
-def _nothing(collector: Collector, rows: int) -> str:
-    """What is said of a table that holds nothing to report on."""
-    unread = collector.unread()
-    kinds = ", ".join(f"{part.rows:,} {REASONS[part.kind]}" for part in unread)
-    first = next((reason for part in unread for _, reason in part.examples), "")
-    first = f"; the first: {first}" if first else ""
-    return (
-        f"expected texts in English, found none in {rows:,} rows ({kinds}){first}. Name the column "
-        "of the texts with --text (in Python text=)"
-    )

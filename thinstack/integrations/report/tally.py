@@ -14,14 +14,14 @@ SIDES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
 """The names of the sides by their numbers."""
 
 MOST_SAID: Final = 200
-"""Phrases of one side that are kept of what is said of a term; half of them where there are
-more."""
+"""Phrases of one side that are kept of what is said of a term, and spellings of it; half of them
+where there are more."""
 
 SAID: Final = 5
 """Phrases of each side that are shown of what is said of a term, and spellings of it."""
 
 QUOTES: Final = 3
-"""Quotes that are kept of each side of a term."""
+"""Quotes that are kept of each side of a term, unless a user says how many."""
 
 Rank = tuple[int, int]
 """The place of a quote among others; the lowest are kept."""
@@ -105,19 +105,22 @@ class Figures:
             for rank, quote in quotes.items():
                 self.quote(rank, quote)
 
-    def quote(self, rank: Rank, quote: Quote) -> None:
-        """Keep a quote, one of each rank, if it is among the lowest of its side."""
+    def quote(self, rank: Rank, quote: Quote, most: int = QUOTES) -> None:
+        """Keep a quote, one of each rank, if it is among the `most` lowest of its side."""
         self._quotes = {} if self._quotes is None else self._quotes
         quotes = self._quotes.setdefault(quote.side, {})
-        if len(quotes) == QUOTES and rank >= max(quotes):
+        if len(quotes) >= most and (not most or rank >= max(quotes)):
             return
         quotes[rank] = quote
-        if len(quotes) > QUOTES:
+        if len(quotes) > most:
             del quotes[max(quotes)]
 
-    def quotes(self, side: int) -> list[Quote]:
-        """The quotes of a side in order of their ranks."""
-        return [quote for _, quote in sorted((self._quotes or {}).get(side, {}).items())]
+    def quotes(self, *sides: int) -> list[Quote]:
+        """The quotes of some sides in order of their ranks."""
+        quotes = self._quotes or {}
+        return [
+            quote for _, quote in sorted(p for side in sides for p in quotes.get(side, {}).items())
+        ]
 
 
 class Tally:
@@ -184,6 +187,13 @@ class Tally:
     def spellings(self) -> tuple[str, ...]:
         """How the term is written, the most frequent first."""
         return tuple(name for name, _ in self.names.most_common(SAID))
+
+    def name(self, spelling: str) -> None:
+        """Count a mention, as it is written. Where there are too many spellings, the rarest go."""
+        self.mentions += 1
+        self.names[spelling] += 1
+        if len(self.names) > MOST_SAID:
+            self.names = Counter(dict(self.names.most_common(MOST_SAID // 2)))
 
     def say(self, side: int, phrase: str) -> None:
         """Count a phrase that decides for a side. Where there are too many, the rarest go."""

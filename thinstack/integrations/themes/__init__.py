@@ -1,0 +1,1 @@
+"""Themes: what many texts say of the same matter, found or named."""

@@ -1,0 +1,191 @@
+"""The phrases of texts as columns, and the clauses among them that have a topic and a side."""
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import SHIFT, parents_of, spans_of
+from thinstack.data.words.ptb import plain
+from thinstack.runtime.result import Result
+from thinstack.text.english import rules
+
+LEAST: Final = 0.2
+"""How far the polarity of a clause is from 0, at least, so that it takes a side."""
+
+HIGHLIGHTS: Final = 3
+"""Phrases of a text that say most, around which clauses are looked for."""
+
+WIDEST: Final = 12
+"""Words of a clause at most, with marks of punctuation."""
+
+TURNED: Final = 2
+"""The side of a node that is turned round."""
+
+_WIDEST_TOPIC: Final = 14  # words of the phrase around an opinion that is searched for a topic
+_NEUTRAL: Final = 0.25  # the polarity of a topic word is nearer to 0
+_WORDS: Final = Path(__file__).with_name("no_topic.txt")
+_SHORT: Final = 2  # words that turn a clause round, such as "no"
+
+Ints = NDArray[np.int64]
+
+
+class Opinions(NamedTuple):
+    """The phrases of texts that say most, and what they are about.
+
+    Attributes:
+        texts: (H,) the place of the text of each.
+        sides: (H,) -1 or 1.
+        clauses: (H,) the node of the smallest clause around it that has a topic, -1 if none has.
+    """
+
+    texts: Ints
+    sides: Ints
+    clauses: Ints
+
+
+class TextNodes:
+    """The N nodes of the trees of some texts, as columns.
+
+    Attributes:
+        texts: (N,) the place of the text of each node.
+        parents: (N,) the node around each, -1 for a sentence.
+        polarity: (N,) from -1 to 1.
+        vectors: (N, D) float16.
+    """
+
+    def __init__(self, results: Sequence[Result], ignore: Collection[str] = ()):
+        """`results`: of texts with words, by a model of sentiment with vectors. `ignore`: words in
+        lower case that are no topics."""
+        self._results, self._ignore = results, ignore
+        self.sentences = [sentence for result in results for sentence in result.sentences]
+        steps = np.concatenate([sentence.transitions for sentence in self.sentences])
+        self._spans, self.parents = spans_of(steps), parents_of(steps)[0]
+        scores = np.concatenate([sentence.node_scores for sentence in self.sentences])
+        self.polarity = scores @ np.array(results[0].view.polarity, np.float32)
+        self.vectors = np.concatenate([sentence.vectors for sentence in self.sentences])
+        self._signs, self._leaves = np.sign(self.polarity), steps == SHIFT
+        self._sizes = [len(sentence.transitions) for sentence in self.sentences]
+        counts = [len(result.sentences) for result in results]
+        text_of = np.repeat(np.arange(len(results)), counts)
+        self.texts = np.repeat(text_of, self._sizes)
+
+    @cached_property
+    def widths(self) -> Ints:
+        """(N,) the number of words of each node."""
+        widths: Ints = self._spans[:, 1] - self._spans[:, 0]
+        return widths
+
+    @cached_property
+    def topics(self) -> Ints:
+        """(N,) the number of topic words of each node: words of content that are near neutral."""
+        words = [plain(word).lower() for sentence in self.sentences for word in sentence.words]
+        topics = np.array([_is_topic(word) and word not in self._ignore for word in words])
+        topics &= abs(self.polarity[self._leaves]) < _NEUTRAL
+        before = np.concatenate([[0], np.cumsum(topics)])
+        counts: Ints = before[self._spans[:, 1]] - before[self._spans[:, 0]]
+        return counts
+
+    @cached_property
+    def roots(self) -> Ints:
+        """(N,) the node of the sentence of each node."""
+        ends = np.cumsum(self._sizes) - 1
+        roots: Ints = np.repeat(ends, self._sizes)
+        return roots
+
+    @cached_property
+    def sides(self) -> Ints:
+        """(N,) what each node says: -1 or 1 if the clause around it has that side, which a word or
+        two before it do not turn round, as in "no problems"; `TURNED` if they do; else 0.
+
+        The clause is the largest phrase around a node of up to `WIDEST` words, as long as no other
+        side appears. A node without a side takes the nearest phrase around it that has one.
+        """
+        nodes, weak = np.arange(len(self.parents)), abs(self.polarity) < LEAST
+        nodes = self._climbed(nodes, lambda node, around: weak[node], _WIDEST_TOPIC)
+        nodes = self._clauses(nodes)
+        around = self.parents[nodes]
+        turned = (around >= 0) & ~weak[around] & (self._signs[around] == -self._signs[nodes])
+        turned &= self.widths[around] - self.widths[nodes] <= _SHORT
+        return np.where(turned, TURNED, np.where(weak[nodes], 0, self._signs[nodes])).astype(
+            np.int64
+        )
+
+    def characters(self, node: int) -> tuple[int, int]:
+        """The characters [start, end) of a node in its text."""
+        first, last = self._spans[node]
+        sentence = self.sentence(node)
+        before = int(self._words_before[sentence])
+        offsets, start = self.sentences[sentence].offsets, self.sentences[sentence].start
+        return int(offsets[first - before, 0]) + start, int(offsets[last - before - 1, 1]) + start
+
+    def sentence(self, node: int) -> int:
+        """The place of the sentence of a node in `sentences`."""
+        return int(np.searchsorted(self._firsts, node, side="right")) - 1
+
+    @cached_property
+    def _firsts(self) -> Ints:
+        firsts: Ints = np.cumsum([0, *self._sizes[:-1]])
+        return firsts
+
+    @cached_property
+    def _words_before(self) -> Ints:
+        return np.cumsum([0, *(len(sentence.words) for sentence in self.sentences)])
+
+    @cached_property
+    def opinions(self) -> Opinions:
+        """The phrases that say most of each text, with their clauses. A clause that says less than
+        `LEAST` or another side is left out."""
+        firsts = dict(zip(map(id, self.sentences), self._firsts.tolist(), strict=True))
+        phrases = [
+            (place, firsts[id(phrase.sentence)] + phrase.node)
+            for place, result in enumerate(self._results)
+            for phrase in result.highlights(HIGHLIGHTS)
+        ]
+        texts, nodes = np.array(phrases, np.int64).reshape(-1, 2).T
+        sides = self._signs[nodes].astype(np.int64)
+        lacks = self.topics == 0
+        clauses = self._climbed(nodes, lambda node, around: lacks[node], _WIDEST_TOPIC)
+        same = self._signs[clauses] == sides
+        clauses = np.where(same, self._clauses(clauses), clauses)
+        says = self.polarity[clauses] * sides >= LEAST
+        clauses = np.where(lacks[clauses], -1, clauses)
+        says |= clauses < 0
+        return Opinions(texts[says], sides[says], clauses[says])
+
+    def _clauses(self, nodes: Ints) -> Ints:
+        """The largest phrase around each node of up to `WIDEST` words without another side."""
+        signs = self._signs
+        return self._climbed(nodes, lambda node, around: signs[node] == signs[around], WIDEST)
+
+    def _climbed(
+        self, nodes: Ints, goes: Callable[[Ints, Ints], NDArray[Any]], widest: int
+    ) -> Ints:
+        """From each node the last one on the way up, as long as `goes` says so of a node and the
+        one around it, which has at most `widest` words."""
+        while True:
+            around = self.parents[nodes]
+            up = (around >= 0) & (self.widths[around] <= widest) & goes(nodes, around)
+            if not up.any():
+                return nodes
+            nodes = np.where(up, around, nodes)
+
+
+@cache
+def _no_topic() -> frozenset[str]:
+    """Words that are said of everything: a phrase without another one has no topic."""
+    return rules().function_words | {*_WORDS.read_text(encoding="utf-8").split()}
+
+
+@lru_cache(maxsize=1 << 15)
+def _is_topic(word: str) -> bool:
+    """Whether a word in lower case may say what a phrase is about."""
+    return (
+        len(word) > 2
+        and any(map(str.isalpha, word))
+        and word not in _no_topic()
+        and not word.endswith("ly")
+    )

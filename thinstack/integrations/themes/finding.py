@@ -1,0 +1,176 @@
+"""Finds themes in some texts: what many of them complain about, and what many praise."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from thinstack.data.tables.alike import likeness
+from thinstack.integrations.report.terms import MARKS
+from thinstack.integrations.themes.centres import (
+    Floats,
+    Ints,
+    centres_of,
+    grouped,
+    polarity_direction,
+    without,
+)
+from thinstack.integrations.themes.matching import FoundThemes
+from thinstack.integrations.themes.reading import ReadTexts
+from thinstack.runtime.predictor import Predictor
+from thinstack.text.english import rules
+
+MOST_CLAUSES: Final = 10_000
+"""Clauses of each side that are grouped; of more, some are taken evenly."""
+
+EXAMPLES: Final = 5
+"""Clauses that a theme that was found is saved by."""
+
+_FEWEST: Final = 4  # texts of a theme, and
+_RAREST: Final = 0.003  # the share of the texts that it has, at least
+_LARGE: Final = 0.1  # the share of the texts above which a theme is split
+_LONGEST: Final = 80  # characters of a title
+_TITLE: Final = range(2, 11)  # words of a title
+_FREQUENT: Final = 0.1  # the share of the texts that a name of the product is in, at least
+
+
+class ClauseSample:
+    """The clauses of one side in a sample of T texts, which `add` takes."""
+
+    def __init__(self, side: int):
+        self._side = side
+        self._vectors, self._polarity = list[Floats](), list[Floats]()
+        self._owners, self._said = list[Ints](), list[str]()
+
+    def add(self, texts: ReadTexts, first: int) -> None:
+        """Take in the clauses of texts, of which the first one has this number."""
+        nodes = texts.nodes
+        if nodes is None:
+            return
+        opinions = nodes.opinions
+        (some,) = np.nonzero((opinions.sides == self._side) & (opinions.clauses >= 0))
+        clauses, at = np.unique(opinions.clauses[some], return_index=True)
+        owners = opinions.texts[some][at]
+        self._vectors.append(nodes.vectors[clauses])
+        self._polarity.append(nodes.polarity[clauses])
+        self._owners.append(owners + first)
+        for clause, owner in zip(clauses.tolist(), owners.tolist(), strict=True):
+            start, end = nodes.characters(clause)
+            self._said.append(texts.rows[texts.readable[owner]].text[start:end])
+
+    def themes(self, count: int, names: Floats) -> tuple[list[list[str]], Floats, Floats]:
+        """Of each theme in `count` texts what is said, the most typical clause first; the centres
+        (K, D), and the directions (k, D) that clauses are compared without: `names` and that of
+        polarity."""
+        if not self._said:
+            return [], names[:0], names
+        vectors, owners, said = self._thinned()
+        polarity = np.concatenate(self._polarity)[self._chosen]
+        direction = polarity_direction(without(vectors, names), polarity)
+        directions = np.concatenate([names, direction[None]])
+        vectors = without(vectors, directions)
+        least = max(_FEWEST, round(_RAREST * count))
+        groups = grouped(vectors, owners, least=least, most=max(round(_LARGE * count), least))
+        centres = centres_of(vectors, groups)
+        typical = []
+        for group, centre in enumerate(centres):
+            (members,) = np.nonzero(groups == group)
+            order = members[np.argsort(-(vectors[members] @ centre), kind="stable")]
+            typical.append([said[place] for place in order])
+        return typical, centres, directions
+
+    @property
+    def _chosen(self) -> Ints:
+        size = len(self._said)
+        return np.arange(min(size, MOST_CLAUSES)) * size // min(size, MOST_CLAUSES)
+
+    def _thinned(self) -> tuple[Floats, Ints, list[str]]:
+        chosen = self._chosen
+        vectors = np.concatenate(self._vectors)[chosen].astype(np.float32)
+        said = [self._said[place] for place in chosen]
+        return vectors, np.concatenate(self._owners)[chosen], said
+
+
+def find_themes(
+    model: Predictor, texts: Iterable[ReadTexts], sides: Sequence[int], ignore: Collection[str]
+) -> FoundThemes:
+    """The themes of some texts, of these sides. `ignore`: names that do not count."""
+    samples, count, counter = {side: ClauseSample(side) for side in sides}, 0, _NameCounter()
+    for some in texts:
+        counter.add(some)
+        for sample in samples.values():
+            sample.add(some, count)
+        count += len(some.readable)
+    names = np.zeros((0, model.width), np.float32)
+    if ignore:
+        names = model.encode(sorted(ignore))
+    titles, examples, side_of, parts = list[str](), list[list[str]](), list[int](), []
+    directions = {}
+    for side, sample in samples.items():
+        typical, centres, directions[side] = sample.themes(count, names)
+        for said in typical:
+            readable = _distinct(said)
+            titles.append(_free(readable[0], titles))
+            examples.append(readable[:EXAMPLES])
+        side_of += [side] * len(typical)
+        parts.append(centres)
+    frequent, all_centres = counter.frequent(count), np.concatenate(parts)
+    return FoundThemes(titles, side_of, examples, all_centres, directions, frequent)
+
+
+def _free(title: str, taken: Collection[str]) -> str:
+    """A title, with a number if another theme has it."""
+    number, name = 1, title
+    while name in taken:
+        number += 1
+        name = f"{title} ({number})"
+    return name
+
+
+def _distinct(said: Sequence[str]) -> list[str]:
+    """Clauses as they are shown, each once, those that can be read alone first."""
+    shown = dict[str, str]()
+    for clause in map(_trimmed, said):
+        shown.setdefault(likeness(clause), clause)
+    return sorted(shown.values(), key=lambda clause: not _reads(clause))
+
+
+def _trimmed(clause: str) -> str:
+    """A clause on one line, without marks around it and words such as "and" behind it."""
+    words = clause.split()
+    while len(words) > 1 and words[-1].strip(MARKS).lower() in rules().dangling["last"] | {""}:
+        del words[-1]
+    return " ".join(words).strip(MARKS)
+
+
+def _reads(clause: str) -> bool:
+    """Whether a clause can be a title."""
+    words = clause.split()
+    if len(words) not in _TITLE or len(clause) > _LONGEST:
+        return False
+    return words[0].lower() not in rules().dangling["first"]
+
+
+class _NameCounter:
+    """Words with a capital inside sentences of many texts: perhaps names of what the texts are
+    about, which group clauses that have nothing else in common."""
+
+    def __init__(self) -> None:
+        self._names, self._others = Counter[str](), Counter[str]()
+
+    def add(self, texts: ReadTexts) -> None:
+        """Count the words of texts."""
+        for sentence in texts.nodes.sentences if texts.nodes else ():
+            for word in {*sentence.words[1:]}:
+                (self._names if word.istitle() else self._others)[word.lower()] += 1
+
+    def frequent(self, count: int) -> list[str]:
+        """Those in a large share of so many texts, the most frequent first."""
+        return [
+            name
+            for name, times in self._names.most_common()
+            if times > max(_FREQUENT * count, self._others[name])
+            and len(name) > 2
+            and name not in rules().function_words
+        ]

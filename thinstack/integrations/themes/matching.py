@@ -1,0 +1,174 @@
+"""Which themes a text belongs to, and the phrase of it that says so."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import InputError, shown
+from thinstack.integrations.themes.centres import Floats, without
+from thinstack.integrations.themes.clauses import LEAST, TURNED, WIDEST, Ints, TextNodes
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.vectors import unit
+
+NAMED: Final = 0.45
+"""The similarity of a phrase to a theme that a user names, at least."""
+
+_FOUND: Final = 0.5  # the cosine of a phrase with the centre of a theme, at least
+_NEUTRAL: Final = 0.65  # the same of a phrase that takes no side
+_SAYS: Final = 0.1  # how far the polarity of a phrase is from 0, at least, if it takes a side
+_NARROWEST: Final = 2  # words of a phrase that is compared with themes that are found
+_BLOCK: Final = 1 << 12
+
+
+class Matches(NamedTuple):
+    """Texts with the themes that they belong to, text by text, the best first.
+
+    Attributes:
+        texts, themes: (M,) the places of both.
+        nodes: (M,) the phrase of the text that is most similar to the theme.
+        similarity: (M,) of these.
+    """
+
+    texts: Ints
+    themes: Ints
+    nodes: Ints
+    similarity: Floats
+
+
+class Matcher(Protocol):
+    """The K themes of a table.
+
+    Attributes:
+        names: of the themes.
+        sides: -1 or 1, what each says; 0 for either.
+        examples: of each theme, phrases that belong to it.
+        products: names of the product, perhaps, that many texts have.
+    """
+
+    names: Sequence[str]
+    sides: Sequence[int]
+    examples: Sequence[Sequence[str]]
+    products: Sequence[str]
+
+    def match(self, nodes: TextNodes) -> Matches:
+        """The themes of some texts."""
+
+
+class FoundThemes:
+    """Themes that were found. `sides`: the side of each, in order; `centres`: (K, D);
+    `directions`: what vectors of a side are compared without (k, D); `products`: names that many
+    texts have."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        sides: Sequence[int],
+        examples: Sequence[Sequence[str]],
+        centres: Floats,
+        directions: Mapping[int, Floats],
+        products: Sequence[str] = (),
+    ):
+        self.names, self.sides, self.examples, self.products = names, sides, examples, products
+        self._centres, self._directions = centres, directions
+
+    def match(self, nodes: TextNodes) -> Matches:
+        """The themes of some texts. A phrase with a topic belongs to the nearest theme of the side
+        that it takes with the clause around it, if that is near. A neutral one belongs to the
+        nearest theme of both sides, if that is nearer still and its sentence does not say the
+        opposite."""
+        fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
+        sides = np.where(abs(nodes.polarity) >= _SAYS, nodes.sides, 0)
+        sides[nodes.sides == TURNED] = TURNED
+        parts, side_of = list[Matches](), np.array(self.sides)
+        for side, directions in self._directions.items():
+            (themes,) = np.nonzero(side_of == side)
+            neutral = (sides == 0) & (nodes.polarity[nodes.roots] * side > -LEAST)
+            (some,) = np.nonzero(fits & ((sides == side) | neutral))
+            for start in range(0, len(some) if len(themes) else 0, _BLOCK):
+                block = some[start : start + _BLOCK]
+                cosines = without(nodes.vectors[block], directions) @ self._centres[themes].T
+                best, nearest = cosines.max(axis=1), themes[cosines.argmax(axis=1)]
+                near = best >= np.where(sides[block] == side, _FOUND, _NEUTRAL)
+                block = block[near]
+                parts.append(Matches(nodes.texts[block], nearest[near], block, best[near]))
+        return _best(parts, alone=True)
+
+
+class NamedThemes:
+    """Themes that a user names by examples.
+
+    A phrase is as similar to a theme as the mean of two cosines, each with the nearest example:
+    that of the phrase, and that of its sentence. If all examples of a theme take one side, phrases
+    of the other one do not belong to it. `side`: -1 or 1 if only phrases of that side count, or 0.
+
+    Raises InputError for names without examples, and for examples without words.
+    """
+
+    def __init__(
+        self, model: Predictor, names: Mapping[str, Sequence[str]], side: int, threshold: float
+    ):
+        self.names, self._side, self._threshold = list(names), side, threshold
+        self.products = ()
+        self.examples = [*map(list, names.values())]
+        polarity, vectors = list[float](), list[NDArray[np.float32]]()
+        for example in (one for examples in self.examples for one in examples):
+            result = model(example)
+            if result.vector is None:
+                raise InputError(f"names: expected words, found the example {shown(example)}")
+            polarity.append(result.polarity or 0.0)
+            vectors.append(result.vector)
+        self._vectors = np.stack(vectors)
+        self._first = np.cumsum([0, *map(len, self.examples[:-1])])
+        said = np.sign(polarity) * (np.abs(polarity) >= LEAST)
+        low, high = (end.reduceat(said, self._first) for end in (np.minimum, np.maximum))
+        self.sides: list[int] = np.where(low == high, low, 0).astype(int).tolist()
+
+    def match(self, nodes: TextNodes) -> Matches:
+        """The themes of some texts."""
+        fits = (nodes.widths <= WIDEST) | (nodes.parents < 0)
+        if self._side:
+            fits &= nodes.sides == self._side
+        return _best(list(self._parts(nodes, np.flatnonzero(fits))))
+
+    def _parts(self, nodes: TextNodes, some: Ints) -> Iterator[Matches]:
+        sides = np.array(self.sides)
+        for start in range(0, len(some), _BLOCK):
+            block = some[start : start + _BLOCK]
+            roots, sentence = np.unique(nodes.roots[block], return_inverse=True)
+            scores = (self._cosines(nodes, block) + self._cosines(nodes, roots)[sentence]) / 2
+            other = (sides != 0) & (nodes.sides[block, None] == -sides)
+            scores = np.where(other, -1, scores)
+            rows, themes = np.nonzero(scores >= self._threshold)
+            near = block[rows]
+            yield Matches(nodes.texts[near], themes, near, scores[rows, themes])
+
+    def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
+        """The cosines (n, K) with the nearest example of each theme."""
+        cosines = unit(nodes.vectors[some]) @ self._vectors.T
+        nearest: Floats = np.maximum.reduceat(cosines, self._first, axis=1)
+        return nearest
+
+
+def _best(parts: Sequence[Matches], *, alone: bool = False) -> Matches:
+    """The best phrase of each theme in each text; of equal ones the widest, which comes last.
+    `alone`: whether a phrase belongs to one theme only."""
+    if not parts:
+        none = np.zeros(0, np.int64)
+        return Matches(none, none, none, np.zeros(0, np.float32))
+    texts, themes, nodes, similarity = map(np.concatenate, zip(*parts, strict=True))
+    order = np.lexsort((-similarity, nodes))
+    if alone:
+        order = order[_firsts(nodes[order])]
+    order = order[np.lexsort((-nodes[order], -similarity[order], themes[order], texts[order]))]
+    order = order[_firsts(texts[order], themes[order])]
+    order = order[np.lexsort((themes[order], -similarity[order], texts[order]))]
+    return Matches(texts[order], themes[order], nodes[order], similarity[order])
+
+
+def _firsts(*columns: Ints) -> NDArray[np.bool_]:
+    """Whether each row of sorted columns differs from the one before it."""
+    firsts = np.ones(len(columns[0]), np.bool_)
+    firsts[1:] = np.any([np.diff(column) != 0 for column in columns], axis=0)
+    return firsts

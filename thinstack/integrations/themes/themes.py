@@ -1,0 +1,310 @@
+"""`Themes`: what the texts of a table complain about and praise, as data, as a page, row by row."""
+
+import json
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+from typing import Any, Final, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import InputError, shown
+from thinstack.integrations.report.calendar import Unit
+from thinstack.integrations.report.figures import Unread, plain
+from thinstack.integrations.report.statistics import LEVEL, Interval
+from thinstack.integrations.report.tally import Figures, Quote, Side
+from thinstack.integrations.show.outline import visible
+
+SCHEMA: Final = 1
+
+Texts = Callable[[int], str]
+"""Gives the text of a row, from 0."""
+
+_TITLES: Final[dict[Side, str]] = {
+    "negative": "What people complain about",
+    "positive": "What people praise",
+}
+
+
+class Part(NamedTuple):
+    """The texts of a theme in a group or a period: its name or first day, how many these are, and
+    their share of all texts in it."""
+
+    name: str | date
+    texts: int
+    share: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """What many texts say of the same matter.
+
+    Attributes:
+        name: what the user calls it; else a clause that somebody wrote.
+        side: "negative" for complaints, "positive" for praise; None if it may be either.
+        words: at most five words that are typical of it.
+        figures: those of the texts that have it.
+        share: their share of all texts, with an interval of 95% confidence.
+        quotes: sentences with the phrase that belongs to it (`term`), the nearest first.
+        groups, periods: the same by group and over time.
+        examples: what the theme can be named by in another table (`Themes.names`).
+    """
+
+    name: str
+    side: Side | None
+    words: tuple[str, ...]
+    figures: Figures
+    share: Interval
+    quotes: tuple[Quote, ...]
+    groups: tuple[Part, ...]
+    periods: tuple[Part, ...]
+    examples: tuple[str, ...]
+
+
+class SideFigures(NamedTuple):
+    """The texts that complain, or that praise.
+
+    Attributes:
+        side: which of these.
+        texts: how many there are.
+        share: their share of all texts.
+        other: the share that speaks of a topic, but has no theme that is shown.
+        general: the share that only has an opinion without a topic, such as "the worst".
+    """
+
+    side: Side
+    texts: int
+    share: Interval
+    other: Interval
+    general: Interval
+
+
+class Match(NamedTuple):
+    """A theme of a text, with the phrase of it that says so: its characters [start, end), and its
+    similarity to the theme."""
+
+    theme: str
+    phrase: str
+    start: int
+    end: int
+    similarity: float
+
+
+class RowMatches(NamedTuple):
+    """The M themes of rows, as columns, those of a row best first.
+
+    Attributes:
+        ends: of each row, how many there are up to and with it.
+        themes: the places of the themes; -1 for one that is not shown.
+        spans: 2 M numbers, the characters [start, end) of the phrases.
+        similarity: of these.
+    """
+
+    ends: "array[int]"
+    themes: "array[int]"
+    spans: "array[int]"
+    similarity: "array[float]"
+
+    @classmethod
+    def empty(cls) -> "RowMatches":
+        return cls(array("q"), array("i"), array("i"), array("f"))
+
+    def of(self, row: int) -> Iterator[tuple[int, int, int, float]]:
+        """The theme, the characters and the similarity of each shown theme of a row."""
+        for place in range(self.ends[row - 1] if row else 0, self.ends[row]):
+            if self.themes[place] >= 0:
+                start, end = self.spans[2 * place : 2 * place + 2]
+                yield self.themes[place], start, end, self.similarity[place]
+
+    def add(self, theme: int, start: int, end: int, similarity: float) -> None:
+        """Store a theme of a row."""
+        self.themes.append(theme)
+        self.spans.extend((start, end))
+        self.similarity.append(similarity)
+
+    def end_row(self, count: int) -> None:
+        """Store that the next row has so many of the themes."""
+        self.ends.append((self.ends[-1] if self.ends else 0) + count)
+
+    def show(self, order: Sequence[int]) -> None:
+        """Give the themes the places that they have in `order`."""
+        places = np.full(max([*order, *self.themes], default=-1) + 1, -1, np.int32)
+        places[[*order]] = np.arange(len(order))
+        self.themes[:] = array("i", places[np.array(self.themes, np.int64)].tobytes())
+
+    def shown(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The row and the theme of each that is shown."""
+        themes, ends = np.array(self.themes, np.int64), np.array(self.ends, np.int64)
+        rows = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        return rows[themes >= 0], themes[themes >= 0]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Themes:
+    """The themes of a table of texts: complaints first, then praise, those of most texts first.
+
+    It iterates over its themes (`Theme`); `themes["late"]` is the one of a name. A notebook shows
+    it as a page. `thinstack.themes` makes one of a frame, and `thinstack themes` one of a file.
+
+    Attributes:
+        source, model: the names of the table and of the model.
+        rows: how many rows the table has.
+        named: whether the user named the themes; else they were found.
+        figures: those of the texts that could be read.
+        themes: the themes that are shown.
+        sides: how many texts complain and praise, and how many of them have no theme.
+        by, over, unit: the columns of groups and dates, and the unit of time.
+        unread: what could not be read.
+        products: words that may be names of the product, in many texts; `ignore` leaves them out.
+    """
+
+    source: str
+    model: str
+    rows: int
+    named: bool
+    figures: Figures
+    themes: tuple[Theme, ...]
+    sides: tuple[SideFigures, ...]
+    by: str | None
+    over: str | None
+    unit: Unit | None
+    unread: tuple[Unread, ...]
+    products: tuple[str, ...]
+    matches: RowMatches
+    backend: Any = None
+    text_of: Texts | None = None
+
+    def __iter__(self) -> Iterator[Theme]:
+        return iter(self.themes)
+
+    def __len__(self) -> int:
+        return len(self.themes)
+
+    def __getitem__(self, name: str) -> Theme:
+        for theme in self.themes:
+            if theme.name == name:
+                return theme
+        raise KeyError(name)
+
+    @property
+    def labels(self) -> list[str | None]:
+        """The name of the best theme of each row, None without one, in the order of the table."""
+        best = (next(self.matches.of(row), None) for row in range(self.rows))
+        return [None if match is None else self.themes[match[0]].name for match in best]
+
+    def of(self, row: int) -> list[Match]:
+        """The themes of a row, counted from 0, the best first. Raises InputError for a row that is
+        not there, and for themes of a file, whose texts are not in memory."""
+        if not isinstance(row, int | np.integer) or not 0 <= row < self.rows:
+            raise InputError(f"expected a row from 0 to {self.rows - 1}, found {shown(row, 60)}")
+        if self.text_of is None:
+            raise InputError(
+                "the texts of a file are not in memory: read it into a frame, or write its rows "
+                "with thinstack themes --out"
+            )
+        return self.matches_of(row, self.text_of(int(row)))
+
+    def matches_of(self, row: int, text: str) -> list[Match]:
+        """`of`, of a row whose text this is."""
+        return [
+            Match(self.themes[theme].name, text[start:end], start, end, round(similarity, 4))
+            for theme, start, end, similarity in self.matches.of(row)
+        ]
+
+    def names(self) -> dict[str, list[str]]:
+        """The themes by examples. As `names` of another table, they stay the same over time."""
+        return {theme.name: list(theme.examples) for theme in self.themes}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The themes as data ready for JSON, without what is known of single rows."""
+        head = {"kind": "themes", "schema_version": SCHEMA}
+        names = [
+            "source",
+            "model",
+            "rows",
+            "named",
+            "figures",
+            "themes",
+            "sides",
+            "by",
+            "over",
+            "unit",
+            "unread",
+            "products",
+        ]
+        data = {name: plain(getattr(self, name)) for name in names}
+        return head | data | {"level": LEVEL}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    def to_frame(self) -> Any:
+        """A frame of the library that the texts came in, with a row for each theme: `side`,
+        `theme`, `words`, `texts`, `share`, `share_low`, `share_high` and `quote`."""
+        columns: dict[str, list[Any]] = {
+            "side": [theme.side for theme in self.themes],
+            "theme": [theme.name for theme in self.themes],
+            "words": [", ".join(theme.words) for theme in self.themes],
+            "texts": [theme.figures.texts for theme in self.themes],
+            "share": [theme.share.value for theme in self.themes],
+            "share_low": [theme.share.low for theme in self.themes],
+            "share_high": [theme.share.high for theme in self.themes],
+            "quote": [theme.quotes[0].text if theme.quotes else None for theme in self.themes],
+        }
+        return nw.from_dict(columns, backend=self.backend).to_native()
+
+    def html(self) -> str:
+        """The themes as one HTML page. It needs no other file, no network and no script."""
+        from thinstack.integrations.themes.page import page
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for a notebook."""
+        style = "width:100%;height:48rem;border:0"
+        return f'<iframe title="Themes" srcdoc="{escape(self.html())}" style="{style}"></iframe>'
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        """The themes as a table, and what belongs to none."""
+        yield f"Themes of {self.figures.texts:,} texts of {self.source}, read by {self.model}"
+        for figures, themes in self.by_side():
+            yield "" if figures is None else f"\n{title(figures.side)}: {rest(figures)}"
+            for theme in themes:
+                words = f" ({', '.join(theme.words)})" if theme.words else ""
+                name = visible(f"{theme.name}{words}")
+                yield f"{one_decimal(theme.share.value):>6} {theme.figures.texts:>7,}  {name}"
+            if not themes:
+                yield "  nothing that enough texts say"
+
+    def by_side(self) -> list[tuple[SideFigures | None, list[Theme]]]:
+        """The themes with the figures of their side; those that a user names together."""
+        if self.named:
+            return [(None, list(self.themes))]
+        return [
+            (figures, [theme for theme in self.themes if theme.side == figures.side])
+            for figures in self.sides
+        ]
+
+
+def title(side: Side) -> str:
+    """The heading of the themes of a side."""
+    return _TITLES[side]
+
+
+def one_decimal(share: float) -> str:
+    """A share, such as "1.7%"."""
+    return f"{100 * share:.1f}%"
+
+
+def rest(figures: SideFigures) -> str:
+    """How many texts take a side, and how many of them have no theme."""
+    share, other, general = (one_decimal(one.value) for one in figures[2:])
+    return f"{share} of the texts ({other} of other matters, {general} in general)"
