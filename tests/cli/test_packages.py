@@ -54,7 +54,7 @@ ALL = ("numpyish", "onnxruntime", "sparkly", "arrowish", "sklearn")
 
 
 def test_all_is_there(install):
-    versions = {"numpyish": "2.0", "onnxruntime": "1.31.1", "sparkly": "4.0.0rc1"}
+    versions = {"numpyish": "2.0", "onnxruntime": "1.31.1", "sparkly": "4.0.1rc1"}
     install(*ALL, **versions, arrowish="16", scikit_learn="1.10+cpu")
     found = checks()
     # The extra for developers is not among them.

@@ -2,13 +2,16 @@
 missing, and the command that fixes it."""
 
 import os
-import re
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+from packaging.requirements import Requirement
+from packaging.version import InvalidVersion, Version
 
 from thinstack._onnxruntime import VARIABLE, telemetry
 from thinstack._version import __version__
@@ -104,25 +107,6 @@ def examine(model: str = "sentiment", *, isolated: bool | None = None) -> Iterat
 # -- packages
 
 
-class Requirement(NamedTuple):
-    """A requirement in thinstack's metadata: the distribution, what pip installs, the lowest
-    version, and the extra of thinstack that needs it. The last two are "" where there is none."""
-
-    name: str
-    specifier: str
-    least: str
-    extra: str
-
-    @classmethod
-    def of(cls, line: str) -> "Requirement":
-        """The requirement of a line, such as `pyspark[sql]>=4.0; extra == 'spark'`."""
-        specifier, _, marker = line.partition(";")
-        (name,) = re.findall(r"^[\w.-]+", specifier)
-        least = re.search(r">=\s*([\w.]+)", specifier)
-        extra = re.search(r"extra == ['\"](.+?)['\"]", marker)
-        return cls(name, specifier.strip(), least[1] if least else "", extra[1] if extra else "")
-
-
 def package_checks() -> Iterator[Check]:
     """Checks of thinstack itself, the packages that it always needs, a model runtime and each
     extra."""
@@ -138,15 +122,23 @@ def package_checks() -> Iterator[Check]:
         yield Check("thinstack", "wrong", problem, f"{REINSTALL} {source}", details=details)
     else:
         yield Check("thinstack", "ok", __version__, details=details)
-    lines = metadata.requires(DISTRIBUTION) if installed else None
-    required = [Requirement.of(line) for line in lines or ["onnxruntime; extra == 'cpu'"]]
     if installed:
-        always = [one for one in required if not one.extra]
-        yield _packages("packages", "", always, needed=True)
-    yield _runtime(required)
-    for extra, purpose in EXTRAS.items():
-        if of_extra := [one for one in required if one.extra == extra]:
-            yield _packages(extra, f"{purpose}: ", of_extra)
+        yield _packages("packages", "", _required(""), needed=True)
+    yield _runtime()
+    for extra, purpose in EXTRAS.items() if installed else ():
+        if required := _required(extra):
+            yield _packages(extra, f"{purpose}: ", required)
+
+
+def _required(extra: str) -> list[Requirement]:
+    """What an extra of thinstack needs, and no installation without it; what every installation
+    needs if it is "". Their markers are left out."""
+    chosen = list[Requirement]()
+    for requirement in map(Requirement, metadata.requires(DISTRIBUTION) or ()):
+        marker, requirement.marker = requirement.marker, None
+        if marker.evaluate({"extra": extra}) if marker else not extra:
+            chosen.append(requirement)
+    return chosen
 
 
 def _packages(
@@ -156,7 +148,7 @@ def _packages(
     bad = [(one, status, text) for one, status, text in states if status != "ok"]
     statuses = {status for _, status, _ in bad}
     status: Status = "wrong" if "wrong" in statuses else "missing" if bad else "ok"
-    mend = " ".join(["pip install", *(f'"{one.specifier}"' for one, *_ in bad)]) if bad else ""
+    mend = " ".join(["pip install", *(f'"{one}"' for one, *_ in bad)]) if bad else ""
     text = lead + ", ".join(text for *_, text in bad or states)
     details = {one.name: _version(one.name) for one, *_ in states}
     return Check(name, status, text, mend, needed=needed, details=details)
@@ -176,20 +168,23 @@ def _state(required: Requirement) -> tuple[Status, str]:
         if isinstance(error, ModuleNotFoundError) and error.name == package:
             return "missing", f"{required.name} is not installed"
         return "wrong", f"{named}, cannot be imported: {described(error).splitlines()[0]}"
-    if _numbers(version) < _numbers(required.least) and _numbers(version):
-        return "wrong", f"{named}, expected {required.least} or later"
+    with suppress(InvalidVersion):
+        if not required.specifier.contains(Version(version), prereleases=True):
+            return "wrong", f"{named}, expected {required.specifier}"
     return "ok", named
 
 
-def _runtime(required: Iterable[Requirement]) -> Check:
+def _runtime() -> Check:
     """onnxruntime, by whichever distribution; two of them overwrite each other's files."""
-    either = [one for one in required if RUNTIMES.get(one.name) == one.extra]
-    there = [one for one in either if _version(one.name) is not None]
-    if len(there) > 1:
+    names = [name for name in RUNTIMES if _version(name) is not None]
+    if len(names) > 1:
         mend = f"pip uninstall -y {' '.join(RUNTIMES)}; pip install onnxruntime-gpu"
         problem = f"{' and '.join(RUNTIMES)} are both installed, and write the same files"
         return Check("runtime", "wrong", problem, mend, needed=True)
-    return _packages("runtime", "", there or either[:1], needed=True)
+    name = names[0] if names else "onnxruntime"
+    installed = _version(DISTRIBUTION) is not None
+    required = [one for one in _required(RUNTIMES[name]) if one.name == name] if installed else []
+    return _packages("runtime", "", required or [Requirement(name)], needed=True)
 
 
 def _version(distribution: str) -> str | None:
@@ -197,15 +192,6 @@ def _version(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _numbers(version: str) -> list[int]:
-    """The numbers of a release, such as of 2.13.0+cpu, for comparison; none if it has no such."""
-    release = re.match(r"\d+(\.\d+)*", version)
-    numbers = [int(number) for number in release[0].split(".")] if release else []
-    while numbers[-1:] == [0]:
-        del numbers[-1]
-    return numbers
 
 
 # -- the runtime and the plugins
