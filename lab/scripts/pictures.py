@@ -37,7 +37,7 @@ ASSETS: Final = ROOT / "docs" / "assets"
 DIGESTS: Final = ASSETS / "photographs.json"
 
 TREE: Final = "The acting is superb, but the plot never comes alive."
-WHY: Final = "The room was cheap, but the staff were rude."
+WHY: Final = "The room was lovely, but the staff were rude."
 REVIEW: Final = (
     "We came for the view, and it is gorgeous. The waiters were friendly, but nobody could say "
     "when our food would arrive. It came cold after an hour. The soup was bland and far too salty. "

@@ -53,7 +53,7 @@ class Suite:
 
     def output(self, used: Sequence[Path]) -> Output | None:
         """The file of --list-wrong, which replaces nothing that is `used`."""
-        return self.list_wrong and check_output(self.list_wrong, "--list-wrong", used)
+        return check_output(self.list_wrong, "--list-wrong", used) if self.list_wrong else None
 
 
 def write_wrong(output: Output, columns: Sequence[str], rows: Sequence[Iterable[Any]]) -> None:

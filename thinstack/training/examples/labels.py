@@ -47,7 +47,8 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
         rows = sum(counts[label] for label in several)
         raise DataError(
             f"{source}: {rows:,} rows have several labels in one cell, such as "
-            f"{several[0]!r:.60}, but a text can have only one. Keep one of them, or {advice}"
+            f"{several[0]!r:.60}, but a text can have only one. Keep one of them, {advice}, or "
+            "write a task for several (docs/writing-a-task.md)"
         )
     check_labels(counts, source, advice)
     return ordered(list(counts))
