@@ -1,14 +1,12 @@
 """Accuracies against scikit-learn and against counts made by hand."""
 
 import json
-import math
 
 import numpy as np
 import pytest
 from scipy.special import softmax
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
-from thinstack.core import Tree
 from thinstack.core.scale import Scale
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.evaluate.accuracy import (
@@ -86,14 +84,6 @@ def test_neutral_roots_are_left_out_and_mass_is_set_against_mass():
     assert (found["binary_roots"], found["root_binary_accuracy"]) == (2, 50.0)
 
 
-def test_classes_without_sides_have_no_binary_case():
-    scores, labels = random_forest(5, unlabelled=0.4)
-    expected = accuracy(scores, labels, scale=SCALES[5])
-    expected |= {"root_binary_accuracy": None, "phrase_binary_accuracy": None}
-    expected |= {"binary_roots": 0, "binary_phrases": 0}
-    assert accuracy(scores, labels, scale=None) == expected
-
-
 def test_no_case_gives_no_figure():
     kinds = ("accuracy", "binary_accuracy", "calibration_error")
     figures = [f"{part}_{kind}" for part in ("root", "phrase") for kind in kinds]
@@ -104,15 +94,6 @@ def test_no_case_gives_no_figure():
         assert list(nothing.items()) == list(expected.items())
         json.dumps(nothing, allow_nan=False)
     assert [percent(value) for value in (50.126, None)] == ["50.13", "-"]
-
-
-def test_a_span_takes_the_label_of_the_equal_span():
-    gold = from_brackets("(4 (3 (0 a) (1 b)) (2 c))")
-    wanted = Tree.right(["a", "b", "c"])
-    spans = [(int(start), int(end)) for start, end in wanted.spans]
-    assert spans == [(0, 1), (1, 2), (2, 3), (1, 3), (0, 3)]
-    labels = np.array([int(label or -1) for label in gold.labels])
-    assert labels_by_span(gold.spans, labels, wanted.spans).tolist() == [0, 1, 2, -1, 4]
 
 
 def test_of_a_unary_chain_the_highest_label_counts():
@@ -192,17 +173,6 @@ def test_a_temperature_divides_logits():
     np.testing.assert_allclose(found, softmax(logits / 1.7, axis=1), atol=1e-12)
     certain = tempered(np.array([[1, 0, 0]], np.float32), 0.1)
     np.testing.assert_allclose(certain, [[1, 0, 0]], atol=1e-12)
-
-
-def test_it_stands_beside_accuracies():
-    scores = [np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), np.array([[0.6, 0.4]])]
-    gold = [np.array([0, -1, 0]), np.array([1])]
-    found = accuracy(scores, gold, scale=None)
-    assert found["root_calibration_error"] == pytest.approx((70 + 60) / 2)
-    assert found["phrase_calibration_error"] == pytest.approx((10 + 70 + 60) / 3)
-    of_texts = text_figures(np.array([[0.3, 0.7], [0.6, 0.4]]), np.array([0, 1]), "ab")
-    assert of_texts["calibration_error"] == pytest.approx(65)
-    assert not math.isnan(of_texts["accuracy"])
 
 
 def test_the_interval_is_told_of_texts():

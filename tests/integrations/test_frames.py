@@ -178,12 +178,6 @@ def test_what_is_no_frame_in_memory_is_refused(model, other, said):
         thinstack.score_frame(other, model=model)
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_a_series_is_an_iterable_of_texts(model, kind):
-    texts = MAKE[kind](["good", "awful"])["text"]
-    assert [result.label for result in model(texts)] == ["positive", "negative"]
-
-
 def test_classes_that_are_no_scale_have_no_polarity(last_word):
     frame = MAKE["polars"](TEXTS)
     found = thinstack.score_frame(frame, model=last_word.path, scores=True)

@@ -110,14 +110,6 @@ def test_a_file_that_came_to_the_name_stays(predict, tmp_path, monkeypatch, name
     assert {row[0] for row in table(out)} == {str(line) for line in range(2, 12)}
 
 
-def test_two_runs_of_one_stem_have_their_own_failed_rows(predict, tmp_path):
-    for ending in ("csv", "jsonl"):
-        rows = written(tmp_path / f"{ending}.jsonl", [None, *TEXTS])
-        out = tmp_path / "one" / f"s.{ending}"
-        assert predict(rows, "--out", out, "--fail-after", "0.5").code == 1
-        assert len((out.parent / f"s.{ending}.errors.jsonl").read_text().splitlines()) == 1
-
-
 def test_an_ending_and_a_format_must_agree(predict, texts, tmp_path):
     stopped(predict(texts, "--out", tmp_path / "a.csv", "--format", "jsonl"), "a.csv", "--format")
     (tmp_path / "b.csv").mkdir()

@@ -91,13 +91,6 @@ FINE = ["so good", "very awful", "", "a film. It is so good", "good"]
 TEXTS = [*FINE[:3], "boom it goes. Fine.", FINE[3], "ok boom", FINE[4]]
 
 
-def test_one_call_of_the_model_for_a_batch(nlp, monkeypatch):
-    calls = failing(monkeypatch, nlp.get_pipe("tree_sentiment").predictor, "boom", BOOM)
-    docs = list(nlp.pipe(FINE * 4, batch_size=10))
-    assert calls == [10, 10]
-    assert [doc.text for doc in docs] == FINE * 4
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_failing_document_harms_no_neighbour(bundle, monkeypatch, threads):
     nlp = pipeline(bundle, threads=threads)

@@ -2,7 +2,6 @@
 hand."""
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -97,19 +96,6 @@ def test_a_span_has_the_terms_of_its_phrase(folder):
     np.testing.assert_array_equal(phrase.terms, whole.terms[:3])
     (phrase,) = predictions(doc[2:3])
     assert [(each.text, each.start, each.end) for each in phrase.aspects] == [("battery", 7, 14)]
-
-
-def test_many_docs_and_processes(nlp):
-    texts = [TEXT, "", " \n ", "so good", "The staff."] * 3
-    alone = [nlp(text) for text in texts]
-    for settings in ({"batch_size": 4}, {"n_process": 2, "batch_size": 2}):
-        for doc, own in zip(nlp.pipe(texts, **settings), alone, strict=True):
-            assert (doc._.aspects, group(doc)) == (own._.aspects, group(own))
-    assert [len(doc._.aspects) for doc in alone[:5]] == [3, 0, 0, 0, 1]
-    # What a process that is not forked gets.
-    component = pickle.loads(pickle.dumps(nlp.get_pipe("tree_aspects")))
-    doc = component(nlp.get_pipe("sentencizer")(nlp.make_doc(TEXT)))
-    assert (told(doc._.aspects), doc.cats) == (TOLD, {})
 
 
 def test_a_saved_pipeline(folder, tmp_path):

@@ -79,13 +79,6 @@ def test_words_stand_where_their_tokens_do(parsed, text, parse, expected):
     assert tree(parsed(text, parse)) == expected
 
 
-def test_parses_are_binarised(parsed):
-    doc = parsed("The old dog barks. It sleeps", DOG, IT)
-    assert tree(doc, 0) == "(((The) ((old) (dog))) ((barks) (.)))"
-    assert tree(doc, 1) == "((It) (sleeps))"
-    assert [(item.start, item.end) for item in sentences_of(doc)] == [(0, 5), (5, 7)]
-
-
 def test_a_token_of_several_words_becomes_a_phrase(parsed):
     doc = parsed("In New York City now", "(S (PP (IN In) (NP (NNP NewYorkCity))) (RB now))")
     with doc.retokenize() as retokenizer:
@@ -114,17 +107,6 @@ def test_without_any_parses_the_message_names_benepar():
     doc = spacy.blank("en")("a b c")
     with pytest.raises(InputError, match=r'pip install benepar.*nlp\.add_pipe\("benepar"'):
         tree(doc)
-
-
-def test_the_tokens_of_each_word():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    doc = nlp(" It is n't well-made. And/or\tit is.")
-    first, second = sentences_of(doc)
-    assert first.words == ["It", "is", "n't", "well-made", "."]
-    assert [doc[a:b].text for a, b in first.tokens.tolist()] == first.words
-    assert second.words == ["And\\/or", "it", "is", "."]
-    assert [doc[a:b].text for a, b in second.tokens.tolist()] == ["And/or", "it", "is", "."]
 
 
 VOCAB = spacy.blank("en").vocab
@@ -214,15 +196,6 @@ def test_constituency_trees_keep_labels_and_arities(parsed):
     assert to_brackets(constituency_tree(list(doc.sents)[1])) == IT
     with pytest.raises(InputError, match="at 5 expected 'It', found None"):
         constituency_tree(doc)
-
-
-def test_constituency_trees_have_the_words_of_dependency_trees(parsed):
-    doc = parsed(" f ( x )\n ", "(S (_SP  ) (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)) (_SP \n))")
-    assert to_brackets(constituency_tree(doc)) == "(S (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)))"
-    words = [token.text for token in doc]
-    read = Doc(VOCAB, words=words, heads=[1] * len(words), deps=["x"] * len(words))
-    assert dependency_tree(read).words == ("f", "(", "x", ")")
-    assert constituency_trees(parsed("  ", "(S (_SP   ))")) == []
 
 
 # -- texts as people type them

@@ -192,29 +192,6 @@ def test_beside_tree_sentiment(folder):
     np.testing.assert_array_equal(sentence.vector, doc[0:3].vector)
 
 
-def test_a_saved_pipeline(nlp, tmp_path):
-    nlp.to_disk(tmp_path / "pipeline")
-    loaded = spacy.load(tmp_path / "pipeline")
-    np.testing.assert_array_equal(loaded(TEXT)[2:6].vector, nlp(TEXT)[2:6].vector)
-
-
-def test_a_bad_doc_does_not_lose_its_batch(nlp, monkeypatch):
-    component, failed = nlp.get_pipe("tree_vectors"), []
-    score = component.predictor.score_texts
-
-    def scored(texts, *arguments):
-        if any("Awful" in words for sentences in texts for words in sentences):
-            raise InputError("a bad one")
-        return score(texts, *arguments)
-
-    monkeypatch.setattr(component.predictor, "score_texts", scored)
-    monkeypatch.setattr(component, "get_error_handler", lambda: lambda *why: failed.extend(why[2]))
-    docs = [*nlp.pipe(["Good film.", "Awful plot.", "The plot."])]
-    assert [doc.text for doc in docs] == ["Good film.", "The plot."]
-    assert [doc.text for doc in failed] == ["Awful plot."]
-    assert all(doc.has_vector for doc in docs)
-
-
 def test_what_does_not_fit_is_an_error(nlp, folder, tmp_path):
     with pytest.raises(InputError, match="gives vectors, found 'sentiment': take the model 'vec"):
         pipeline("sentiment")

@@ -59,12 +59,6 @@ def test_parquet_has_the_vector_of_each_row(cli, folder, table, output, tmp_path
     check(rows.to_pylist(), model, output)
 
 
-def test_a_folder_of_rows_with_vectors_is_parquet(cli, folder, table, tmp_path):
-    options = ("--input", table, "--jobs", 0, "--vectors", "--out", tmp_path / "scored")
-    assert cli("predict", "--model", folder, *options).code == 0
-    assert (tmp_path / "scored" / "part-000000.parquet").is_file()
-
-
 @pytest.mark.parametrize("name", ["scored.csv", "scored.jsonl"])
 def test_text_files_hold_no_vectors(cli, folder, table, name, tmp_path):
     options = ("--input", table, "--vectors", "--out", tmp_path / name)

@@ -4,7 +4,7 @@ bundle."""
 import numpy as np
 import pytest
 import torch
-from runs import gone_on, run, same
+from runs import run
 from tiny_encoder import POSITIONS, WIDTH, contextual_recipe, write_encoder
 from trained import train
 from training import tiny_recipe
@@ -56,12 +56,6 @@ def folder(tmp_path_factory):
 def trained(folder):
     export = {"quantize": "int8", "inference_only": True}
     return train(recipe(export=export), folder, folder / "out")
-
-
-def test_a_stopped_run_goes_on_to_the_same_end(folder, tmp_path):
-    asked = recipe(frozen_layers=1)
-    whole = run(asked, folder, tmp_path / "whole")
-    assert same(gone_on(asked, folder, tmp_path / "stopped"), whole)
 
 
 def test_the_bundle_is_loaded_and_cuts_sentences_to_the_positions(trained):

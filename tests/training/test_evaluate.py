@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from thinstack.core import Forest
 from thinstack.core.transitions import spans_of
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.examples.example import Example, minibatch
+from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import LabelledForest
 
 
@@ -181,26 +181,3 @@ def test_cases_are_the_labelled_nodes_one_by_one(data):
 
 
 # -- the loss of phrases as chains
-
-
-def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data):
-    settings = {"embedding": {"dropout": 0.0}, "model": {"head": {"name": "node_classifier.v1"}}}
-    recipe = tiny_pairs.phrases_recipe("sequence", **settings)
-    found, gold = load_datasets(recipe, data), load_datasets(tiny_recipe.recipe(), data)
-    model = drawn(recipe, found)
-    batch = minibatch(found.train, ["gold"] * len(found.train))
-    with torch.no_grad():
-        logits = model.joint(model.inputs(batch.forest)).logits
-        loss = float(model.head.loss(logits, torch.from_numpy(batch.targets)))
-    expected, tokens = 0.0, 0
-    for example in gold.train:
-        known = example.gold
-        for (start, end), label in zip(
-            spans(known.forest.transitions.tolist()), known.targets, strict=True
-        ):
-            ids = example.gold.forest.token_ids[start:end]
-            row = answers(model, {"token_ids": ids, "lengths": [end - start]}, "node_scores")[-1]
-            expected -= float(np.log(row[label]))
-            tokens += end - start
-    assert loss == pytest.approx(expected, rel=1e-4)
-    assert len(batch.targets) < 0.8 * tokens  # phrases that start alike are read once

@@ -9,7 +9,7 @@ from thinstack.core.transitions import left
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import TreeError
-from thinstack.training.examples.labelled import labelled_chains, labelled_pair, labelled_tree
+from thinstack.training.examples.labelled import labelled_chains, labelled_tree
 
 #        is
 #     /      \
@@ -62,20 +62,6 @@ def test_a_dependency_tree_has_its_root_where_the_word_stands():
     assert lists(given) == [[-1, 1, 0, -1, 0], 2, [1, 2, 5, 1, 2], [0, 1, 2, 0, 1]]
 
 
-def test_a_head_of_roots_is_given_the_class_of_the_sentence():
-    given = over(PARSED, LABELS, "dependency", "roots")
-    assert lists(given) == [[0], 0, [5], [2]]
-    assert given.forest.parents.tolist() == [1, 2, -1, 4, 2]
-
-
-def test_a_constituency_tree_is_told_by_parents():
-    tree = from_brackets("(2 (1 the) (2 good) (1 film))")
-    given = over(tree, [1, 2, 1, 2], "constituency")
-    parents, slots, kinds = [3, 3, 3, -1], [0, 1, 2, 0], [1, 1, 1, 1]
-    assert filled(given) == {"parents": parents, "slots": slots, "kinds": kinds, "lengths": [3]}
-    assert lists(given) == [[1, 2, 1, 2], 3, [1, 1, 1, 3], [0, 0, 0, 1]]
-
-
 @pytest.mark.parametrize("reads", ["nodes", "roots"])
 def test_a_tree_of_phrases_is_no_dependency_tree(reads):
     with pytest.raises(TreeError, match=r"nodes without a word"):
@@ -107,20 +93,6 @@ def test_a_sentence_without_a_class_is_there_all_the_same(reads):
     assert (given.whole, given.words[-1], given.depths[-1]) == (len(given.targets) - 1, 3, 2)
 
 
-def test_a_pair_is_two_trees_and_one_target():
-    pair = PARSED, Tree.from_parents([1, -1], ["not", "dull"], ["neg", "root"])
-    given = labelled_pair(pair, 3.6, WORDS, config("dependency", relations=["neg"]))
-    assert given.forest.token_ids.tolist() == [1, 3, 4, 5, 6, 7, 6]
-    assert filled(given) == {
-        "parents": [1, 2, -1, 4, 2, 6, -1],
-        "slots": [0, 0, 0, 0, 1, 0, 0],
-        "kinds": [1, 1, 1, 1, 1, 2, 1],
-        "lengths": [5, 2],
-    }
-    assert lists(given) == [[np.float32(3.6)], 0, [3.5], [1.5]]
-    assert given.targets.dtype == np.float32
-
-
 def test_over_another_tree_shared_phrases_keep_label_and_depth():
     tree = from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
     gold = over(tree, [1, 2, 0, 1, 2, 1, 2], "binary")
@@ -130,14 +102,3 @@ def test_over_another_tree_shared_phrases_keep_label_and_depth():
     assert filled(other) == {"transitions": [0, 0, 1, 0, 1, 0, 1], "lengths": [4]}
     assert lists(other) == [[1, 2, -1, 0, 2, 1, 2], 6, words, depths]
     assert gold.forest.transitions.tolist() == [0, 0, 0, 1, 1, 0, 1]
-
-
-def test_over_another_tree_sentences_and_pairs_stay_what_they_are():
-    alone = over(PHRASES, [1, 2, 1, 2, 0], "binary", "roots").over(left(3))
-    assert filled(alone, "lengths") == {"transitions": [0, 0, 1, 0, 1]}
-    assert lists(alone) == [[0], 0, [3], [2]]
-    steps = np.concatenate([left(3), left(3)])
-    pair = labelled_pair((PHRASES, PHRASES), 4.5, WORDS, config("binary")).over(steps)
-    assert filled(pair, "lengths") == {"transitions": steps.tolist()}
-    assert lists(pair) == [[4.5], 0, [3], [2]]
-    assert (pair.targets.dtype, pair.forest.transitions.dtype) == (np.float32, np.int64)

@@ -144,18 +144,6 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data, tmp_
     assert progress[7::8] == [(1, 30, 30), (2, 30, 30)]
 
 
-@pytest.mark.parametrize("source", ["left", "right", "balanced"])
-def test_trees_of_one_source_alone(source, data, tmp_path, drawn):
-    """S-LSTM-LR and -RR (Zhu et al. 2015), and the balanced control: no sentence is seen with its
-    gold tree."""
-    recipe = tiny_recipe.recipe(
-        epochs=2, gold=False, stop_on="dev", sources=(source,), cell={"name": "s_lstm.v1"}
-    )
-    _, history = run(recipe, data, tmp_path)
-    assert {source for _, source in drawn} == {source}
-    assert [set(record["watched"]) for record in history] == [{source}] * 2
-
-
 def test_a_head_of_roots_is_trained_on_the_roots_alone(data, tmp_path):
     head = {"name": "root_classifier.v1", "options": {"hidden": 6}}
     settings = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}

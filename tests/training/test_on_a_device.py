@@ -13,13 +13,12 @@ from core.configured import build
 from core.test_transfers import plans
 from pretended_device import PretendedDevice, held
 from registered_models import registered_models
-from steps_there import batch_of, both, step
+from steps_there import batch_of, both
 from torch import nn
 
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.epochs import train_seed
 from thinstack.training.loop.losses import joint_losses
-from thinstack.training.recipe import TrainingConfig
 from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.texts.loss import text_losses
 
@@ -43,33 +42,6 @@ def test_every_registered_model():
         elif model.parses:  # a tracker beside the trees has plans of its own
             sent += 1 if model.encoder.feeds else 4
         assert both(model, batch_of(model)) == {"forward": {"sent": sent}}, name
-
-
-def test_bfloat16():
-    """The device's autocast stands in for CUDA's. Nothing more is sent, the gradients are rounded
-    and of float32, and the loss is that of the CPU's autocast but for rounding."""
-    model = made()
-    batch, configs = batch_of(model), [TrainingConfig(), TrainingConfig(precision="bf16")]
-    assert both(model, batch, configs[1], atol=0.05) == both(model, batch)
-    exact, rounded = (step(model, batch, each, device=PretendedDevice()).grads for each in configs)
-    assert {grad.dtype for grad in rounded.values()} == {torch.float32}
-    assert any(not torch.equal(exact[key], rounded[key]) for key in exact)
-
-
-ROWS = {"sgd": 0, "adagrad": 1, "adam": 1}
-
-
-@pytest.mark.parametrize("vector_rule", ROWS)
-@pytest.mark.parametrize("rule", ["adagrad", "rmsprop", "adam", "adamw"])
-def test_optimisers(rule, vector_rule):
-    """Where each row of the table has a state, equal rows of a sparse gradient are added up first.
-    Torch waits for their number."""
-    model = made(embedding=PIECES, parser=DISTANCES)
-    config = TrainingConfig(rule=rule, vector_rule=vector_rule, clip=1.0)
-    counts = both(model, batch_of(model), config, may_wait=True)
-    waits = {"waits: _coalesce": ROWS[vector_rule]} if ROWS[vector_rule] else None
-    assert counts.pop("step", None) == waits
-    assert counts == {"forward": {"sent": 6}}
 
 
 def soft_labels(model):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import drawn, fresh, gone_on, of_one, run, same
+from runs import drawn, fresh, of_one
 
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch, minibatch_places, right_transitions
@@ -117,12 +117,6 @@ def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data, tmp_path)
             place += size
         assert place == len(batch.right)
     assert other > 5
-
-
-def test_a_stopped_run_over_own_trees_goes_on_bit_by_bit(data, tmp_path):
-    recipe = recipe_of(APART, epochs=3, sources=("self",), buckets=2)
-    whole = run(recipe, data, tmp_path / "whole")
-    assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
 
 
 def minibatches(lengths, **settings):

@@ -157,13 +157,6 @@ def test_columns_say_what_is_learnt(tmp_path, columns, texts, settings, task):
             data_and_task(path, text_column=texts, **settings)
 
 
-@pytest.mark.parametrize("file", ["gone.csv", "docs.spacy"])
-def test_pairs_come_from_tables_that_can_be_read(tmp_path, file):
-    assert data_and_task(tmp_path / file)[1].name == "texts.v1"
-    with pytest.raises(DataError, match=file):
-        data_and_task(tmp_path / file, text_column=("a", "b"))
-
-
 def test_ratings_taken_for_classes_are_refused(tmp_path):
     _, task = data_and_task(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"))
     with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score"):
@@ -269,10 +262,3 @@ def test_from_a_table_to_what_the_model_says_of_pairs(tmp_path, cli, column, ini
         )
         assert np.mean((own - given) ** 2) < 0.5 * given.var()
         assert (pearson(own, given) or 0) > 0.8
-
-
-@pytest.mark.parametrize("score", ["1,5", "good", "NA 3"])
-def test_a_column_without_numbers_is_shown(score):
-    with pytest.raises(DataError, match=f"'{score}'") as caught:
-        find_scale([score, score], "t.csv")
-    assert ("1.5" in str(caught.value)) == ("," in score)

@@ -14,8 +14,6 @@ from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.loop.losses import task_loss
-from thinstack.training.loop.measuring import scores_of
-from thinstack.training.loop.seeds import run_seed
 from thinstack.training.loop.teacher import within_set
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.recipe import Recipe
@@ -130,17 +128,3 @@ def test_the_sets_of_a_minibatch_are_where_their_roots_are(data):
             [False, False, False, True, True],
             [False, False, True, False, False],
         ]
-
-
-def test_a_model_learns_the_sets(data, tmp_path):
-    least = []
-    for epochs in (1, 20):
-        settings = {"epochs": epochs, "root_weight": 0.2, "learning_rate": 0.1}
-        recipe = recipe_of(SETS | {"weight": 5}, **settings)
-        datasets = load_datasets(recipe, data)
-        model = run_seed(recipe, datasets, 1, tmp_path / str(epochs)).model
-        scores = scores_of(model, datasets.train[-3:], "gold")
-        sets = ([3, 4], [0, 1], [2])
-        least.append(min(each[-1][own].sum() for each, own in zip(scores, sets, strict=True)))
-    assert least[0] < 0.5
-    assert least[1] > 0.7

@@ -39,15 +39,6 @@ def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data, tmp_pat
     assert same_weights(kept, saved(tmp_path / "b"))
 
 
-def test_figures_below_zero_count_too(data, tmp_path):
-    """As correlations over several tree sources may add up to."""
-    kept, history = train_watching([-2, -3], data, tmp_path / "two", stop_on="held", patience=1)
-    assert [record["selection"] for record in history] == [-2, -3]
-    recipe = tiny_recipe.recipe(epochs=1, sources=(), stop_on="held")
-    one_epoch, _ = run(recipe, data, tmp_path / "one")
-    assert same_weights(kept, one_epoch)
-
-
 def test_getting_better_slowly_is_enough_to_go_on(data, tmp_path):
     values = [1, 0, 2, 1, 3, 2, 4, 3]
     _, history = train_watching(values, data, tmp_path, stop_on="held", patience=2)
@@ -104,14 +95,3 @@ def test_traced_examples_are_noted_and_choose_nothing(data, tmp_path, stop_on):
         labels = recipe.model.labels
         last = recipe.task.measure(model, datasets.dev, "gold", labels)[0]
         assert history[-1]["traced"] == {"gold": last}
-
-
-def test_a_run_that_goes_on_keeps_what_was_traced(data, tmp_path):
-    recipe = tiny_recipe.recipe(stop_on="nothing", epochs=3)
-    short = tiny_recipe.recipe(stop_on="nothing", epochs=2)
-    datasets = load_datasets(recipe, data)
-    datasets = replace(datasets, traced={"gold": datasets.dev})
-    _, whole = train_seed(recipe, datasets, 1, tmp_path / "whole")
-    train_seed(short, datasets, 1, tmp_path / "parts")
-    _, gone_on = train_seed(recipe, datasets, 1, tmp_path / "parts")
-    assert [at["traced"] for at in gone_on] == [at["traced"] for at in whole]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import fresh, gone_on, run, same
+from runs import fresh
 from test_parser_training import PARSER
 
 import thinstack
@@ -21,7 +21,6 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
-from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
@@ -284,23 +283,6 @@ def test_a_parser_learns_from_the_treebank_alone(texts, kind):
     assert expected[1] > 0
     batch = minibatch(mixed[:4], ["gold"] * 4, model.oracle)
     assert not (batch.right >= 0).any()
-
-
-def test_the_parser_alone_is_not_taught(texts):
-    recipe, datasets = taught(texts, model={"parser": PARSER}, sources=("self",), parser_epochs=1)
-    totals = []
-    fit_parser(
-        fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *c: totals.append(c[2])
-    )
-    assert set(totals) == {12}
-
-
-def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts, tmp_path):
-    settings = {"epochs": 3, "sources": ("self",), "root_weight": 0.1, "parser_learning_rate": 0.02}
-    recipe = recipe_of(*ALL, model={"parser": PARSER}, **settings)
-    whole = run(recipe, texts, tmp_path / "whole")
-    assert same(whole, gone_on(recipe, texts, tmp_path / "stopped"))
-    assert whole[1][-1]["loss"] < whole[1][0]["loss"]
 
 
 # -- what is said of it

@@ -175,19 +175,15 @@ def text_cell(frame: "nw.DataFrame[Any]", name: Any, row: int, cell: object) -> 
         return cell
     raise InputError(
         f"row {row} of the column {name!r}: expected a text, found {shown(cell, 60)}: "
-        f"{_conversion(frame, name, cell)}"
+        f"convert the column, such as frame[{name!r}]{_conversion(frame, cell)}"
     )
 
 
-def _conversion(frame: "nw.DataFrame[Any]", name: Any, cell: object) -> str:
+def _conversion(frame: "nw.DataFrame[Any]", cell: object) -> str:
     """How to make texts of a column that holds this cell."""
-    binary = isinstance(cell, bytes)
-    if frame.implementation.is_pandas_like():
-        how = ".str.decode('utf-8')" if binary else ".astype('string')"
-        return f"convert the column, such as frame[{name!r}]{how}"
-    if frame.implementation.is_polars():
-        return f"convert the column, such as polars.col({name!r}).cast(polars.String)"
-    return f"convert the column, such as frame[{name!r}].cast(pyarrow.string())"
+    pandas = ".str.decode('utf-8')" if isinstance(cell, bytes) else ".astype('string')"
+    others = {"polars": ".cast(polars.String)", "pyarrow": ".cast(pyarrow.string())"}
+    return others.get(frame.implementation.value, pandas)
 
 
 def _term_names(about: Sequence[str], model: Predictor) -> list[str]:

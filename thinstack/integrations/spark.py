@@ -29,16 +29,13 @@ _MODELS_KEPT = 4
 @dataclass(frozen=True, slots=True)
 class SparkModel:
     """How a worker process gets the model: by the name of an installed bundle, or from a folder's
-    content in a broadcast. `digest` is the digest of the bundle's manifest."""
+    content in a broadcast. `digest` is the digest of the bundle's manifest, and `settings` are
+    those of `Predictor`."""
 
     name: str
     digest: str
-    classes: int | None = None
-    abstain: float | None = None
-    max_words: int = MAX_WORDS
+    settings: tuple[tuple[str, Any], ...]
     files: Any = field(default=None, compare=False, repr=False)
-    isolated: bool | None = None
-    aggregation: Aggregation | None = None
 
     def load(self) -> Predictor:
         """The model, on one thread. Each process loads it once. Raises what `open_bundle` and
@@ -51,8 +48,7 @@ class SparkModel:
                 f"{bundle.path}: expected the same bundle {self.name!r} as on the driver, found "
                 "another: install the same version on the driver and on every executor"
             )
-        names = ("classes", "abstain", "max_words", "aggregation", "isolated")
-        return Predictor(bundle, threads=1, **{name: getattr(self, name) for name in names})
+        return Predictor(bundle, threads=1, **dict(self.settings))
 
 
 @lru_cache(maxsize=_MODELS_KEPT)
@@ -118,12 +114,13 @@ def scorer(
     broadcast. Raises MissingExtraError without pyspark.
     """
     bundle = open_bundle(model)
-    settings = bundle.manifest.digest, classes, abstain, max_words
-    here = SparkModel(str(bundle.path), *settings, isolated=isolated, aggregation=aggregation)
-    loaded = here._start(bundle)
+    views = {"classes": classes, "abstain": abstain, "max_words": max_words}
+    settings = {**views, "aggregation": aggregation, "isolated": isolated}
+    loaded = Predictor(bundle, threads=1, **settings)
     TextScorer(loaded, output, source)
     files = None if is_installed(model) else _broadcast(bundle, spark)
-    how = SparkModel(str(model), *settings, files, loaded.isolated, aggregation)
+    settings["isolated"] = loaded.isolated
+    how = SparkModel(str(model), bundle.manifest.digest, tuple(settings.items()), files)
     return Scorer(how, loaded.labels, text, id, output, source)
 
 

@@ -116,21 +116,14 @@ class Corpus(NamedTuple):
         return table.records(wanted)
 
 
-def open_corpus(
-    path: Path,
-    columns: Columns | None = None,
-    *,
-    encoding: str = "utf-8",
-    separator: str | None = None,
-    header: bool | None = None,
-    paragraphs: bool = False,
-) -> Corpus:
+def open_corpus(path: Path, columns: Columns | None = None, **reading: Any) -> Corpus:
     """The corpus in a file, or in all files of a folder and its subfolders. Nothing is read yet.
 
     In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
-    of tables, if the user has named them. Raises InputError if there is no file, for an unknown
-    ending, for columns of files that have none, and for a link that leads nowhere or to another
-    folder; DataError for what is no plain file.
+    of tables, if the user has named them. `reading`: `encoding` and other fields of `Corpus`.
+    Raises InputError if there is no file, for an unknown ending, for columns of files that have
+    none, and for a link that leads nowhere or to another folder; DataError for what is no plain
+    file.
     """
     path = any_path(path)
     if path.is_dir():
@@ -144,15 +137,7 @@ def open_corpus(
         raise InputError(f"{path}: expected a file or a folder of texts, found {link or 'nothing'}")
     if not files:
         raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
-    corpus = Corpus(
-        files,
-        columns or Columns(),
-        encoding,
-        named=path.is_dir(),
-        separator=separator,
-        header=header,
-        paragraphs=paragraphs,
-    )
+    corpus = Corpus(files, columns or Columns(), named=path.is_dir(), **reading)
     for name, file in files.items():
         _check_file(name, file, corpus, columns)
     return corpus
