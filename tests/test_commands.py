@@ -39,7 +39,6 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack export --outputs roots": OPTION,
     "thinstack export sentiment": OPTION,
     "thinstack predict --input": OPTION,
-    "thinstack predict --input --jobs 2": OPTION,
     "thinstack predict --input reviews.csv --output aspects": OPTION,
     "thinstack predict --json": OPTION,
 }
