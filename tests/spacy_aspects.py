@@ -3,7 +3,7 @@ side by the model of `aspect_models`."""
 
 import spacy
 
-TEXT = "A good battery! The staff is awful. And a screen."
+TEXT = "A good battery! Awful staff is here. And a screen."
 TOLD = [(2, 3, "battery", "positive"), (5, 6, "staff", "negative"), (11, 12, "screen", "neutral")]
 
 

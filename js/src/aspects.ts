@@ -1,12 +1,13 @@
 /** What is said of what: the terms of a text that a model finds or a user names, and how each is judged. As `runtime/aspects.py`. */
+import { Clauses, type Verdict, mirrorOf } from "./clauses.js";
 import { InputError } from "./errors.js";
 import { isWord } from "./highlights.js";
 import { type Mention, finderOf } from "./mentions.js";
-import { NEUTRAL, type Phrase, hide, siblingOf, sideOf } from "./phrase.js";
+import { type Phrase, hide, sideOf } from "./phrase.js";
 import { rounded } from "./plainData.js";
 import { type Prediction, type Scores } from "./prediction.js";
 import { NO_TERM } from "./scale.js";
-import { hasPhrases } from "./scored.js";
+import { hasPhrases, named } from "./scored.js";
 import { plain } from "./treebank.js";
 import { type View, checkLabels } from "./views.js";
 
@@ -28,22 +29,31 @@ export class Aspect {
   readonly scores: Scores;
   /** From -1 (negative) to 1 (positive). Null where the classes are no scale of sentiment. */
   readonly polarity: number | null;
-  /** The phrase that decides. Null where what is said is neutral, and where no phrase around the term says the same. */
+  /** The phrase that decides. Null where what is said is neutral, and where no phrase around the term says the same by itself. */
   readonly because: Phrase | null;
   /** How probably it is a term; 1 where a user named it. */
   readonly probability: number;
   /** The term of `about` that this is a mention of, as it was asked for; null where the model found it. */
   readonly asked: string | null;
+  /** Whether what the node says is turned round for the term, as behind "except for": all above is then the opposite of it. */
+  readonly turned: boolean;
   /** The sentence that it stands in. */
   declare readonly sentence: Prediction;
 
-  constructor(phrase: Phrase, because: Phrase | null, start: number, end: number, probability = 1, asked: string | null = null) {
+  constructor({ phrase, turned, because }: Verdict, start: number, end: number, probability = 1, asked: string | null = null) {
     const { sentence } = phrase;
     const shift = sentence.start;
     ({ node: this.node, label: this.label, polarity: this.polarity } = phrase);
     this.scores = phrase.scores!;
+    const mirror = turned && mirrorOf(sentence);
+    if (mirror) {
+      const values = Object.values(this.scores);
+      this.scores = named(mirror.map((place) => values[place]), sentence.labels);
+      this.label &&= sentence.labels[mirror[sentence.labels.indexOf(this.label)]];
+      this.polarity = -this.polarity!;
+    }
     this.text = sentence.text.slice(start - shift, end - shift);
-    [this.start, this.end, this.because, this.probability, this.asked] = [start, end, because, probability, asked];
+    [this.start, this.end, this.because, this.probability, this.asked, this.turned] = [start, end, because, probability, asked, turned];
     hide(this, "sentence", sentence);
   }
 
@@ -74,7 +84,7 @@ export function aspects(sentences: readonly Prediction[], finds: boolean): Aspec
 /**
  * What these sentences say of terms, an aspect for each mention, in order. A model of aspects judges a mention as the term that it
  * finds there: the mention itself, or the most probable term that shares a word with it. With another model, and where no term is
- * found, the smallest phrase around the mention that is not neutral decides. Throws InputError for terms that are none, for classes
+ * found, the clause around the mention decides (`clauses.ts`). Throws InputError for terms that are none, for classes
  * that are no scale of sentiment, and for a model that scores only sentences.
  */
 export function about(
@@ -89,8 +99,9 @@ export function about(
   return sentences.flatMap((sentence) => {
     const mentioned = mentions(sentence);
     if (mentioned.length && !hasPhrases(sentence)) throw unusable("scores only sentences");
-    const terms = mentioned.length ? termsOf(sentence) : [];
-    return mentioned.flatMap((mention) => judged(sentence, mention, terms));
+    if (!mentioned.length) return [];
+    const [clauses, terms] = [new Clauses(sentence), termsOf(sentence)];
+    return mentioned.flatMap((mention) => judged(sentence, clauses, mention, terms));
   });
 }
 
@@ -101,7 +112,14 @@ function unusable(problem: string): InputError {
 
 function found(sentence: Prediction): Aspect[] {
   const terms = termsOf(sentence).sort((one, other) => one.start - other.start);
-  return terms.map((phrase) => new Aspect(phrase, around(phrase), phrase.start, phrase.end, sentence.terms![phrase.node]));
+  const clauses = new Clauses(sentence);
+  return terms.map((phrase) => new Aspect(verdictOf(clauses, phrase), phrase.start, phrase.end, sentence.terms![phrase.node]));
+}
+
+/** What a model of aspects says of a term that it finds: what its phrase says. */
+function verdictOf(clauses: Clauses, phrase: Phrase): Verdict {
+  const { spans, tree } = phrase.sentence;
+  return { phrase, turned: false, because: clauses.because(...spans[phrase.node], sideOf(phrase), tree!) };
 }
 
 /** The terms that a model finds in a sentence, the most probable first. */
@@ -121,38 +139,15 @@ function isTerm({ node, sentence: { terms } }: Phrase): boolean {
   return terms !== null && terms[node] >= LEAST;
 }
 
-/** A mention as the term at it, `terms` being those of its sentence, or else by the climb; none if it holds no word. */
-function judged(sentence: Prediction, { start, end, asked }: Mention, terms: readonly Phrase[]): Aspect[] {
+/** A mention as the term at it, `terms` being those of its sentence, or else by its clause; none if it holds no word. */
+function judged(sentence: Prediction, clauses: Clauses, { start, end, asked }: Mention, terms: readonly Phrase[]): Aspect[] {
   const { offsets, spans, phrases, start: shift } = sentence;
   const first = offsets.filter((word) => word[1] <= start).length;
   const behind = offsets.filter((word) => word[0] < end).length;
   if (first >= behind) return [];
-  const place = spans.findIndex((span) => span[0] <= first && behind <= span[1]);
-  const isWhole = spans[place][1] - spans[place][0] === behind - first;
+  const whole = phrases.find(({ node }) => spans[node][0] === first && spans[node][1] === behind);
   const shares = ({ node }: Phrase) => spans[node][0] < behind && first < spans[node][1];
-  const term = isWhole && isTerm(phrases[place]) ? phrases[place] : terms.find(shares);
-  const [phrase, because] = term ? [term, around(term)] : climbed(phrases[place]);
-  return [new Aspect(phrase, because, start + shift, end + shift, 1, asked)];
-}
-
-/** The first phrase from one up to the sentence that is not neutral, and what decides in it. */
-function climbed(phrase: Phrase): [Phrase, Phrase | null] {
-  let part: Phrase | undefined;
-  while (sideOf(phrase) === NEUTRAL && phrase.parent) [part, phrase] = [phrase, phrase.parent];
-  return [phrase, decisive(phrase, part)];
-}
-
-/** What decides about a term that is a phrase, in the first phrase around it of the same side. */
-function around(phrase: Phrase): Phrase | null {
-  let part = phrase;
-  while (part.parent && sideOf(part.parent) !== sideOf(phrase)) part = part.parent;
-  return part.parent && decisive(part.parent, part);
-}
-
-/** What makes a phrase say what it says of a term in its `part`: the other part if it is of the same side, else the phrase. */
-function decisive(phrase: Phrase, part?: Phrase): Phrase | null {
-  const side = sideOf(phrase);
-  if (side === NEUTRAL) return null;
-  const beside = part && siblingOf(part);
-  return beside && sideOf(beside) === side ? beside : phrase;
+  const term = whole && isTerm(whole) ? whole : terms.find(shares);
+  const verdict = term ? verdictOf(clauses, term) : clauses.verdict(first, behind);
+  return [new Aspect(verdict, start + shift, end + shift, 1, asked)];
 }

@@ -29,6 +29,30 @@ export function highlights(sentences: readonly Prediction[], n: number): Phrase[
   return found.sort((one, other) => strengthOf(other) - strengthOf(one) || one.start - other.start).slice(0, n);
 }
 
+/** Where phrases of a sentence may begin and end, if they are to be read without the rest. */
+export interface Edges {
+  /** Its words in lower case, as running text has them. */
+  spelt: string[];
+  /** How many words before each, and before the end, say something by themselves. */
+  content: number[];
+  /** Whether words [start, end) begin and end with a whole word: `n't` is typed as the end of a word, and `and` is neither. */
+  whole(start: number, end: number): boolean;
+}
+
+export function edgesOf(sentence: Prediction): Edges {
+  const { functionWords, dangling } = rules();
+  const spelt = sentence.words.map((word) => plain(word).toLowerCase());
+  const words = spelt.map(isWord);
+  const content = [0];
+  spelt.forEach((word, place) => content.push(content[place] + Number(words[place] && !functionWords.has(word))));
+  const inside = sentence.offsets.map(([start], place, all) => words[place] && words[place - 1] && all[place - 1][1] >= start);
+  const whole = (start: number, end: number) => {
+    const hangs = dangling.first.includes(spelt[start]) || dangling.last.includes(spelt[end - 1]);
+    return words[start] && words[end - 1] && !inside[start] && !inside[end] && !hangs;
+  };
+  return { spelt, content, whole };
+}
+
 /** The phrases of a sentence with their sides and strengths, by their nodes. */
 class Ranked {
   private readonly phrases: readonly Phrase[];
@@ -39,14 +63,14 @@ class Ranked {
   private readonly shown: boolean[];
   /** The side of the phrases in each that may be shown: NEUTRAL of none, SEVERAL of two. */
   private readonly within: number[] = [];
-  /** How many words before each, and before the end, say something by themselves. */
-  private readonly content: number[] = [0];
+  private readonly edges: Edges;
 
   constructor(private readonly sentence: Prediction) {
     this.phrases = sentence.phrases;
     this.spans = sentence.spans;
     this.strengths = this.phrases.map(strengthOf);
     this.sides = this.phrases.map(sideOf);
+    this.edges = edgesOf(sentence);
     this.shown = this.findShown();
     this.phrases.forEach(({ children }, node) => {
       const own = this.shown[node] ? this.sides[node] : NEUTRAL;
@@ -70,29 +94,17 @@ class Ranked {
     return chosen.map((node) => phrases[node]);
   }
 
-  /**
-   * Phrases are shown that have a side and are the sentence, or begin and end with a whole word and hold a content word: `n't` is
-   * typed as the end of a word, and `and` is neither.
-   */
+  /** Phrases are shown that have a side and are the sentence, or can be read by themselves and hold a content word. */
   private findShown(): boolean[] {
-    const { sentence, content, sides } = this;
-    const { functionWords, dangling } = rules();
-    const spelt = sentence.words.map((word) => plain(word).toLowerCase());
-    const words = spelt.map(isWord);
-    spelt.forEach((word, place) => content.push(content[place] + Number(words[place] && !functionWords.has(word))));
-    const inside = sentence.offsets.map(([start], place, all) => words[place] && words[place - 1] && all[place - 1][1] >= start);
-    const shown = sentence.spans.map(([start, end], node) => {
-      const whole = words[start] && words[end - 1] && !inside[start] && !inside[end];
-      const hangs = dangling.first.includes(spelt[start]) || dangling.last.includes(spelt[end - 1]);
-      return sides[node] !== NEUTRAL && whole && !hangs && this.hasContent(node);
-    });
+    const { sides, edges } = this;
+    const shown = this.spans.map(([start, end], node) => sides[node] !== NEUTRAL && edges.whole(start, end) && this.hasContent(node));
     shown[shown.length - 1] = sides[shown.length - 1] !== NEUTRAL;
     return shown;
   }
 
   private hasContent(node: number): boolean {
     const [start, end] = this.spans[node];
-    return this.content[end] > this.content[start];
+    return this.edges.content[end] > this.edges.content[start];
   }
 
   /** Whether the words around a phrase turn it into its opposite, and do not speak for that by themselves. */

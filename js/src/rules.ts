@@ -43,6 +43,8 @@ export interface RulesData {
   scripts: string;
   /** Words that no phrase is shown to begin with, and to end with. */
   dangling: { first: string[]; last: string[] };
+  /** Words that tell clauses; `Clauses` of `english.py` describes them. */
+  clauses: { apart: string[]; joined: string[]; opposite: string[]; unreal: string };
   followed: string;
   abbreviations: AbbreviationData[];
   closers: string;
@@ -82,6 +84,9 @@ export class Rules {
   /** A letter that is not Latin. */
   readonly scripts: RegExp;
   readonly dangling: RulesData["dangling"];
+  readonly clauses: RulesData["clauses"];
+  /** What is good behind it is wished for. */
+  readonly unreal: RegExp;
   readonly followed: RegExp;
   readonly closers: RegExp;
   readonly textEnds: RegExp;
@@ -116,6 +121,8 @@ export class Rules {
     this.plurals = data.plurals;
     this.scripts = new RegExp(data.scripts, "u");
     this.dangling = data.dangling;
+    this.clauses = data.clauses;
+    this.unreal = new RegExp(data.clauses.unreal, "u");
     this.followed = this.sticky(data.followed);
     this.closers = this.sticky(data.closers);
     this.textEnds = this.sticky(data.text_ends);

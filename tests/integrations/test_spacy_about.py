@@ -21,13 +21,13 @@ def nlp(folder):
 
 def test_what_is_said_of_entities(folder):
     nlp = with_aspects(folder)
-    pattern = [{"LOWER": "the"}, {"LOWER": "staff"}]
+    pattern = [{"LOWER": "awful"}, {"LOWER": "staff"}]
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "PEOPLE", "pattern": pattern}])
     (entity,) = nlp(TEXT).ents
     found = entity._.about
-    assert told([found]) == [(4, 6, "The staff", "negative")]
+    assert told([found]) == [(4, 6, "Awful staff", "negative")]
     assert found["scores"] == pytest.approx(expected("staff")[1], abs=1e-6)
-    assert (found["because"]["text"], "asked" in found) == ("The staff", False)
+    assert (found["because"]["text"], "asked" in found) == ("Awful", False)
     # Its own label says how the phrase sounds by itself.
     assert entity._.sentiment_scores == pytest.approx(expected("staff", 2)[1], abs=1e-6)
 
@@ -86,6 +86,6 @@ def test_tokens_that_are_merged(folder):
     assert told(after._.aspects)[1] == (4, 5, "staff", "negative")
     assert told(after._.aspects)[2] == (10, 11, "screen", "neutral")
     for doc in (after, before):
-        assert told([doc[4:5]._.about]) == [(4, 5, "The staff", "negative")]
+        assert told([doc[4:5]._.about]) == [(4, 5, "Awful staff", "negative")]
     # The group shows no span that begins inside a token.
     assert group(after) == [TOLD[0], (10, 11, "screen", "neutral")]

@@ -176,10 +176,10 @@ def test_a_name_that_something_else_has_taken(kind, name, folder):
 
 def test_figures_of_nlp_evaluate(folder):
     nlp = with_aspects(folder, spans_key="terms")
-    gold = {"spans": {"terms": [(2, 14, "positive"), (20, 25, "positive")]}}
+    gold = {"spans": {"terms": [(2, 14, "positive"), (22, 27, "positive")]}}
     found = nlp.evaluate([Example.from_dict(nlp.make_doc(TEXT), gold)])
     assert (found["spans_terms_p"], found["spans_terms_r"]) == (0, 0)
-    gold = {"spans": {"terms": [(7, 14, "positive"), (20, 25, "positive")]}}
+    gold = {"spans": {"terms": [(7, 14, "positive"), (22, 27, "positive")]}}
     found = nlp.evaluate([Example.from_dict(nlp.make_doc(TEXT), gold)])
     assert (found["spans_terms_p"], found["spans_terms_r"]) == (pytest.approx(1 / 3), 0.5)
 

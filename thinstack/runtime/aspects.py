@@ -10,9 +10,10 @@ import numpy as np
 from thinstack.core.scale import NO_TERM
 from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError
+from thinstack.runtime.clauses import ClauseNodes, Verdict
 from thinstack.runtime.highlights import is_word
 from thinstack.runtime.mentions import Mention, Terms
-from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase, shown
+from thinstack.runtime.phrase import Nodes, NodeView, Phrase, shown
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -36,25 +37,50 @@ class Aspect(NodeView):
         node: the node of the tree of the sentence, in transition order, that says it.
         asked: the term of `about` that this is a mention of, as the user wrote it. None if the
             model found it.
+        turned: whether what the node says is turned round for the term, as behind "except for" and
+            "I wish": label, scores and polarity are then the opposite of those of the node.
         probability: how probably it is a term; 1.0 if a user named it.
     """
 
-    __slots__ = ("_because", "asked", "end", "probability", "start")
+    __slots__ = ("_because", "asked", "end", "probability", "start", "turned")
 
     def __init__(
         self,
         nodes: Nodes,
-        node: int,
-        because: int | None,
+        verdict: Verdict,
         start: int,
         end: int,
         *,
         asked: str | None = None,
         probability: float = 1.0,
     ):
-        super().__init__(nodes, node)
-        self._because = because
+        super().__init__(nodes, verdict.node)
+        self.turned, self._because = verdict.turned, verdict.because
         self.start, self.end, self.asked, self.probability = start, end, asked, probability
+
+    @property
+    def label(self) -> str | None:
+        """The most probable class of what is said, or None if that is less probable than
+        `abstain`."""
+        label = super().label
+        if not (self.turned and label and (mirror := self.sentence.view.mirror)):
+            return label
+        return self.sentence.labels[mirror[self.sentence.labels.index(label)]]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The probability of each class, {label: probability}."""
+        scores, mirror = super().scores, self.sentence.view.mirror
+        if not (self.turned and mirror):
+            return scores
+        values = [*scores.values()]
+        return dict(zip(scores, (values[place] for place in mirror), strict=True))
+
+    @property
+    def polarity(self) -> float | None:
+        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
+        polarity = super().polarity
+        return -polarity if self.turned and polarity is not None else polarity
 
     @property
     def text(self) -> str:
@@ -65,7 +91,7 @@ class Aspect(NodeView):
     @property
     def because(self) -> Phrase | None:
         """The phrase that decides. None if what is said is neutral, or if no phrase around the term
-        says the same."""
+        says the same and can be read by itself."""
         return None if self._because is None else Phrase(self._nodes, self._because)
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,7 +159,7 @@ def about(
 
     A model of aspects (`finds`) judges a mention as the term that it finds there: the mention
     itself, or the most probable term that shares a word with it. With another model, and where no
-    term is found, what decides is the smallest phrase around the mention that is not neutral.
+    term is found, the clause around the mention decides (`thinstack.runtime.clauses`).
     Raises InputError as `Terms` does, for classes that are no scale of sentiment, and for a model
     that scores only sentences.
     """
@@ -146,8 +172,8 @@ def about(
         mentions = sorted(asked.mentions(sentence), key=lambda one: (one.start, one.end))
         if mentions and not sentence.phrases:
             raise _unusable("this one scores only sentences")
-        nodes, judge = Nodes(sentence), _judged if finds else _climbed
-        judged += filter(None, (judge(nodes, mention) for mention in mentions))
+        nodes = ClauseNodes(sentence)
+        judged += filter(None, (_judged(nodes, mention, finds=finds) for mention in mentions))
     return judged
 
 
@@ -156,7 +182,7 @@ def about_place(sentence: "Prediction", start: int, end: int, *, finds: bool) ->
     the rule of `about`. None if they hold no word of the sentence."""
     first, behind = start - sentence.start, end - sentence.start
     mention = Mention(first, behind, sentence.text[max(first, 0) : max(behind, 0)])
-    return (_judged if finds else _climbed)(Nodes(sentence), mention)
+    return _judged(ClauseNodes(sentence), mention, finds=finds)
 
 
 def _unusable(problem: str) -> InputError:
@@ -168,12 +194,19 @@ def _unusable(problem: str) -> InputError:
 
 def _found(sentence: "Prediction") -> list[Aspect]:
     """The aspects that a model finds in a sentence."""
-    nodes, terms = Nodes(sentence), [] if sentence.terms is None else sentence.terms.tolist()
-    terms_said = list[Aspect]()
-    for node in _chosen(nodes, terms):
-        because, place = _around(nodes, node), (nodes.starts[node], nodes.ends[node])
-        terms_said.append(Aspect(nodes, node, because, *place, probability=terms[node]))
-    return sorted(terms_said, key=lambda aspect: aspect.start)
+    nodes = ClauseNodes(sentence)
+    terms: list[float] = [] if sentence.terms is None else sentence.terms.tolist()
+    aspects = [
+        Aspect(
+            nodes,
+            _verdict(nodes, node),
+            nodes.starts[node],
+            nodes.ends[node],
+            probability=terms[node],
+        )
+        for node in _chosen(nodes, terms)
+    ]
+    return sorted(aspects, key=lambda aspect: aspect.start)
 
 
 def _chosen(nodes: Nodes, terms: Sequence[float]) -> list[int]:
@@ -202,58 +235,28 @@ def chosen_terms(
     return chosen
 
 
-def _judged(nodes: Nodes, mention: Mention) -> Aspect | None:
-    """A mention as a model of aspects judges it: as the term that it finds there, or else as
-    `_climbed`. None if it holds no word."""
-    words = _words_of(nodes.sentence, mention)
-    node = None if words is None else _term_at(nodes, *words)
-    if node is None:
-        return _climbed(nodes, mention)
-    return _aspect(nodes, node, _around(nodes, node), mention)
-
-
-def _climbed(nodes: Nodes, mention: Mention) -> Aspect | None:
-    """A mention as the first phrase around it that is not neutral judges it, or else the sentence;
-    None if it holds no word."""
+def _judged(nodes: ClauseNodes, mention: Mention, *, finds: bool) -> Aspect | None:
+    """A mention as it is judged; None if it holds no word."""
     words = _words_of(nodes.sentence, mention)
     if words is None:
         return None
-    child, node = None, _smallest(nodes, *words)
-    while nodes.sides[node] == NEUTRAL and nodes.parents[node] >= 0:
-        child, node = node, nodes.parents[node]
-    because = None if nodes.sides[node] == NEUTRAL else _decisive(nodes, child, node)
-    return _aspect(nodes, node, because, mention)
-
-
-def _aspect(nodes: Nodes, node: int, because: int | None, mention: Mention) -> Aspect:
-    shift = nodes.sentence.start
+    term, shift = _term_at(nodes, *words) if finds else None, nodes.sentence.start
+    verdict = nodes.verdict(*words) if term is None else _verdict(nodes, term)
     place = mention.start + shift, mention.end + shift
-    return Aspect(nodes, node, because, *place, asked=mention.asked)
+    return Aspect(nodes, verdict, *place, asked=mention.asked)
 
 
-def _around(nodes: Nodes, node: int) -> int | None:
-    """What decides about a term that is a node, in the first phrase around it of the same side.
-    None if it is neutral, or if there is no such phrase."""
-    side, child, parent = nodes.sides[node], node, nodes.parents[node]
-    if side == NEUTRAL:
-        return None
-    while parent >= 0 and nodes.sides[parent] != side:
-        child, parent = parent, nodes.parents[parent]
-    return None if parent < 0 else _decisive(nodes, child, parent)
+def _verdict(nodes: ClauseNodes, term: int) -> Verdict:
+    """What a model of aspects says of a term that it finds: what its node says."""
+    because = nodes.because(*nodes.spans[term], nodes.sides[term], len(nodes.spans) - 1)
+    return Verdict(term, turned=False, because=because)
 
 
-def _decisive(nodes: Nodes, child: int | None, node: int) -> int:
-    """What makes a phrase say what it says of a term in its part `child`: the other part, if it is
-    of the same side, and else the phrase."""
-    beside = None if child is None else nodes.sibling(child)
-    return node if beside is None or nodes.sides[beside] != nodes.sides[node] else beside
-
-
-def _term_at(nodes: Nodes, first: int, behind: int) -> int | None:
+def _term_at(nodes: ClauseNodes, first: int, behind: int) -> int | None:
     """The term that a model finds at some words: the node of just these words, if it is one, or
     else the most probable term that shares a word with them. What else is said of a node that is no
     term is how it sounds by itself."""
-    terms, node = nodes.sentence.terms, _smallest(nodes, first, behind)
+    terms, node = nodes.sentence.terms, nodes.smallest(first, behind)
     if terms is None:
         return None
     if nodes.spans[node] == (first, behind) and terms[node] >= LEAST:
@@ -271,9 +274,3 @@ def _words_of(sentence: "Prediction", mention: Mention) -> tuple[int, int] | Non
     first = int(np.searchsorted(sentence.offsets[:, 1], mention.start, "right"))
     behind = int(np.searchsorted(sentence.offsets[:, 0], mention.end, "left"))
     return (first, behind) if first < behind else None
-
-
-def _smallest(nodes: Nodes, first: int, behind: int) -> int:
-    """The smallest node around some words: of the nodes around them, it comes first."""
-    around = (start <= first and behind <= end for start, end in nodes.spans)
-    return next(node for node, holds in enumerate(around) if holds)

@@ -122,6 +122,12 @@ class View(NamedTuple):
         sentiment."""
         return None if self.polarity is None else _scale_at(self.polarity)
 
+    @property
+    def mirror(self) -> tuple[int, ...] | None:
+        """For each shown class the one that stands opposite to it; None if they are no scale of
+        sentiment, or one that lacks such a class."""
+        return None if self.polarity is None else _mirror(self.polarity)
+
     def need_labels(self, purpose: str) -> None:
         """Raise InputError, which names the `purpose` of labels, if the model gives none."""
         if not self.labels:
@@ -178,6 +184,12 @@ class View(NamedTuple):
 
 
 _scale_at = lru_cache(maxsize=64)(Scale.at)
+
+
+@lru_cache(maxsize=64)
+def _mirror(polarity: tuple[float, ...]) -> tuple[int, ...] | None:
+    opposite = [-place for place in polarity]
+    return tuple(map(polarity.index, opposite)) if {*opposite} <= {*polarity} else None
 
 
 @lru_cache(maxsize=64)

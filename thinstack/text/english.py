@@ -3,7 +3,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -62,6 +62,20 @@ class Abbreviation:
     """The full stop is a word of its own all the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """Words that tell clauses, in lower case."""
+
+    apart: Sequence[str]
+    """Where one of these stands between two phrases, they are clauses apart."""
+    joined: Sequence[str]
+    """So are they where one of these stands between them, if what they say is opposite."""
+    opposite: Sequence[str]
+    """Behind one of these, what is said of the rest is reversed ("except the battery")."""
+    unreal: str
+    """A pattern: what is good behind it is wished for ("I wish the screen was bigger")."""
+
+
 class Rules:
     """The content of `english.json`. Group i of `scan` matches token i.
 
@@ -88,6 +102,7 @@ class Rules:
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
         self.dangling = {end: frozenset(words) for end, words in data["dangling"].items()}
+        self.clauses = Clauses(**data["clauses"])
         self.function_words = frozenset(data["function_words"])
         self.other_words = frozenset(data["other_words"])
         """Function words of other languages that are no words of English."""
