@@ -1,5 +1,6 @@
 """`thinstack.PhraseIndex` against numpy by hand; its file."""
 
+import contextlib
 import json
 import re
 import sys
@@ -306,17 +307,19 @@ def test_a_changed_or_cut_file_is_an_error_or_says_the_same(model, saved, tmp_pa
         content[place] ^= data.draw(st.integers(1, 255))
     path = tmp_path_factory.getbasetemp() / "changed.index"
     path.write_bytes(content)
-    problem = ""
-    try:
-        changed = thinstack.PhraseIndex.load(path, model)
-    except DataError as error:
-        problem = str(error)
-    if problem:
-        assert "changed.index: " in problem
+    if is_cut or not may_load(path, model):
+        with pytest.raises(DataError, match=r"changed\.index: "):
+            thinstack.PhraseIndex.load(path, model)
         return
-    assert not is_cut
-    whole = thinstack.PhraseIndex.load(saved, model)
+    changed, whole = (thinstack.PhraseIndex.load(one, model) for one in (path, saved))
     assert changed.search("good film", 99) == whole.search("good film", 99)
+
+
+def may_load(path, model):
+    """Some bytes of an archive, such as dates, mean nothing."""
+    with contextlib.suppress(DataError):
+        return bool(thinstack.PhraseIndex.load(path, model))
+    return False
 
 
 def changed_members(saved, path, header=None, **members):

@@ -5,12 +5,8 @@ Every node's state is stored exactly once, in an order that we choose. So the lo
 results of the last step.
 """
 
-from itertools import chain
-from typing import Any
-
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from thinstack.core.cell import Cell, Links
 from thinstack.core.schedule import Schedule
@@ -47,8 +43,6 @@ class DepthOrdered(nn.Module):
         if arity > 0:
             rows, kinds, edges = schedule.children, schedule.child_kinds, inner_counts
         by_step, kinds_by_step = torch.split(rows, edges), torch.split(kinds, edges)
-        # The inverse of `children`: where each node stands among the children of the next step.
-        places = torch.split(schedule.owners * arity + schedule.slots, counts)
         absent = [part.new_zeros([1, part.shape[1]]) for part in leaves]
 
         word_part, no_owner = self.cell.word_part, schedule.owners[:0]
@@ -59,9 +53,10 @@ class DepthOrdered(nn.Module):
             pool: list[Tensor] = []
             if arity > 0:
                 links, index = Links(no_owner, kinds_by_step[step]), by_step[step].flatten()
-                there = [steps[step - 1] for steps in leaf_steps]
-                for part in _take(absent, previous, there, index, places[step - 1]):
-                    pool.append(part.view(inner_counts[step], arity, part.shape[1]))
+                for k in range(len(leaves)):
+                    there = torch.cat([absent[k], previous[k], leaf_steps[k][step - 1]])
+                    taken = there.index_select(0, index)
+                    pool.append(taken.view(inner_counts[step], arity, taken.shape[1]))
             else:
                 links = Links(by_step[step - 1], kinds_by_step[step - 1])
                 for k in range(len(leaves)):
@@ -81,48 +76,6 @@ class DepthOrdered(nn.Module):
 def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
     """Put values (N, W) from stacked order into the order of the forest's nodes."""
     return values.index_select(0, schedule.stacked)
-
-
-def _take(
-    absent: list[Tensor], first: list[Tensor], then: list[Tensor], index: Tensor, places: Tensor
-) -> list[Tensor]:
-    """Each part's rows of `absent` (1, W), `first` and `then` (E, W together), laid out at the
-    `places` (E,) of the latter two; `index` says the same from the other side, 0 = absent."""
-    if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-        return _eager_take(absent, first, then, index, places)
-    taken: list[Tensor] = []
-    for k in range(len(first)):
-        taken.append(torch.cat([absent[k], first[k], then[k]]).index_select(0, index))
-    return taken
-
-
-def _eager_take(
-    absent: list[Tensor], first: list[Tensor], then: list[Tensor], index: Tensor, places: Tensor
-) -> list[Tensor]:
-    triples = list(zip(absent, first, then, strict=True))
-    if torch.is_grad_enabled():
-        return list(_Take.apply(index, places, *chain(*triples)))  # type: ignore[no-untyped-call]
-    return [torch.cat(triple).index_select(0, index) for triple in triples]
-
-
-class _Take(torch.autograd.Function):
-    """A gather that reads each row once, so that its backward is a gather too instead of an
-    accumulation. With the gradient G of the result, row e was read at places[e] alone, so its
-    gradient is G[places[e]]. What stands for absent children is constant."""
-
-    @staticmethod
-    def forward(ctx: Any, index: Tensor, places: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
-        ctx.save_for_backward(*torch.split(places, [len(parts[1]), len(parts[2])]))
-        pools = (torch.cat(parts[k : k + 3]) for k in range(0, len(parts), 3))
-        return tuple(pool.index_select(0, index) for pool in pools)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        of_parts: list[Tensor | None] = []
-        for grad in grads:
-            of_parts += [None, *(grad.index_select(0, places) for places in ctx.saved_tensors)]
-        return None, None, *of_parts
 
 
 class TopDown(nn.Module):

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.forest import EMPTY
-from thinstack.core.transitions import balanced, breaks_of
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, LanguageWarning, outside
-from thinstack.runtime.interface import Batch
 from thinstack.runtime.long_sentences import Limits
 from thinstack.runtime.scorer import Scorer
-from thinstack.runtime.units import Parts
+from thinstack.runtime.units import Parts, Unit, costs_of
 from thinstack.text.batching import (
     BATCH_CHARACTERS,
     BATCH_TEXTS,
@@ -92,29 +90,26 @@ class PairScorer(Scorer):
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees=whole)
         cuts = limits.cuts(words, lengths, letters)
         parts = Parts.of(words, lengths, letters, cuts)
+        if self._most_pieces is not None:
+            parts = parts._replace(widths=piece_counts(parts.words, self.vocabulary))
         counts = [len(cuts.get(place, "1")) for place in range(len(words))]
-        behind = [*accumulate(counts)]
+        ends = zip(counts, accumulate(counts), strict=True)
+        units = [
+            Unit(range(place, place + 1), range(end - count, end), (count,))
+            for place, (count, end) in enumerate(ends)
+        ]
 
         def run(pairs: list[int], _: object) -> list[NDArray[np.float32]]:
             places = [2 * pair + side for pair in pairs for side in (0, 1)]
-            spans = (range(behind[place] - counts[place], behind[place]) for place in places)
-            inside = [part for span in spans for part in span]
-            owners = [parts.owners[part] for part in inside]
-            fields = self._word_fields([parts.words[part] for part in inside], owners)
-            tops = [balanced(counts[place]) for place in places]
             steps = EMPTY if trees is None else np.concatenate([trees[place] for place in places])
-            inner = [parts.lengths[part] for part in inside]
-            fields |= {"lengths": np.array(inner), "transitions": steps}
-            fields["breaks"] = np.concatenate([breaks_of(top) for top in tops])
-            sizes = [2 * lengths[place] - 1 for place in places]
-            batch = Batch(fields, inner, owners, sizes, tops if cuts else ())
+            batch = self._batch_of(parts, [units[place] for place in places], steps)
             return list(self._run(batch).scores)
 
-        costs: dict[str, Any] = {"counts": [*map(sum, _by_pair(letters))]}
-        if self._most_pieces is not None:
-            pieces = piece_counts(words, self.vocabulary)
-            widest = [min(size, self._most_pieces) for size in map(max, _by_pair(pieces))]
-            costs |= {"widths": widest, "heights": [*map(sum, _by_pair(counts))]}
+        lengths, costs = costs_of(units, parts)
+        costs["counts"] = [*map(sum, _by_pair(costs["counts"]))]
+        if parts.widths is not None:
+            costs["widths"] = [*map(max, _by_pair(costs["widths"]))]
+            costs["heights"] = [*map(sum, _by_pair(counts))]
         rows = self._in_batches(run, [*map(sum, _by_pair(lengths))], None, costs)
         scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
         return self.view.scores(scores)[0]

@@ -226,21 +226,26 @@ class Scorer:
         self, parts: Parts, units: Sequence[Unit], places: list[int], transitions: NDArray[np.int64]
     ) -> list[Scored]:
         """The scores of a batch: of the units at `places`."""
-        chosen = [units[place] for place in places]
-        inside = [part for unit in chosen for part in unit.parts]
+        batch = self._batch_of(parts, [units[place] for place in places], transitions)
+        return self._run(batch).apart(batch.sizes, phrases=self.phrases)
+
+    def _batch_of(
+        self, parts: Parts, units: Sequence[Unit], transitions: NDArray[np.integer]
+    ) -> Batch:
+        """What a model reads of some units."""
+        inside = [part for unit in units for part in unit.parts]
         owners = [parts.owners[part] for part in inside]
         fields = self._word_fields([parts.words[part] for part in inside], owners)
         lengths = [parts.lengths[part] for part in inside]
         fields |= {"lengths": np.array(lengths), "transitions": transitions}
         sizes = [2 * length - 1 for length in lengths]
         tops: list[NDArray[np.int8]] = []
-        if len(inside) > len(places):
-            sizes = [2 * sum(parts.lengths[part] for part in unit.parts) - 1 for unit in chosen]
-            tops = [unit.top for unit in chosen]
+        if len(inside) > len(units):
+            sizes = [2 * sum(parts.lengths[part] for part in unit.parts) - 1 for unit in units]
+            tops = [unit.top for unit in units]
         if "breaks" in self._types:
-            fields["breaks"] = np.concatenate([unit.breaks for unit in chosen])
-        batch = Batch(fields, lengths, owners, sizes, tops)
-        return self._run(batch).apart(sizes, phrases=self.phrases)
+            fields["breaks"] = np.concatenate([unit.breaks for unit in units])
+        return Batch(fields, lengths, owners, sizes, tops)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """The function that makes the trees of a source. For a model of plain sentences it makes
