@@ -6,6 +6,8 @@ from browser.demo import Visit, chromium
 from predictions import sentences_of
 
 import thinstack
+from thinstack.data.tables.table import Table
+from thinstack.integrations.serving.labelling import Labelling
 from thinstack.integrations.serving.server import PageServer
 
 TEXT = "The 😀 acting is superb, but the plot never quite comes together."
@@ -30,6 +32,11 @@ def test_the_page_of_a_model_on_this_machine(playwright):
         assert [each.split(" ", 1)[1] for each in highlights] == [
             each.text for each in server.predictor(TEXT).highlights()
         ]
+        page.locator(".about input").fill("plot, acting")
+        page.locator(".aspects li").nth(1).wait_for()
+        said = [each.text.lower() for each in server.predictor(TEXT).about("plot", "acting")]
+        lines = page.locator(".aspects li").all_inner_texts()
+        assert [line.split()[1] for line in lines] == said == ["acting", "plot"]
         emoji = next(
             i for i, (a, b) in enumerate(sentences[0].spans) if sentences[0].text_of(a, b) == "😀"
         )
@@ -43,5 +50,32 @@ def test_the_page_of_a_model_on_this_machine(playwright):
         visit.put("Good.")
         assert "Start thinstack serve again" in page.get_by_role("alert").inner_text()
         assert all(each.startswith(server.url) for each in visit.requests)
+        server.shutdown()
+    browser.close()
+
+
+def test_a_key_labels_a_text_and_brings_the_next(playwright, tmp_path):
+    (tmp_path / "t.csv").write_text("text,label\nA film.,bad\nDreadful.,good\nFine.,bad\n", "utf-8")
+    browser, out = chromium(playwright), tmp_path / "c.csv"
+    with PageServer(0) as server:
+        server.predictor, server.name = thinstack.load("sentiment", threads=1), "mine"
+        server.labelling = Labelling(Table(tmp_path / "t.csv"), server.predictor, out)
+        first, second, _ = (one.text for one in server.labelling.texts)
+        Thread(target=server.serve_forever, daemon=True).start()
+        page = browser.new_page(viewport={"width": 360, "height": 640})
+        page.goto(server.url)
+        page.locator("#place", has_text="Text 1 of 3").wait_for()
+        assert page.locator("textarea").first.input_value() == first
+        page.locator(".verdict:not([hidden])").wait_for()
+        page.keyboard.press("2")
+        page.locator("#place", has_text="Text 2 of 3").wait_for()
+        assert out.read_text("utf-8") == f"text,label\n{first},good\n"
+        page.keyboard.press("ArrowRight")
+        page.locator("#place", has_text="Text 3 of 3").wait_for()
+        page.keyboard.press("ArrowLeft")
+        page.get_by_role("button", name="bad").click()
+        page.locator("#place", has_text="2 labelled").wait_for()
+        assert out.read_text("utf-8").splitlines()[-1] == f"{second},bad"
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
         server.shutdown()
     browser.close()

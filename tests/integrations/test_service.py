@@ -3,6 +3,7 @@
 import json
 from http.client import HTTPConnection
 
+import pyarrow
 import pytest
 from command_line import PATIENCE
 from vector_models import write_vector_bundle
@@ -143,18 +144,20 @@ def test_pasted_texts_have_phrases_that_are_near(server, ask, monkeypatch, tmp_p
     assert ask("POST", "/near", {"text": "awful"}) == (200, []), "no text is there yet"
     assert ask("POST", "/texts", {"texts": ["A good film."]})[0] == 400, "no vectors"
     model = thinstack.load(write_vector_bundle(tmp_path / "model").path)
-    texts = ["good film", "the awful plot", *["good film"] * 70]
+    texts = ["good film", "the awful plot", *["the plot is awful"] * 70]
     monkeypatch.setattr(server, "predictor", model)
     monkeypatch.setattr(server, "collection", None)
     index = thinstack.PhraseIndex(model)
     index.add(texts, range(1, len(texts) + 1))
-    counts = {"texts": 72, "phrases": len(index)}
-    assert ask("POST", "/texts", {"texts": texts}) == (200, counts)
+    status, summary = ask("POST", "/texts", {"texts": texts})
+    assert (status, summary["texts"], summary["phrases"]) == (200, 72, len(index))
+    themes = thinstack.themes(pyarrow.table({"text": texts}), model=model, most=5, quotes=1)
+    said = [(one["side"], one["name"], one["texts"]) for one in summary["themes"]]
+    assert said == [(theme.side, theme.name, theme.figures.texts) for theme in themes] != []
     status, near = ask("POST", "/near", {"text": "awful"})
     hits = index.search("awful", 8)
-    assert (status, near[0]["phrase"], near[0]["line"]) == (200, "awful", 2)
-    assert [(one["phrase"], one["similarity"], one["count"]) for one in near] == [
-        (hit.phrase, hit.similarity, hit.count) for hit in hits
-    ]
+    assert (status, near[0]["phrase"], near[0]["text"]) == (200, "awful", 2)
+    said = [(one["phrase"], one["polarity"], one["count"]) for one in near]
+    assert said == [(hit.phrase, hit.polarity, hit.count) for hit in hits]
     assert ask("POST", "/near", {"text": ""})[0] == 400
     assert ask("POST", "/texts", {"texts": ["a"] * 20_001})[0] == 413

@@ -176,7 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/model":
             view = self.server.predictor.view
             tones = None if view.scale is None else view.scale.tones
-            data = {"name": self.server.name, "labels": view.labels, "tones": tones}
+            data: dict[str, Any] = {"name": self.server.name, "labels": view.labels}
+            data["tones"] = tones
             data["about"] = view.scale is not None and self.server.predictor.phrases
             data["vectors"] = bool(self.server.predictor.width)
             if (labelling := self.server.labelling) is not None:
@@ -200,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _too_large(f"at most {MAX_WORDS:,} words and punctuation marks, found {words:,}")
         if self.path == "/texts":
             server.collection = Collection(request.texts, server.predictor, server.turn)
-            return _json(server.collection.describe()), _JSON
+            return _json(server.collection.summary), _JSON
         if self.path == "/near":
             near = server.collection.near("".join(request.texts[:1])) if server.collection else []
             return _json(near), _JSON

@@ -94,7 +94,7 @@ async function use(place) {
   }
   forget();
   for (const field of fields) field.area.disabled = false;
-  if (page.model.vectors) offerTexts(own, wrong, () => active && chosen(active));
+  if (page.model.vectors) offerTexts(own, wrong, () => active && chosen(active), (text) => fields[0].put(text));
   const table = page.model.labelling;
   await (table ? label(fields[0], table, own.row, wrong) : Promise.all(fields.map((field) => field.ask())));
 }
