@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import thinstack
+from thinstack.data.tables.table import Table
 from thinstack.evaluate.text_evaluation import evaluate_table
 
 TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
@@ -48,7 +49,7 @@ def test_a_table_is_evaluated_as_texts_are_read(cli, tmp_path):
     errors = []
     for aggregation in ("tree", "mean"):
         model = thinstack.load(TEXTS, threads=1, isolated=False, aggregation=aggregation)
-        figures, _ = evaluate_table(model, table)
+        figures, _ = evaluate_table(model, Table(table))
         options = ("--aggregation", aggregation, "--no-isolated", "--json")
         found = cli("evaluate", TEXTS, table, *options).json
         errors.append(found["calibration_error"])

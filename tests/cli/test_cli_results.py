@@ -14,7 +14,7 @@ import thinstack
 from thinstack.cli import _COMMANDS
 from thinstack.core.scale import FIVE
 from thinstack.core.transitions import left
-from thinstack.integrations.show.terminal_text import MOST_LINES, TextAnswer
+from thinstack.integrations.show.terminal import MOST_LINES, TextAnswer
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import Scored

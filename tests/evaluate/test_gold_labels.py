@@ -4,6 +4,7 @@ import pytest
 from aspect_models import write_aspect_bundle
 
 import thinstack
+from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.text_evaluation import evaluate_table, gold_labels
@@ -87,9 +88,11 @@ def test_a_table_is_measured_by_what_its_labels_mean(models, tmp_path):
     (tmp_path / "t.csv").write_text("text,label\nWonderful.,1\nAwful.,0\nWell.,NA\n", "utf-8")
     for relabel, problem in (({}, "'NA'.*--relabel"), ({"NA": "", "2": "x"}, "no label '2'")):
         with pytest.raises((DataError, InputError), match=problem):
-            evaluate_table(models[2], tmp_path / "t.csv", relabel=relabel)
+            evaluate_table(models[2], Table(tmp_path / "t.csv"), relabel=relabel)
     notes = []
-    figures, counts = evaluate_table(models[2], tmp_path / "t.csv", relabel={"NA": ""}, notes=notes)
+    figures, counts = evaluate_table(
+        models[2], Table(tmp_path / "t.csv"), relabel={"NA": ""}, notes=notes
+    )
     assert (figures["accuracy"], counts.tolist()) == (100, [[1, 0], [0, 1]])
     assert "NA not at all" in notes[0]
 
@@ -98,7 +101,7 @@ def test_wrong_texts_are_listed_and_bad_rows_skipped_on_request(models, cli, tmp
     path = tmp_path / "t.csv"
     path.write_text("body,label\nWonderful.,1\n,0\nAwful.,1\nAwful.,0\nBad.,NA\n", "utf-8")
     columns, skipped, wrong = {"text": "body", "relabel": {"NA": ""}}, [], []
-    evaluate_table(models[2], path, skipped=skipped, wrong=wrong, **columns)
+    evaluate_table(models[2], Table(path), skipped=skipped, wrong=wrong, **columns)
     (awful,) = wrong
     assert awful[:4] == (4, "Awful.", "positive", "negative")
     assert awful.probability == pytest.approx(models[2]("Awful.").scores["negative"], abs=1e-5)
@@ -119,7 +122,7 @@ def test_what_decides_about_a_wrong_text_is_named(models, tmp_path):
     texts = ["The film is good, but it is far too long and a dreadful bore.", "Dreadful. A tree."]
     lines = "".join(f'"{text}",positive\n' for text in (*texts, "A tree is a dreadful plant."))
     path.write_text(f"text,label\n{lines}", "utf-8")
-    evaluate_table(models[2], path, wrong=wrong)
+    evaluate_table(models[2], Table(path), wrong=wrong)
     assert [one.probability for one in wrong] == sorted(one.probability for one in wrong)[::-1]
     because = {one.text: one.because for one in wrong}
     turned = [part.text for part in models[2](texts[0]).why() if part.turning]
@@ -131,7 +134,7 @@ def test_what_decides_about_a_wrong_text_is_named(models, tmp_path):
 def test_spans_are_not_measured_in_silence(models, tmp_path):
     path, notes = tmp_path / "t.csv", list[str]()
     path.write_text("text,start,end,label\nWonderful film.,0,9,positive\n", "utf-8")
-    evaluate_table(models[3], path, notes=notes)
+    evaluate_table(models[3], Table(path), notes=notes)
     assert any("start and end" in note for note in notes)
 
 
@@ -169,7 +172,7 @@ def test_labels_that_all_count_for_nothing_are_an_error(models, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label\nWonderful.,P\nAwful.,Q\n", "utf-8")
     with pytest.raises(DataError, match="no text"):
-        evaluate_table(models[2], path, relabel={"P": "", "Q": ""})
+        evaluate_table(models[2], Table(path), relabel={"P": "", "Q": ""})
     path.write_text("text,label\nWell.,neutral\n", "utf-8")
     with pytest.raises(DataError, match="no text"):
-        evaluate_table(models[2], path)
+        evaluate_table(models[2], Table(path))

@@ -197,12 +197,9 @@ def _evaluate_texts(
     skipped: list[DataError] | None = [] if columns.skip_bad else None
     figures, counts = evaluate_table(
         predictor,
-        file,
+        columns.table(file),
         text=columns.text_column,
         label=columns.label_column,
-        encoding=columns.encoding,
-        separator=columns.separator,
-        header=columns.header,
         skipped=skipped,
         notes=notes,
         wrong=wrong if output else None,

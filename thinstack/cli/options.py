@@ -115,6 +115,18 @@ class ViewSettings:
 
 
 @dataclass(frozen=True)
+class TextColumn:
+    """Where the texts of a table are, and how it is written."""
+
+    text: Annotated[str | None, typer.Option("--text", help="Text column.  [default: text]")] = None
+    separator: SeparatorOption = None
+    header: HeaderOption = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of the table.  [default: utf-8]")
+    ] = None
+
+
+@dataclass(frozen=True)
 class ColumnSettings:
     """How a table of texts and labels is written."""
 

@@ -90,8 +90,7 @@ class Sentences:
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
         """A sentence with its tree; a text of several sentences in some lines."""
-        from thinstack.integrations.show.terminal import draw
-        from thinstack.integrations.show.terminal_text import TextAnswer
+        from thinstack.integrations.show.terminal import TextAnswer, draw
 
         several = len(result.sentences) > 1
         trees = self.full or self.explained is not None
@@ -103,7 +102,7 @@ class Sentences:
 
     def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
         """Lines of a text, which are `cut` to the width of a terminal."""
-        from thinstack.integrations.show.terminal_text import brief
+        from thinstack.integrations.show.terminal import brief
 
         yield brief(pen, result, cut=cut)
 
@@ -184,14 +183,14 @@ class Aspects(Sentences):
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
         """A text with its aspects."""
-        from thinstack.integrations.show.terminal_text import AspectsAnswer
+        from thinstack.integrations.show.terminal import AspectsAnswer
 
         if result.sentences:
             yield AspectsAnswer(result, self.of(result))
 
     def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
         """A line for each aspect."""
-        from thinstack.integrations.show.terminal_text import brief_aspect
+        from thinstack.integrations.show.terminal import brief_aspect
 
         start = f"{place:>4}  " if self.numbered else ""
         for aspect in self.of(result):

@@ -27,8 +27,10 @@ _OF_TABLE: Final = ("by", "over", "stars", "dates")
 _STOPPED: Final = "stopped; nothing is written: run the same command again"
 
 
+@options.grouped
 def report(
     context: typer.Context,
+    *,
     table: Annotated[
         Path,
         typer.Argument(
@@ -41,9 +43,7 @@ def report(
         Path,
         typer.Option(help="The file for the report: .html, .json or .csv.", show_default=False),
     ],
-    text: Annotated[
-        str | None, typer.Option("--text", help="The column of the texts.  [default: text]")
-    ] = None,
+    column: options.TextColumn,
     by: Annotated[
         str | None, typer.Option(help="A column whose values are compared, such as store.")
     ] = None,
@@ -82,11 +82,6 @@ def report(
     format: Annotated[
         Format | None, typer.Option(help="The format.  [default: by the ending of --out]")
     ] = None,
-    separator: options.SeparatorOption = None,
-    header: options.HeaderOption = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding of the table.  [default: utf-8]")
-    ] = None,
     texts: Annotated[
         Path | None,
         typer.Option(
@@ -94,9 +89,7 @@ def report(
             "--over."
         ),
     ] = None,
-    device: options.DeviceOption = "cpu",
-    isolated: options.IsolatedOption = None,
-    threads: options.ThreadsOption = None,
+    running: options.Running,
 ) -> None:
     """Report what the texts of a table say, about what, and when.
 

@@ -27,8 +27,10 @@ _MOST_GROUPS: Final = 12  # that are printed; JSON has all that are told apart
 _COLUMNS: Final = ("phrase", "similarity", "polarity", "count", "row")
 
 
+@options.grouped
 def search(
     context: typer.Context,
+    *,
     table: Annotated[
         Path,
         typer.Argument(
@@ -37,9 +39,7 @@ def search(
         ),
     ],
     query: Annotated[str, typer.Argument(help='What to look for, such as "slow service".')],
-    text: Annotated[
-        str | None, typer.Option("--text", help="Text column.  [default: text]")
-    ] = None,
+    column: options.TextColumn,
     side: Annotated[
         Literal["negative", "positive"] | None,
         typer.Option(help="Find only negative or only positive phrases."),
@@ -63,14 +63,7 @@ def search(
             help="Save the index in this file, and reuse it until the table or the model changes."
         ),
     ] = None,
-    separator: options.SeparatorOption = None,
-    header: options.HeaderOption = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding of the table.  [default: utf-8]")
-    ] = None,
-    device: options.DeviceOption = "cpu",
-    isolated: options.IsolatedOption = None,
-    threads: options.ThreadsOption = None,
+    running: options.Running,
 ) -> None:
     """Find the phrases in a table that mean the same as a query.
 

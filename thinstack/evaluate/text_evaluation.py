@@ -3,7 +3,6 @@ finds which class of the model each label of the table means."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.config import TreeSource
 from thinstack.core.scale import NO_TERM, Scale, are_numbers, ordered
+from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import meaning
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import Classes, TableRow
@@ -45,13 +45,10 @@ class Wrong(NamedTuple):
 
 def evaluate_table(
     predictor: Predictor,
-    path: str | Path,
+    table: Table,
     *,
     text: str = "text",
     label: str = "label",
-    encoding: str = "utf-8",
-    separator: str | None = None,
-    header: bool | None = None,
     source: TreeSource = "auto",
     relabel: Mapping[str, str] | None = None,
     notes: list[str] | None = None,
@@ -59,7 +56,7 @@ def evaluate_table(
     wrong: list[Wrong] | None = None,
 ) -> tuple[Figures, NDArray[np.int64]]:
     """The figures of `text_figures` over the columns `text` and `label` of a table, and its
-    confusion matrix (C, C). `encoding`, `separator` and `header` are as in `Table`.
+    confusion matrix (C, C).
 
     A text is read as a user's text. Its label must mean one of the model's classes (`gold_labels`,
     which also says what `relabel` is). If the predictor shows fewer classes (`View`), labels are
@@ -71,8 +68,7 @@ def evaluate_table(
     Raises DataError, with file and line, for a row that cannot be used or a label that means no
     class, and InputError for a `relabel` that does not fit.
     """
-    renamed = relabel or {}
-    table = Table(path, encoding=encoding, separator=separator, header=header)
+    renamed, path = relabel or {}, table.path
     meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
 
     rows = list(table.rows([text, label], classes=meant, skipped=skipped))
@@ -111,7 +107,7 @@ def _deciding(result: Result, label: str) -> Iterator[str]:
 
 
 def text_scores(
-    predictor: Predictor, texts: Iterable[str], *, source: TreeSource, where: str | Path
+    predictor: Predictor, texts: Iterable[str], *, source: TreeSource, where: FilePath
 ) -> NDArray[np.floating]:
     """The scores (T, C) of texts, as `Result.scores`. Messages start with `where`.
     Raises DataError for a text without words."""
@@ -145,7 +141,7 @@ def gold_labels(
     column: str,
     predictor: Predictor,
     relabel: Mapping[str, str],
-    path: str | Path,
+    path: FilePath,
 ) -> GoldLabels:
     """The meaning of all labels in a `column`.
 
@@ -245,7 +241,7 @@ def _notes(classes: Mapping[str, int], predictor: Predictor) -> Iterable[str]:
             yield "the labels are of two classes, and the model has more: --classes 2 compares two"
 
 
-def _check_relabel(relabel: Mapping[str, str], first: Mapping[str, int], path: str | Path) -> None:
+def _check_relabel(relabel: Mapping[str, str], first: Mapping[str, int], path: FilePath) -> None:
     there = {meaning(name) for name in first}
     if absent := [name for name in relabel if meaning(name) not in there]:
         raise InputError(
@@ -267,7 +263,7 @@ def _unknown(
     first: Mapping[str, int],
     column: str,
     predictor: Predictor,
-    path: str | Path,
+    path: FilePath,
 ) -> DataError:
     expected = f"one of the model's labels ({', '.join(predictor.labels)})"
     scale, advice = Scale.of(predictor.labels), "say which class each of them means"
