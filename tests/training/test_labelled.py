@@ -9,7 +9,7 @@ from thinstack.core.transitions import left
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import TreeError
-from thinstack.training.examples.labelled import labelled_chains, labelled_tree
+from thinstack.training.examples.labelled import labelled_chains, labelled_pair, labelled_tree
 
 #        is
 #     /      \
@@ -91,6 +91,20 @@ def test_a_sentence_without_a_class_is_there_all_the_same(reads):
     assert given.forest.lengths.tolist() == [3]
     assert set(given.targets.tolist()) == {-1}
     assert (given.whole, given.words[-1], given.depths[-1]) == (len(given.targets) - 1, 3, 2)
+
+
+def test_a_pair_is_two_trees_and_one_target():
+    pair = PARSED, Tree.from_parents([1, -1], ["not", "dull"], ["neg", "root"])
+    given = labelled_pair(pair, 3.6, WORDS, config("dependency", relations=["neg"]))
+    assert given.forest.token_ids.tolist() == [1, 3, 4, 5, 6, 7, 6]
+    assert filled(given) == {
+        "parents": [1, 2, -1, 4, 2, 6, -1],
+        "slots": [0, 0, 0, 0, 1, 0, 0],
+        "kinds": [1, 1, 1, 1, 1, 2, 1],
+        "lengths": [5, 2],
+    }
+    assert lists(given) == [[np.float32(3.6)], 0, [3.5], [1.5]]
+    assert given.targets.dtype == np.float32
 
 
 def test_over_another_tree_shared_phrases_keep_label_and_depth():

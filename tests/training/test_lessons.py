@@ -19,7 +19,7 @@ from thinstack.data.trees.subtrees import LabelledTree, subtree
 from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import PluginManager
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.lesson import Lesson, Treebank
+from thinstack.training.lesson import Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
 from thinstack.training.lessons.texts import read_plain_texts
@@ -212,19 +212,6 @@ def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
     (weights, history), again = (run(recipe, data, tmp_path / name) for name in "ab")
     assert same((weights, history), again)
     assert not same((weights, history), run(tiny_recipe.recipe(epochs=2), data, tmp_path / "c"))
-
-
-def test_a_lesson_of_ones_own_says_in_few_words_whether_parsers_learn_from_it():
-    class Own(Lesson):
-        name = "own.v1"
-        summary = "nothing"
-        parsed = True
-
-        def trees(self, treebank, draw):
-            return []
-
-    asked = [Own(), Own(for_parser=False), Exchanged(), Exchanged(for_parser=True)]
-    assert [each.teaches_parser for each in asked] == [True, False, False, True]
 
 
 def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path):

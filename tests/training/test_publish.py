@@ -25,7 +25,6 @@ from thinstack.evaluate.suite_evaluation import evaluate_suite
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.training import run_recipe
 from thinstack.training.publish import assembly
-from thinstack.training.publish import assembly as publish
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
 
@@ -179,14 +178,14 @@ def test_a_model_that_cannot_be_scripted_keeps_its_bundle(words, tmp_path, monke
         raise ExportError("Magic cannot be scripted: na\u00efve [red] :bug:")
 
     written = []
-    write = publish.write_bundle
+    write = assembly.write_bundle
 
     def watch(path, files, **described):
         written.append((Path(path), set(files)))
         return write(path, files, **described)
 
     monkeypatch.setattr(assembly, "export_torchscript", refuse)
-    monkeypatch.setattr(publish, "write_bundle", watch)
+    monkeypatch.setattr(assembly, "write_bundle", watch)
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     again(words, tmp_path, Console(file=output, width=200))
     printed = output.buffer.getvalue().decode("ascii")

@@ -21,6 +21,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
+from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
@@ -283,6 +284,15 @@ def test_a_parser_learns_from_the_treebank_alone(texts, kind):
     assert expected[1] > 0
     batch = minibatch(mixed[:4], ["gold"] * 4, model.oracle)
     assert not (batch.right >= 0).any()
+
+
+def test_the_parser_alone_is_not_taught(texts):
+    recipe, datasets = taught(texts, model={"parser": PARSER}, sources=("self",), parser_epochs=1)
+    totals = []
+    fit_parser(
+        fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *c: totals.append(c[2])
+    )
+    assert set(totals) == {12}
 
 
 # -- what is said of it

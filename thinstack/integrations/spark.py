@@ -115,7 +115,7 @@ def scorer(
     """
     bundle = open_bundle(model)
     views = {"classes": classes, "abstain": abstain, "max_words": max_words}
-    settings = {**views, "aggregation": aggregation, "isolated": isolated}
+    settings: dict[str, Any] = {**views, "aggregation": aggregation, "isolated": isolated}
     loaded = Predictor(bundle, threads=1, **settings)
     TextScorer(loaded, output, source)
     files = None if is_installed(model) else _broadcast(bundle, spark)

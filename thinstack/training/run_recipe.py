@@ -27,7 +27,6 @@ from thinstack.bundle.writing import check_replaceable
 from thinstack.data.files.outputs import check_apart, check_output
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
-from thinstack.evaluate.figures import shown
 from thinstack.integrations.show.outline import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
@@ -37,7 +36,6 @@ from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.publish.reports import show_test
 from thinstack.training.recipe import Recipe
-from thinstack.training.task import Task
 from thinstack.training.tasks._table import SKIPPED_FILE
 
 RECIPE_FILE = "recipe.json"
@@ -198,38 +196,21 @@ def _progress(console: Console, *columns: ProgressColumn) -> Progress:
     return Progress(text, bar, *columns, console=console, transient=True)
 
 
-def best_so_far(task: Task, records: Sequence[dict[str, Any]]) -> str:
-    """What a progress bar says of the best epoch, by the figures that choose it or that are only
-    traced; "" before there are any."""
-    measured = [
-        (parts, record["epoch"])
-        for record in records
-        if (parts := record["watched"] or record.get("traced"))
-    ]
-    if not measured:
-        return ""
-    parts, epoch = max(measured, key=lambda one: sum(map(task.selection, one[0].values())))
-    name = task.watched[0]
-    figure = shown(name, next(iter(parts.values()))[name])
-    return f", best {task.figures[name]} {figure} ({epoch})"
-
-
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
     """Train a seed, with a bar over all its epochs."""
-    task, labels, records = recipe.task, recipe.model.shown_labels, list[dict[str, Any]]()
+    task, labels = recipe.task, recipe.model.shown_labels
     epochs = recipe.training.epochs + recipe.training.parser_epochs
     left = (TaskProgressColumn(), TextColumn("time left"), TimeRemainingColumn(compact=True))
     with _progress(console, *left) as progress:
         bar = progress.add_task(f"seed {seed}", total=epochs)
 
         def on_batch(epoch: int, done: int, total: int) -> None:
-            doing = f"seed {seed}, epoch {epoch} of {epochs}{best_so_far(task, records)}"
+            doing = f"seed {seed}, epoch {epoch} of {epochs}"
             progress.update(bar, completed=epoch - 1 + done / total, description=doing)
 
         def on_epoch(record: dict[str, Any]) -> None:
-            records.append(record)
             parts = record["watched"] or record.get("traced", {})
             measured = "; ".join(
                 f"{source if len(parts) > 1 else ''} {task.line(figures, labels)}".strip()
