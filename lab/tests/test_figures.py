@@ -173,7 +173,7 @@ def test_the_correlations_of_polarity():
     beside = (ROOT / "lab" / "results" / "beside.md").read_text(encoding="utf-8")
     rated = rows(beside[beside.index("\n## Rated product sentences") :])
     page = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
-    shown = re.search(r"r = ([\d.]+),.*?by ([\d.]+),.*?by ([\d.]+) ", page, re.DOTALL)
+    shown = re.search(r"r =\s([\d.]+),.*?by ([\d.]+),.*?by ([\d.]+) ", page, re.DOTALL)
     for text, model in zip(
         shown.groups(), ("`sentiment`", "`sentiment-context`", "VADER"), strict=True
     ):
