@@ -89,7 +89,7 @@ def test_a_model_that_answers_otherwise_is_wrong(cli, golden):
     prediction = found(answer)["prediction"]
     assert (answer.code, prediction["status"]) == (1, "wrong")
     assert prediction["details"]["largest"] == pytest.approx(2e-4, rel=0.01)
-    assert "the answers are wrong" in prediction["found"]
+    assert "the scores are wrong" in prediction["found"]
 
 
 @pytest.mark.parametrize(

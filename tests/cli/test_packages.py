@@ -68,7 +68,7 @@ def test_an_extra_that_is_missing_is_told_with_its_command(install):
     install("numpyish", "onnxruntime", "arrowish", numpyish="2", onnxruntime="2", arrowish="20")
     spark = checks()["spark"]
     assert (spark.status, spark.needed) == ("missing", False)
-    assert spark.found == "DataFrames of Spark: sparkly is not installed"
+    assert spark.found == "Spark DataFrames: sparkly is not installed"
     assert spark.mend == 'pip install "sparkly[sql]>=4.0"'
     assert checks()["export"].mend == 'pip install "scikit-learn>=1.4"'
 

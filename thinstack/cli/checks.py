@@ -34,14 +34,14 @@ from thinstack.runtime.session import available_providers
 DISTRIBUTION: Final = "thinstack"
 EXTRAS: Final = {
     "webgpu": "models on any GPU",
-    "spacy": "components of spaCy pipelines",
-    "data": "parquet files and Arrow batches",
-    "spark": "DataFrames of Spark",
-    "sklearn": "pipelines of scikit-learn",
-    "trees": "trees of NLTK",
+    "spacy": "components for spaCy pipelines",
+    "data": "Parquet files and Arrow batches",
+    "spark": "Spark DataFrames",
+    "sklearn": "scikit-learn pipelines",
+    "trees": "NLTK trees",
     "export": "training and export",
-    "transformers": "encoders of words in context",
-    "hub": "models of the Hugging Face hub",
+    "transformers": "pretrained encoders",
+    "hub": "models on the Hugging Face hub",
     "index": "search in millions of phrases",
 }
 """The extras for those who use thinstack, and what each is for; those for its developers are not
@@ -179,7 +179,7 @@ def _runtime() -> Check:
     names = [name for name in RUNTIMES if _version(name) is not None]
     if len(names) > 1:
         mend = f"pip uninstall -y {' '.join(RUNTIMES)}; pip install onnxruntime-gpu"
-        problem = f"{' and '.join(RUNTIMES)} are both installed, and write the same files"
+        problem = f"{' and '.join(RUNTIMES)} are both installed and overwrite each other"
         return Check("runtime", "wrong", problem, mend, needed=True)
     name = names[0] if names else "onnxruntime"
     installed = _version(DISTRIBUTION) is not None
@@ -244,7 +244,7 @@ def _model(name: str, bundle: Bundle) -> Check:
 def _answers(bundle: Bundle, mend: str, isolated: bool | None) -> Iterator[Check]:
     """Whether the model answers as it should, on each device that a provider is installed for."""
     if CASES_FILE not in bundle.manifest.files:
-        detail = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
+        detail = f"the bundle has no {CASES_FILE}, so its scores cannot be checked"
         yield Check("prediction", "missing", detail)
         return
     providers = available_providers()
@@ -270,4 +270,4 @@ def _prediction(
     details = agreement._asdict()
     if agreement.holds:
         return Check(name, "ok", detail, details=details)
-    return Check(name, "wrong", f"{detail}: the answers are wrong", mend, details=details)
+    return Check(name, "wrong", f"{detail}: the scores are wrong", mend, details=details)

@@ -38,7 +38,7 @@ class MeanBeside(Cell):
     """
 
     name = "mean_beside.v1"
-    summary = "another cell, with the mean of a phrase's words beside its output"
+    summary = "another cell, plus the mean of a phrase's words"
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ class Vector(TaskHead):
     """
 
     name = "vector.v1"
-    summary = "a vector of length 1 of every node, for similarity and search"
+    summary = "a unit vector for every node, for similarity and search"
     gives: ClassVar[Literal["scores", "vectors"]] = "vectors"
 
     def __init__(

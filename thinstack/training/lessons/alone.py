@@ -20,7 +20,7 @@ class Alone(Lesson):
     encoder learns them as wholes."""
 
     name: ClassVar[str] = "alone.v1"
-    summary: ClassVar[str] = "phrases that are read outside of their sentences"
+    summary: ClassVar[str] = "phrases read as separate sentences"
     anew: ClassVar[bool] = True
     parsed: ClassVar[bool] = True
 

@@ -23,7 +23,7 @@ class Spans(Texts):
     to column `end` of its text."""
 
     name: ClassVar[str] = "spans.v1"
-    summary: ClassVar[str] = "classes of phrases, which a table names by their characters"
+    summary: ClassVar[str] = "classes of phrases, given by their characters in a table"
     defaults: ClassVar = Texts.defaults._replace(
         head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}}
     )

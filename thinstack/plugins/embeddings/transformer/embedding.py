@@ -90,7 +90,7 @@ class TransformerEmbedding(Embedding):
     """
 
     name = "transformer.v1"
-    summary = "the mean of a word's pieces in their context, by a BERT or MPNet"
+    summary = "mean of a word's pieces in context, by BERT or MPNet"
     vocabulary = "wordpieces"
     onnx = "thinstack.plugins.embeddings.transformer.onnx"
     pretrained = "thinstack.plugins.embeddings.transformer.pretrained"

@@ -50,7 +50,7 @@ class Aspects(TextTask):
     start, end and label brings a text that may have no term."""
 
     name: ClassVar[str] = "aspects.v1"
-    summary: ClassVar[str] = "terms of texts, and what is said of each"
+    summary: ClassVar[str] = "terms in texts, and the opinion about each"
     heads: ClassVar = ("nodes",)
     figures: ClassVar = NAMES
     watched: ClassVar = ("polarity_accuracy", "aspect_f1")

@@ -61,7 +61,7 @@ class VectorsOfPhrases(Task):
     """
 
     name: ClassVar[str] = "vectors.v1"
-    summary: ClassVar[str] = "the vectors of phrases, as a sentence encoder gives them"
+    summary: ClassVar[str] = "vectors of phrases, distilled from a sentence encoder"
     heads: ClassVar = ("nodes",)
     items: ClassVar[str] = "texts"
     figures: ClassVar = {
