@@ -19,8 +19,9 @@ import thinstack
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
 from thinstack.integrations.report import plan, run
 from thinstack.integrations.report.plan import MOST_GROUPS
+from thinstack.integrations.report.reading import Reader
 from thinstack.integrations.report.rows import Fault, ReportOptions, TextRow
-from thinstack.integrations.report.run import Reader, run_report
+from thinstack.integrations.report.run import run_report
 from thinstack.integrations.report.scored import AspectRow, ScoredFolder
 
 ROWS = [

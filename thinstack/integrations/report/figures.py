@@ -108,10 +108,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         figures = any(isinstance(part, Figures) for part in value.values())
         return named(value) if figures else {name: plain(part) for name, part in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: plain(part) for name, part in value._asdict().items()}
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        fields_of = getattr(value, "_fields", None) or [field.name for field in fields(value)]
+        data: dict[str, Any] = {}
+        for name in fields_of:
+            part = plain(getattr(value, name))
+            data |= part if name == "figures" else {name: part}
+        return data
     return [plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 

@@ -71,8 +71,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
         head = {"kind": "report", "schema_version": SCHEMA, "in_short": [*self.in_short]}
-        data = head | plain(self) | {"level": LEVEL, "false_discovery_rate": FALSE}
-        return data | data.pop("figures")
+        return head | plain(self) | {"level": LEVEL, "false_discovery_rate": FALSE}
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""

@@ -25,36 +25,11 @@ _EMPTY: Final = _DENIED | {"too"}
 _IS_NOT: Final = re.compile(r"\b(?:is|are|was|were) ?n't\b")
 
 _NO_TOPICS: Final = frozenset(
-    [
-        "bit",
-        "buy",
-        "buying",
-        "get",
-        "getting",
-        "go",
-        "going",
-        "kind",
-        "like",
-        "lot",
-        "love",
-        "make",
-        "need",
-        "one",
-        "purchase",
-        "purchased",
-        "stuff",
-        "thing",
-        "try",
-        "trying",
-        "use",
-        "used",
-        "using",
-        "want",
-        "way",
-        "work",
-        "worked",
-        "working",
-    ]
+    (
+        *("bit", "buy", "buying", "get", "getting", "go", "going", "kind", "like", "lot", "love"),
+        *("make", "need", "one", "purchase", "purchased", "stuff", "thing", "try", "trying", "use"),
+        *("used", "using", "want", "way", "work", "worked", "working"),
+    )
 )
 """Terms of one word that models find and that are no topics."""
 
