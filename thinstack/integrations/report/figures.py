@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from thinstack.integrations.report.calendar import Unit
-from thinstack.integrations.report.findings import Difference
+from thinstack.integrations.report.findings import Change, Difference
 from thinstack.integrations.report.rows import Kind
 from thinstack.integrations.report.statistics import Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Quote, Tally
@@ -28,19 +28,17 @@ class Unread(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The texts by the values of a column.
+    """How the groups of a column differ.
 
     Attributes:
         column: its name.
-        groups: those of the most rows, at most 50.
-        others: how many more there are, which are not told apart.
+        others: how many groups there are beside those of the most rows, which are told apart.
         others_uncounted: whether there are still more, too many to count.
         tests: how many pairs of shares were compared first.
         differences: those beyond chance, the surest first.
     """
 
     column: str
-    groups: Mapping[str, Figures]
     others: int
     others_uncounted: bool
     tests: int
@@ -48,12 +46,12 @@ class Comparison(NamedTuple):
 
 
 class Course(NamedTuple):
-    """The texts over time: the column of the dates, the unit, and the figures by the first day of
-    each period in order, also of those without texts."""
+    """The column of dates, how long the periods are, and the surest change, if one is more than
+    chance."""
 
     column: str
     unit: Unit
-    periods: Mapping[date, Figures]
+    change: Change | None
 
 
 class Trust(NamedTuple):

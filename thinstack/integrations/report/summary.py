@@ -23,20 +23,18 @@ def report_of(
     aspects = [_in_order(tally, plan) for tally in tallies if tally.figures.texts >= least]
     if options.about:
         aspects.sort(key=lambda tally: options.about.index(tally.term))
-    comparison, course, change = None, None, None
+    comparison = course = None
     if options.by is not None:
-        groups: dict[str | None, Parts] = {None: whole.groups}
-        groups |= {tally.term: tally.groups for tally in aspects}
-        others = plan.others, plan.uncounted
+        parts: dict[str | None, Parts] = {None: whole.groups}
+        parts |= {tally.term: tally.groups for tally in aspects}
         name = column_name(options.by)
-        comparison = Comparison(name, whole.groups, *others, *differences(groups))
+        comparison = Comparison(name, plan.others, plan.uncounted, *differences(parts))
     if options.over is not None and plan.calendar is not None:
-        periods = {
-            start: whole.periods.get(start) or Figures() for start in plan.calendar.periods()
-        }
-        course = Course(column_name(options.over), plan.calendar.unit, periods)
+        starts = plan.calendar.periods()
+        whole.periods = {start: whole.periods.get(start) or Figures() for start in starts}
         causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
-        change = change_of([*periods], periods, collector.courses, causes)
+        change = change_of(starts, whole.periods, collector.courses, causes)
+        course = Course(column_name(options.over), plan.calendar.unit, change)
     stars = collector.low, collector.high, collector.middle
     return Report(
         source=options.source,
@@ -44,9 +42,8 @@ def report_of(
         finder=options.finder,
         about=options.about,
         rows=plan.rows,
-        figures=whole.figures,
+        whole=whole,
         trust=Trust(*(suite or (None, 0)), *stars) if options.model else None,
-        change=change,
         aspects=tuple(aspects),
         rare=len(tallies) - len(aspects),
         left_out=dict(collector.left_out.most_common()),
