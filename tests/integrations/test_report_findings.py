@@ -65,7 +65,7 @@ def test_a_bad_shop_is_one_finding():
     assert difference.also == ("parcel",)
     assert {*difference.others} == {"York", "Bath", "Hull"}
     assert summary.change is None
-    assert [line for line in summary.in_short if "York" in line] == [summary.in_short[0]]
+    assert [line for line in summary.in_short if "York" in line] == [summary.in_short[1]]
 
 
 def test_two_shops_that_differ_are_two_findings():
@@ -83,3 +83,7 @@ def test_chance_is_no_finding():
     tables = [planted(lambda store, month: 0.15, seed) for seed in range(20)]
     assert sum(table.change is not None for table in tables) < 4
     assert sum(bool(table.by.differences) for table in tables) < 4
+    assert tables[0].in_short == (
+        "Nothing changes over time by more than chance.",
+        "No difference by store is more than chance.",
+    )

@@ -35,7 +35,7 @@ class Report:
         trust: how far their sides can be trusted; None over rows that were scored before.
         aspects: the terms, those of most texts first.
         rare: how many more terms there are, in fewer than `min_mentions` texts.
-        left_out: terms that are no topics, such as "use", and how many texts have them.
+        left_out: terms that are no topics, such as "use", and how often they are mentioned.
         without: texts that speak of no term.
         missed: how many texts more than counted a term may have, where there were very many.
         min_mentions: texts that speak of an aspect that is shown, at least.

@@ -30,6 +30,10 @@ def in_short(report: "Report") -> Iterator[str]:
     change, by = report.change, report.by
     if change is not None and report.over is not None:
         yield f"{change_sentence(change, report.over.unit)}."
+    elif report.over is not None:
+        yield "Nothing changes over time by more than chance."
+    if by and not by.differences:
+        yield f"No difference by {escaped(by.column)} is more than chance."
     for difference in (by.differences if by else ())[:_IN_SHORT]:
         if not (change and change.group and change.alone and difference.group == change.group[0]):
             yield f"{difference_sentence(difference)}."
@@ -66,9 +70,8 @@ def difference_sentence(difference: Difference) -> str:
     """Which group differs from which, in what, and how surely."""
     term, side, (here, there) = difference.term, difference.side, difference[4:6]
     others = difference.others
-    elsewhere = both_ends(others[0]) if len(others) == 1 else "elsewhere"
-    if 1 < len(others) <= _IN_SHORT:
-        elsewhere = f"in {enumerated(list(map(both_ends, others)))}"
+    elsewhere = f"in {enumerated(list(map(both_ends, others)))}"
+    elsewhere = elsewhere if len(others) <= _IN_SHORT else "elsewhere"
     what = "" if term is None else f"On {asked_name(term)}, "
     text = f"{what}{both_ends(difference.group)} is {'better' if difference.better else 'worse'}: "
     text += f"{share(here, side)} {side} (of {here.texts:,}), "

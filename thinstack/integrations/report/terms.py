@@ -49,9 +49,9 @@ def normalised(term: str) -> str:
     return " ".join(words)
 
 
-def is_no_topic(key: str) -> bool:
-    """Whether a term is a word of everything, such as "use"."""
-    return not _NO_TOPICS.isdisjoint([key, *singulars(key)])
+def no_topic(key: str) -> str:
+    """The word of everything that a term is, such as "use" for "uses"; "" for a topic."""
+    return next((form for form in (key, *singulars(key)) if form in _NO_TOPICS), "")
 
 
 def singular(term: str, terms: Container[str]) -> str:
