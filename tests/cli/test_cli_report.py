@@ -37,6 +37,11 @@ COLUMNS = ["review", "store", "day"]
 AS_A_TABLE = ("--text", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
 
 
+@pytest.fixture(autouse=True)
+def only_models_of_the_tests(monkeypatch):
+    monkeypatch.setattr(run, "is_installed", lambda name: False)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path
@@ -586,7 +591,7 @@ def test_whole_texts_are_read_by_one_model_whatever_is_installed(
     report, model, folder, table, monkeypatch, installed
 ):
     monkeypatch.setattr(run, "_FINDS_TERMS", str(folder))
-    monkeypatch.setattr(run, "is_installed", lambda name: installed)
+    monkeypatch.setattr(run, "is_installed", lambda name: installed and name == str(folder))
     frame = pd.DataFrame(ROWS, columns=COLUMNS)
     result = thinstack.report(frame, "review", min_mentions=1)
     texts = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
@@ -598,6 +603,15 @@ def test_whole_texts_are_read_by_one_model_whatever_is_installed(
     assert ("install the model aspects" in result.html()) != installed
     named = thinstack.report(frame, "review", about=["battery"])
     assert (named.model, named.finder) == ("sentiment", "sentiment")
+
+
+def test_themes_are_looked_for_if_their_model_is_there_or_asked_for(monkeypatch, model):
+    assert run.themes_model(None, lambda name: model) is None
+    monkeypatch.setattr(run, "is_installed", lambda name: name == "vectors")
+    assert run.themes_model(False, lambda name: model) is None
+    for asked in (None, True, "other", model):
+        with pytest.raises(InputError, match="gives no vectors"):
+            run.themes_model(asked, lambda name: model)
 
 
 def test_stars_say_how_far_the_model_is_trusted(report, table):

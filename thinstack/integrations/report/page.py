@@ -44,6 +44,8 @@ WIDTH: Final = 1000  # units that a picture of periods is wide
 
 def page(report: Report) -> str:
     """The page of a report."""
+    from thinstack.integrations.themes.page import section  # whose page has the style of this one
+
     script = _file("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
@@ -51,6 +53,7 @@ def page(report: Report) -> str:
         .get_template("page.html")
         .render(
             report=report,
+            themes=section(report.themes) if report.themes else "",
             aspects=report.aspects if report.about else report.aspects[:MOST_SHOWN],
             groups=[*report.whole.groups.items()][:MOST_GROUPS],
             periods=[*report.whole.periods.items()],
@@ -89,7 +92,7 @@ def templates() -> Environment:
     )
     templates.globals |= {function.__name__: function for function in functions}
     templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}
-    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES}
+    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES, "MOST_GROUPS": MOST_GROUPS}
     return templates
 
 

@@ -6,13 +6,16 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.integrations.report.figures import Comparison, Course, Trust, Unread, plain
 from thinstack.integrations.report.findings import Change
 from thinstack.integrations.report.sentences import in_short
 from thinstack.integrations.report.statistics import FALSE, LEVEL
 from thinstack.integrations.report.tally import SIDES, Figures, Tally
+
+if TYPE_CHECKING:
+    from thinstack.integrations.themes.themes import Themes
 
 SCHEMA: Final = 1
 
@@ -42,6 +45,7 @@ class Report:
         by: how the values of a column differ, if one was named.
         over: how the texts change over time, if a column of dates was named.
         unread: what could not be read.
+        themes: what people complain about and praise, if themes were looked for.
     """
 
     source: str
@@ -60,6 +64,7 @@ class Report:
     by: Comparison | None
     over: Course | None
     unread: tuple[Unread, ...]
+    themes: "Themes | None" = None
 
     @property
     def figures(self) -> Figures:
@@ -79,7 +84,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
         head = {"kind": "report", "schema_version": SCHEMA, "in_short": [*self.in_short]}
-        data = plain(self)
+        data = plain(self) | {"themes": self.themes and self.themes.to_dict()}
         whole = {name: part for name, part in data.pop("whole").items() if name in _OF_WHOLE}
         return head | data | whole | {"level": LEVEL, "false_discovery_rate": FALSE}
 

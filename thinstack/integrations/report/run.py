@@ -13,10 +13,14 @@ from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import checked_terms, opened_frame
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again
-from thinstack.integrations.report.reading import Reader, nothing_read
+from thinstack.integrations.report.reading import Reader, model_name, nothing_read
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import ReportOptions, Source, frame_rows
 from thinstack.integrations.report.summary import report_of
+from thinstack.integrations.report.tally import QUOTES
+from thinstack.integrations.themes.matching import NAMED
+from thinstack.integrations.themes.options import theme_options
+from thinstack.integrations.themes.run import check_model, run_themes
 from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 
@@ -27,14 +31,23 @@ Tell = Callable[[Progress], None]
 
 _READS: Final = "sentiment"
 _FINDS_TERMS: Final = "aspects"
+_FINDS_THEMES: Final = "vectors"
+MOST_THEMES: Final = 6
+"""Themes of each side that are shown."""
+
 _TOLD: Final = 256  # rows after which the progress is told
 
 
 def run_report(
-    source: Source, readers: Sequence[Reader], options: ReportOptions, tell: Tell = lambda _: None
+    source: Source,
+    readers: Sequence[Reader],
+    options: ReportOptions,
+    tell: Tell = lambda _: None,
+    themes: Predictor | None = None,
 ) -> Report:
     """The report of a table, whose rows `source` gives twice. `readers`: what reads its texts, one
-    after another; none for rows that were scored before. `tell` is told the progress.
+    after another; none for rows that were scored before. `tell` is told the progress. `themes`: a
+    model that finds themes, for a report that has them.
 
     Raises InputError for a table without rows, groups or dates (`plan_of`), and for one without any
     text that can be read. Warns of terms that no text mentions.
@@ -57,7 +70,13 @@ def run_report(
     if not collector.all.figures.texts:
         raise InputError(nothing_read(collector.unread(), plan.rows))
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
-    return report_of(options, plan, collector, readers[0].suite if readers else None)
+    topics = None
+    if themes is not None:
+        chosen = theme_options(None, (), "both", MOST_THEMES, QUOTES, NAMED)
+        columns = options._replace(model=model_name(themes))
+        topics, _ = run_themes(source, themes, columns, chosen, tell)
+    suite = readers[0].suite if readers else None
+    return report_of(options, plan, collector, suite, topics)
 
 
 def report(
@@ -69,6 +88,7 @@ def report(
     stars: Any = None,
     about: Sequence[str] = (),
     model: Predictor | str | Path | None = None,
+    themes: Predictor | str | Path | bool | None = None,
     min_mentions: int = 5,
     dates: str | None = None,
 ) -> Report:
@@ -81,7 +101,9 @@ def report(
     default year first, or with the name of the month. `about`: the terms to report on, as
     `Result.about` takes them; by default those that the model "aspects" finds in `min_mentions`
     texts or more, if it is installed. `model`: a loaded model, or what `thinstack.load` takes; by
-    default "sentiment". It judges the terms of `about` too, and finds terms if it can.
+    default "sentiment". It judges the terms of `about` too, and finds terms if it can. `themes`:
+    whether to find themes, what people complain about, or by which model; by default by "vectors"
+    if it is installed.
 
     A notebook shows the report. `report.html()` is the same page for a file; `to_dict()`,
     `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame. A term of
@@ -103,7 +125,21 @@ def report(
 
     readers = readers_of(model, terms, load)
     options = ReportOptions("a frame", "", text, by, over, dates, terms, min_mentions, stars)
-    return run_report(lambda: frame_rows(eager, options), readers, options)
+    finds = themes_model(themes, load)
+    return run_report(lambda: frame_rows(eager, options), readers, options, themes=finds)
+
+
+def themes_model(
+    themes: Predictor | str | Path | bool | None, load: Callable[[str | Path], Predictor]
+) -> Predictor | None:
+    """The model that finds themes, None for a report without: by default "vectors", if it is
+    installed. Raises InputError for a model that cannot find any."""
+    if themes is False or (themes is None and not is_installed(_FINDS_THEMES)):
+        return None
+    if not isinstance(themes, Predictor):
+        themes = load(_FINDS_THEMES if themes in (True, None) else str(themes))
+    check_model(themes)
+    return themes
 
 
 def readers_of(

@@ -1,5 +1,7 @@
 """Sums up what was collected: aspects in order, and what differs and changes."""
 
+from typing import TYPE_CHECKING
+
 from thinstack.errors import StoppedError
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.figures import Comparison, Course, Trust
@@ -7,12 +9,20 @@ from thinstack.integrations.report.findings import Parts, change_of, differences
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import PARTS, ReportOptions, column_name
+from thinstack.integrations.report.sentences import counts_of
 from thinstack.integrations.report.tally import Figures, Tally
 from thinstack.integrations.report.terms import asked_name
 
+if TYPE_CHECKING:
+    from thinstack.integrations.themes.themes import Themes
+
 
 def report_of(
-    options: ReportOptions, plan: Plan, collector: Collector, suite: tuple[float, int] | None = None
+    options: ReportOptions,
+    plan: Plan,
+    collector: Collector,
+    suite: tuple[float, int] | None = None,
+    themes: "Themes | None" = None,
 ) -> Report:
     """The report of what was collected, which is used up. `suite`: how many of so many sentences of
     a suite the model has right, in percent."""
@@ -33,6 +43,12 @@ def report_of(
         starts = plan.calendar.periods()
         whole.periods = {start: whole.periods.get(start) or Figures() for start in starts}
         causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
+        if themes:
+            complaints = (theme for theme in themes if theme.side == "negative")
+            causes = {
+                f"the theme “{theme.name}”": counts_of(theme.periods, whole.periods)
+                for theme in complaints
+            }
         change = change_of(starts, whole.periods, collector.courses, causes)
         course = Course(column_name(options.over), plan.calendar.unit, change)
     stars = collector.low, collector.high, collector.middle
@@ -53,6 +69,7 @@ def report_of(
         by=comparison,
         over=course,
         unread=collector.unread(),
+        themes=themes,
     )
 
 
