@@ -1,4 +1,5 @@
-"""The page of a report as readers have it: without scripts, on narrow and wide screens."""
+"""The page of a report as readers have it: without scripts and with its own, on narrow and wide
+screens."""
 
 import os
 import shutil
@@ -15,9 +16,9 @@ LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 2
 
 @pytest.fixture(scope="module")
 def browser(playwright):
-    found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-    yield found
-    found.close()
+    chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,34 @@ def test_it_is_read_without_scripts_and_without_a_network(browser, address, widt
     page.click("text=What could not be read")
     assert page.locator("#unread").is_visible()
     context.close()
+
+
+def test_its_script_sorts_and_filters_and_no_other_runs(browser, address):
+    page, said = browser.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.goto(address)
+    table = page.locator("table.figures").first
+    counts = "rows => rows.map(row => parseInt(row.cells[1].textContent.replace(',', '')))"
+    for turn in (-1, 1):
+        table.get_by_role("button", name="Texts").click()
+        texts = table.locator("tbody tr").evaluate_all(counts)
+        assert texts == sorted(texts, reverse=turn == -1)
+        assert len(texts) > 3
+    first = page.locator("tbody tr:visible").count()
+    page.get_by_role("searchbox").fill("battery")
+    rows_left = page.locator("tbody tr:visible").all_text_contents()
+    assert 0 < len(rows_left) < first
+    assert all("batter" in text for text in rows_left)
+    page.get_by_role("searchbox").fill("")
+    assert page.locator("tbody tr:visible").count() == first
+    page.locator("a[href='#group-1-negative']").click()
+    assert page.locator("#group-1-negative").is_visible()
+    assert said == []
+    page.evaluate("document.body.innerHTML += '<img src=x onerror=alert(1)>'")
+    page.wait_for_timeout(200)
+    assert not any(message == "1" for message in said), "the policy of the page forbids it"
+    page.close()
 
 
 def test_it_can_be_printed(browser, address):

@@ -4,7 +4,7 @@ import pytest
 from bundle.shipped_models import model_of
 
 import thinstack
-from thinstack.integrations.report.run import Reader
+from thinstack.integrations.report.reading import model_name
 
 
 @pytest.fixture(scope="module", params=["aspects", "aspects-small"])
@@ -37,4 +37,4 @@ def test_what_is_asked_about(predictor):
 
 
 def test_a_report_says_which_model_has_read(name, predictor):
-    assert Reader(predictor).name == name
+    assert model_name(predictor) == name

@@ -19,8 +19,9 @@ import thinstack
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
 from thinstack.integrations.report import plan, run
 from thinstack.integrations.report.plan import MOST_GROUPS
+from thinstack.integrations.report.reading import Reader
 from thinstack.integrations.report.rows import Fault, ReportOptions, TextRow
-from thinstack.integrations.report.run import Reader, run_report
+from thinstack.integrations.report.run import run_report
 from thinstack.integrations.report.scored import AspectRow, ScoredFolder
 
 ROWS = [
@@ -34,6 +35,11 @@ ROWS = [
 ]
 COLUMNS = ["review", "store", "day"]
 AS_A_TABLE = ("--text", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
+
+
+@pytest.fixture(autouse=True)
+def only_models_of_the_tests(monkeypatch):
+    monkeypatch.setattr(run, "is_installed", lambda name: False)
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +117,9 @@ def test_from_a_table_to_figures(report, model):
     assert sides_of(data) == counted(model, texts)
     assert data["source"] == "reviews.csv"
     assert data["model"] == "aspects"
-    assert {each["name"]: each["texts"] for each in data["by"]["groups"]} == {
-        "North": 2,
-        "South": 1,
-    }
+    assert {each["name"]: each["texts"] for each in data["groups"]} == {"North": 2, "South": 1}
     assert data["over"]["unit"] == "week"
-    assert sum(each["texts"] for each in data["over"]["periods"]) == 3
+    assert sum(each["texts"] for each in data["periods"]) == 3
     unread = {each["kind"]: each for each in data["unread"]}
     assert {kind: each["rows"] for kind, each in unread.items()} == {
         "empty": 2,
@@ -181,7 +184,7 @@ def test_other_tables_say_the_same(report, table, tmp_path, kind):
         each.pop("source")
         for unread in each["unread"]:
             unread.pop("examples")
-        for aspect in each["aspects"]:
+        for aspect in (each, *each["aspects"]):
             for quote in aspect["quotes"]:
                 quote.pop("place")
     assert other == plain
@@ -194,7 +197,7 @@ def test_a_frame_says_the_same(report, model):
     for each in (frame, pl.DataFrame(ROWS, COLUMNS, orient="row"), pa.Table.from_pandas(frame)):
         data = thinstack.report(each, **options).to_dict()
         assert data["aspects"][0]["quotes"][0]["place"].startswith("row ")
-        for name in ("texts", "rows", "positive", "polarity", "by", "over"):
+        for name in ("texts", "rows", "positive", "polarity", "by", "over", "groups", "periods"):
             assert data[name] == plain[name]
         assert sides_of(data) == sides_of(plain)
         assert [each["rows"] for each in data["unread"]] == [
@@ -237,7 +240,7 @@ def test_scored_rows_are_joined_to_their_texts_and_no_others(report, scored, cli
         answer = cli("report", out, "--texts", table, "--out", tmp_path / "x.html")
         assert (answer.code, "expected the table that was scored" in answer.err) == (2, True)
     frame.assign(store="x").to_csv(table, index=False)
-    assert report("--texts", table, "--by", "store", source=out)["by"]["groups"]
+    assert report("--texts", table, "--by", "store", source=out)["groups"]
 
 
 def test_texts_of_one_id_stay_apart(report, model, scored, tmp_path):
@@ -405,7 +408,7 @@ def test_names_that_look_alike_are_one_group(model):
     names = ["Caf\u00e9", "Cafe\u0301", "CAF\u00c9", " Caf\u00e9\u200b", "Cafe"]
     frame = pd.DataFrame({"text": ["good battery"] * 10, "store": names * 2})
     result = thinstack.report(frame, by="store", model=model, min_mentions=1)
-    assert [(name, figures.texts) for name, figures in result.by.groups.items()] == [
+    assert [(name, figures.texts) for name, figures in result.whole.groups.items()] == [
         *(("Caf\u00e9", 8), ("Cafe", 2))
     ]
     assert [(name, part.texts) for name, part in result.aspects[0].groups.items()] == [
@@ -417,7 +420,7 @@ def test_long_names_are_groups_of_their_own_and_shown_by_both_ends(model):
     names = [f"https://shop.example/{'x' * 100}/{end}" for end in ("one", "two")]
     frame = pd.DataFrame({"text": ["good battery"] * 4, "page": names * 2})
     result = thinstack.report(frame, by="page", model=model, min_mentions=1)
-    assert [(name, figures.texts) for name, figures in result.by.groups.items()] == [
+    assert [(name, figures.texts) for name, figures in result.whole.groups.items()] == [
         (name, 2) for name in names
     ]
     page = result.html()
@@ -473,8 +476,8 @@ def test_columns_have_names_of_any_type(model, named):
     report = thinstack.report(other, text, by=by, over=over, model=model)
     data = report.to_dict()
     assert data["by"]["column"] == ("1" if named is numbered else "t, store")
-    assert data["by"]["groups"] == plain["by"]["groups"]
-    assert data["over"]["periods"] == plain["over"]["periods"]
+    assert data["groups"] == plain["groups"]
+    assert data["periods"] == plain["periods"]
     assert report.html()
     with pytest.raises(DataError):
         thinstack.report(other[[text]], None, model=model)
@@ -488,15 +491,15 @@ def test_bins_and_periods_are_groups_and_periods_are_dates(model):
     for by in ("band", "quarter"):
         result = thinstack.report(frame, by=by, over="month", model=model)
         expected = Counter(str(cell) for cell in frame[by])
-        assert {name: figures.texts for name, figures in result.by.groups.items()} == expected
-        assert (result.over.unit, len(result.over.periods)) == ("month", 4)
+        assert {name: figures.texts for name, figures in result.whole.groups.items()} == expected
+        assert (result.over.unit, len(result.whole.periods)) == ("month", 4)
 
 
 def test_dates_that_cannot_be_are_listed(model):
     dates = ["2024-01-09", "9999-12-31", "1011-01-01", "45200", None, "2024-01-11"]
     frame = pd.DataFrame({"text": ["good battery"] * 6, "day": dates})
     result = thinstack.report(frame, over="day", model=model)
-    assert [start.isoformat() for start in result.over.periods] == [
+    assert [start.isoformat() for start in result.whole.periods] == [
         *("2024-01-09", "2024-01-10", "2024-01-11")
     ]
     assert {each.kind: each.rows for each in result.unread} == {"date": 4}
@@ -521,9 +524,9 @@ def test_groups_of_few_rows_are_counted_together(report, cli, folder, tmp_path):
     stores = [f"store {number:02d}" for number in range(MOST_GROUPS + 5)]
     stores += stores[5:]
     pd.DataFrame({"text": "good battery", "store": stores}).to_csv(table, index=False)
-    data = report("--by", "store", source=table)["by"]
+    data = report("--by", "store", source=table)
     assert [each["name"] for each in data["groups"]] == stores[5 : MOST_GROUPS + 5]
-    assert data["others"] == 5
+    assert data["by"]["others"] == 5
     out = tmp_path / "many.html"
     assert cli("report", table, "--by", "store", "--out", out, "--model", folder).code == 0
     page = out.read_text(encoding="utf-8")
@@ -588,7 +591,7 @@ def test_whole_texts_are_read_by_one_model_whatever_is_installed(
     report, model, folder, table, monkeypatch, installed
 ):
     monkeypatch.setattr(run, "_FINDS_TERMS", str(folder))
-    monkeypatch.setattr(run, "is_installed", lambda name: installed)
+    monkeypatch.setattr(run, "is_installed", lambda name: installed and name == str(folder))
     frame = pd.DataFrame(ROWS, columns=COLUMNS)
     result = thinstack.report(frame, "review", min_mentions=1)
     texts = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
@@ -600,6 +603,15 @@ def test_whole_texts_are_read_by_one_model_whatever_is_installed(
     assert ("install the model aspects" in result.html()) != installed
     named = thinstack.report(frame, "review", about=["battery"])
     assert (named.model, named.finder) == ("sentiment", "sentiment")
+
+
+def test_themes_are_looked_for_if_their_model_is_there_or_asked_for(monkeypatch, model):
+    assert run.themes_model(None, lambda name: model) is None
+    monkeypatch.setattr(run, "is_installed", lambda name: name == "vectors")
+    assert run.themes_model(False, lambda name: model) is None
+    for asked in (None, True, "other", model):
+        with pytest.raises(InputError, match="gives no vectors"):
+            run.themes_model(asked, lambda name: model)
 
 
 def test_stars_say_how_far_the_model_is_trusted(report, table):

@@ -204,5 +204,5 @@ def test_what_could_not_be_read_is_counted_with_three_examples():
 def test_a_day_far_from_the_others_is_counted_without_a_period():
     summary = report([row(day=plan(1).calendar.first.replace(year=1900))])
     assert summary.figures.texts == 1
-    assert sum(figures.texts for figures in summary.over.periods.values()) == 0
+    assert sum(figures.texts for figures in summary.whole.periods.values()) == 0
     assert summary.unread[0].kind == "date"

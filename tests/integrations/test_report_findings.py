@@ -10,12 +10,15 @@ from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions
+from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.summary import report_of
+from thinstack.integrations.report.tally import Figures
+from thinstack.integrations.themes.themes import Part, RowMatches, SideFigures, Theme, Themes
 
 STORES = ("Leeds", "York", "Bath", "Hull")
 
 
-def planted(negative, seed=0, count=1600, late=lambda store, month: 0.0):
+def planted(negative, seed=0, count=1600, late=lambda store, month: 0.0, themes=None):
     """The report of a year: `negative` and `late` give the share of negative texts of a store in a
     month, and of those that speak of late parcels."""
     rng, calendar = random.Random(seed), Calendar("month", date(2025, 1, 1), date(2025, 12, 31))
@@ -27,7 +30,8 @@ def planted(negative, seed=0, count=1600, late=lambda store, month: 0.0):
         day, place = date(2025, month, 1 + number % 28), f"line {number}"
         collector.add(row(*about, side=side, place=place, group=store, day=day))
     options = ReportOptions("x.csv", "sentiment", by="store", over="day", finder="aspects")
-    return report_of(options, plan, collector)
+    themes = themes and themes(collector)
+    return report_of(options, plan, collector, themes=themes)
 
 
 def test_a_planted_fall_is_one_sentence_with_its_place_and_its_cause():
@@ -65,7 +69,7 @@ def test_a_bad_shop_is_one_finding():
     assert difference.also == ("parcel",)
     assert {*difference.others} == {"York", "Bath", "Hull"}
     assert summary.change is None
-    assert [line for line in summary.in_short if "York" in line] == [summary.in_short[0]]
+    assert [line for line in summary.in_short if "York" in line] == [summary.in_short[1]]
 
 
 def test_two_shops_that_differ_are_two_findings():
@@ -83,3 +87,53 @@ def test_chance_is_no_finding():
     tables = [planted(lambda store, month: 0.15, seed) for seed in range(20)]
     assert sum(table.change is not None for table in tables) < 4
     assert sum(bool(table.by.differences) for table in tables) < 4
+    assert tables[0].in_short == (
+        "Nothing changes over time by more than chance.",
+        "No difference by store is more than chance.",
+    )
+
+
+def themes_of(collector):
+    """Two themes: the texts that speak of parcels, and the tenth of all texts."""
+
+    def theme(name, figures, parts):
+        def counted(of):
+            shares = ((part, parts(of, part).texts, of[part].texts) for part in of)
+            return tuple(Part(part, n, share_interval(n, all)) for part, n, all in shares)
+
+        of = collector.all
+        share = share_interval(figures.texts, of.figures.texts)
+        groups, periods = counted(of.groups), counted(dict(sorted(of.periods.items())))
+        return Theme(name, "negative", (), figures, share, (), groups, periods, ())
+
+    tally, tenth = collector.terms["parcel"], lambda of, part: Figures(of[part].texts // 10)
+
+    def late(of, part):
+        return {**tally.groups, **tally.periods}.get(part, Figures())
+
+    themes = theme("It was late", tally.figures, late), theme("Dear", Figures(160), tenth)
+    share = share_interval(1, 10)
+    sides = (SideFigures("negative", 160, share, share, share),)
+    return Themes(
+        *("x.csv", "vectors", 1600, False, collector.all.figures, themes, sides),
+        *("store", "day", "month", (), (), RowMatches.empty()),
+    )
+
+
+def test_a_theme_says_when_and_where_and_accounts_for_a_change():
+    def late(store, month):
+        return 0.4 * (store == "Leeds" and month >= 7)
+
+    summary = planted(lambda *at: 0.1 + late(*at), late=late, themes=themes_of)
+    first, second, third, *_ = summary.in_short
+    assert first.endswith("; the theme “It was late” accounts for nearly all of it.")
+    assert second == "Most frequent complaints: “It was late” (5%) and “Dear” (10%) of the texts."
+    assert third.startswith("Complaints like “It was late”: 5% of the texts; from Jul 2025 on ")
+    assert third.endswith(", before 0%; most of all in Leeds.")
+    assert not any("Dear”:" in sentence for sentence in summary.in_short)
+    page = summary.html()
+    assert page.index("What people complain about") < page.index("What they speak of")
+    assert summary.to_dict()["themes"]["themes"][0]["name"] == "It was late"
+    advice = "The model vectors finds what people complain about: install it"
+    assert advice not in page
+    assert advice in planted(lambda *at: 0.1).html()

@@ -130,9 +130,9 @@ def test_figures_of_tables_are_those_of_json(summary, markup):
     data = json.loads(summary.to_json())
     aspects = [[each["term"], *shares(each)] for each in data["aspects"]]
     assert table_cells(markup, "Shares of the texts that speak of each aspect") == aspects
-    groups = [[each["name"], *shares(each)] for each in data["by"]["groups"]]
+    groups = [[each["name"], *shares(each)] for each in data["groups"]]
     assert table_cells(markup, "The texts by store") == groups
-    periods = [shares(each) for each in data["over"]["periods"]]
+    periods = [shares(each) for each in data["periods"]]
     assert [row[1:] for row in table_cells(markup, "Texts by month")[1:]] == periods
     cells = {
         row[0]: row[1:] for row in table_cells(markup, "Share of negative texts of each aspect")
@@ -182,7 +182,7 @@ def test_csv_has_the_figures_of_json(summary):
         for line in csv.DictReader(io.StringIO(summary.to_csv()))
     }
     expected = {("", "", ""): data}
-    for each in [data["by"], data["over"], *data["aspects"]]:
+    for each in [data, *data["aspects"]]:
         term = each.get("term", "")
         expected |= {(term, "", ""): each} if term else {}
         expected |= {(term, group["name"], ""): group for group in each.get("groups", ())}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Format = Literal["html", "json", "csv"]
 
-_OF_TEXTS: Final = ("text", "about", "model", "separator", "header", "encoding")
+_OF_TEXTS: Final = ("text", "about", "model", "themes", "separator", "header", "encoding")
 _OF_TABLE: Final = ("by", "over", "stars", "dates")
 _STOPPED: Final = "stopped; nothing is written: run the same command again"
 
@@ -66,6 +66,15 @@ def report(
             "--model",
             "-m",
             help="The model: a bundle's name, folder or hf:// address.  [default: sentiment]",
+        ),
+    ] = None,
+    themes: Annotated[
+        bool | None,
+        typer.Option(
+            "--themes/--no-themes",
+            help="Find what people complain about and praise.  [default: if the model vectors is "
+            "installed]",
+            show_default=False,
         ),
     ] = None,
     min_mentions: Annotated[
@@ -115,7 +124,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     from thinstack import load
     from thinstack.integrations.frames import checked_terms
     from thinstack.integrations.report.rows import ReportOptions, corpus_rows
-    from thinstack.integrations.report.run import readers_of, run_report
+    from thinstack.integrations.report.run import readers_of, run_report, themes_model
 
     if asked["texts"] is not None:
         raise InputError("--texts: works only with a folder of scored rows: leave it out")
@@ -123,13 +132,14 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
     with opened_table(asked) as corpus:
         readers = readers_of(asked["model"], terms, lambda name: load(name, **running))
+        themes = themes_model(asked["themes"], lambda name: load(name, **running))
         settings = ReportOptions(
             source=", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name,
             text="text" if asked["text"] is None else asked["text"],
             about=terms,
             **{name: asked[name] for name in (*_OF_TABLE, "min_mentions")},
         )
-        return run_report(lambda: corpus_rows(corpus, settings), readers, settings, tell)
+        return run_report(lambda: corpus_rows(corpus, settings), readers, settings, tell, themes)
 
 
 @contextmanager

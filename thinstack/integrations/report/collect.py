@@ -13,8 +13,8 @@ from thinstack.integrations.report.rows import Kind, Mention, Span, TextRow, sid
 from thinstack.integrations.report.tally import QUOTES, Figures, Quote, Rank, Tally
 from thinstack.integrations.report.terms import (
     by_singular,
-    is_no_topic,
     key_of,
+    no_topic,
     normalised,
     said_phrase,
     says_more,
@@ -45,7 +45,7 @@ class Collector:
         terms: that of each term that a user names, or by the key (`key_of`) of one that is found.
         courses: by group, the figures of the texts by period.
         low, high, middle: texts with one or two stars, with four or five, and how many with others.
-        left_out: terms that are no topics, and how many texts have them.
+        left_out: terms that are no topics, and how often they are mentioned.
         without: texts that speak of no term.
         missed: how many texts a term may have more than were counted, because rare terms are
             forgotten where there are more than `MOST_TERMS`.
@@ -135,8 +135,8 @@ class Collector:
         for mention, term in zip(mentions, terms, strict=True):
             if not mention.named:
                 term = singular(singular(term, here), self.terms)
-                if is_no_topic(term):
-                    self.left_out[term] += term not in by_term
+                if word := no_topic(term):
+                    self.left_out[word] += 1
                     continue
             if term:
                 by_term.setdefault(term, []).append(mention)

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from thinstack.integrations.report.calendar import Unit
-from thinstack.integrations.report.findings import Difference
+from thinstack.integrations.report.findings import Change, Difference
 from thinstack.integrations.report.rows import Kind
 from thinstack.integrations.report.statistics import Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Quote, Tally
@@ -28,19 +28,17 @@ class Unread(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The texts by the values of a column.
+    """How the groups of a column differ.
 
     Attributes:
         column: its name.
-        groups: those of the most rows, at most 50.
-        others: how many more there are, which are not told apart.
+        others: how many groups there are beside those of the most rows, which are told apart.
         others_uncounted: whether there are still more, too many to count.
         tests: how many pairs of shares were compared first.
         differences: those beyond chance, the surest first.
     """
 
     column: str
-    groups: Mapping[str, Figures]
     others: int
     others_uncounted: bool
     tests: int
@@ -48,12 +46,12 @@ class Comparison(NamedTuple):
 
 
 class Course(NamedTuple):
-    """The texts over time: the column of the dates, the unit, and the figures by the first day of
-    each period in order, also of those without texts."""
+    """The column of dates, how long the periods are, and the surest change, if one is more than
+    chance."""
 
     column: str
     unit: Unit
-    periods: Mapping[date, Figures]
+    change: Change | None
 
 
 class Trust(NamedTuple):
@@ -108,10 +106,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         figures = any(isinstance(part, Figures) for part in value.values())
         return named(value) if figures else {name: plain(part) for name, part in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: plain(part) for name, part in value._asdict().items()}
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        fields_of = getattr(value, "_fields", None) or [field.name for field in fields(value)]
+        data: dict[str, Any] = {}
+        for name in fields_of:
+            part = plain(getattr(value, name))
+            data |= part if name == "figures" else {name: part}
+        return data
     return [plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 

@@ -18,8 +18,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from thinstack.errors import escaped
-from thinstack.integrations.report.calendar import period_name
-from thinstack.integrations.report.figures import Comparison, Course
+from thinstack.integrations.report.calendar import Unit, period_name
+from thinstack.integrations.report.figures import Comparison
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import REASONS, Span
 from thinstack.integrations.report.sentences import both_ends, difference_sentence, enumerated
@@ -44,17 +44,19 @@ WIDTH: Final = 1000  # units that a picture of periods is wide
 
 def page(report: Report) -> str:
     """The page of a report."""
+    from thinstack.integrations.themes.page import section  # whose page has the style of this one
+
     script = _file("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    groups = [*report.by.groups.items()][:MOST_GROUPS] if report.by else []
     return (
         templates()
         .get_template("page.html")
         .render(
             report=report,
+            themes=section(report.themes) if report.themes else "",
             aspects=report.aspects if report.about else report.aspects[:MOST_SHOWN],
-            groups=groups,
-            periods=[*report.over.periods.items()] if report.over else [],
+            groups=[*report.whole.groups.items()][:MOST_GROUPS],
+            periods=[*report.whole.periods.items()],
             side=report.change.side if report.change else "negative",
             style=Markup(style()),
             script=Markup(script),
@@ -90,7 +92,7 @@ def templates() -> Environment:
     )
     templates.globals |= {function.__name__: function for function in functions}
     templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}
-    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES}
+    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES, "MOST_GROUPS": MOST_GROUPS}
     return templates
 
 
@@ -133,17 +135,17 @@ def other_names(aspect: Tally) -> list[str]:
     return [name for name in aspect.spellings if name not in spellings]
 
 
-def course_of(aspect: Tally, over: Course) -> dict[date, Figures | None]:
+def course_of(aspect: Tally, whole: Tally) -> dict[date, Figures | None]:
     """The figures of an aspect by period; none where there are too few for a picture."""
-    if aspect.figures.texts < _ON_AVERAGE * len(over.periods) or len(over.periods) < 2:
+    if aspect.figures.texts < _ON_AVERAGE * len(whole.periods) or len(whole.periods) < 2:
         return {}
-    return {start: aspect.periods.get(start) for start in over.periods}
+    return {start: aspect.periods.get(start) for start in whole.periods}
 
 
-def spoken(periods: Mapping[date, Figures | None], over: Course, side: Side) -> str:
+def spoken(periods: Mapping[date, Figures | None], unit: Unit, side: Side) -> str:
     """The first and the last period with texts, for those who do not see the picture."""
     shares = [
-        f"{period_name(start, over.unit)} {of_side(part, side)}"
+        f"{period_name(start, unit)} {of_side(part, side)}"
         for start, part in periods.items()
         if part and part.texts
     ]

@@ -1,38 +1,27 @@
 """Reads the texts of a table by a model, each with the reason for which it does not count."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from thinstack.bundle.opening import installed_name
-from thinstack.errors import ThinstackError, shown
+from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.integrations.report.figures import Unread
-from thinstack.integrations.report.rows import REASONS, Fault, TextRow
+from thinstack.integrations.report.rows import REASONS, Fault, Mention, Span, TextRow
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
 from thinstack.text.language import is_word
 
+if TYPE_CHECKING:
+    from thinstack.runtime.aspects import Aspect
 
-def scored_rows(
-    model: Predictor, rows: Iterator[TextRow], *, whole: bool = True
-) -> Iterator[tuple[TextRow, Result]]:
+
+def scored_rows(model: Predictor, rows: Iterator[TextRow]) -> Iterator[tuple[TextRow, Result]]:
     """Each row with the side and polarity of its text, and what the model says of it, in order. A
-    row whose text does not count has the fault for which it does not. Memory stays bounded.
-    `whole`: False leaves rows as they are."""
-    waiting, failed = deque[TextRow](), dict[int, ThinstackError]()
+    row whose text does not count has the fault for which it does not. Memory stays bounded."""
     sides = sides_of(model.view)
-
-    def texts() -> Iterator[str]:
-        for row in rows:
-            waiting.append(row)
-            yield "" if row.unreadable else row.text
-
-    results = model.stream(texts(), on_error=failed.__setitem__)
-    for number, result in enumerate(results):
-        row, error = waiting.popleft(), failed.pop(number, None)
-        if not whole:
-            yield row, result
-            continue
+    for row, result, error in _results(model, rows):
         if fault := _fault(model, row, result, error):
             yield row._replace(faults=(fault,)), result
             continue
@@ -40,16 +29,25 @@ def scored_rows(
         yield row._replace(side=side, polarity=polarity), result
 
 
-def model_name(model: Predictor) -> str:
-    """The name of an installed model, or else that of its recipe, or else that of its folder."""
-    path, recipe = model.bundle.path, model.bundle.manifest.metrics.get("recipe")
-    return str(installed_name(path) or recipe or path.name)
-
-
 def sides_of(view: View) -> dict[str | None, int]:
     """-1, 0 or 1 by label; empty where the classes are no scale of sentiment."""
     places = zip(view.labels, view.polarity or (), strict=False)
     return {label: (place > 0) - (place < 0) for label, place in places}
+
+
+def _results(
+    model: Predictor, rows: Iterator[TextRow]
+) -> Iterator[tuple[TextRow, Result, ThinstackError | None]]:
+    """Each row with what the model says of its text, or the error if it cannot be scored."""
+    waiting, failed = deque[TextRow](), dict[int, ThinstackError]()
+
+    def texts() -> Iterator[str]:
+        for row in rows:
+            waiting.append(row)
+            yield "" if row.unreadable else row.text
+
+    for number, result in enumerate(model.stream(texts(), on_error=failed.__setitem__)):
+        yield waiting.popleft(), result, failed.pop(number, None)
 
 
 def _fault(
@@ -76,3 +74,80 @@ def nothing_read(unread: Sequence[Unread], rows: int) -> str:
         f"expected texts in English, found none in {rows:,} rows ({kinds}){first}. Name the column "
         "of the texts with --text (in Python text=)"
     )
+
+
+def model_name(model: Predictor) -> str:
+    """The name of an installed model, or else that of its recipe, or else that of its folder."""
+    bundle = model.bundle
+    return str(
+        installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
+    )
+
+
+class Reader:
+    """Has a model read texts. `about`: the terms of a user; without, those that the model finds, if
+    it does. `whole`: whether it says of which side whole texts are, and which do not count.
+
+    Raises InputError for a model whose classes are no scale of sentiment, for terms that cannot be
+    looked for, and for named terms with a model that scores no phrases.
+
+    Attributes:
+        name: the name of the model.
+        terms: whether it reads terms.
+        suite: how many sentences of ten fields (the suite `domains`) it has right, in percent, and
+            of how many; None if its bundle does not tell.
+    """
+
+    def __init__(self, model: Predictor, about: Sequence[str] = (), *, whole: bool = True):
+        self._model, self._about, self._whole, view = model, tuple(about), whole, model.view
+        view.need_labels("report")
+        if view.polarity is None:
+            raise InputError(
+                "expected a model of sentiment, whose classes are negative and positive, found the "
+                f"classes {', '.join(view.labels):.80}: a report cannot say what is praised and "
+                "what is not; choose another with --model (in Python model=), such as sentiment"
+            )
+        if self._about and not model.phrases:
+            raise InputError(
+                "expected a model that scores phrases, found one that scores only sentences: "
+                "choose another with --model (in Python model=), such as sentiment"
+            )
+        self._sides = sides_of(view)
+        self.name, self.terms = model_name(model), bool(about) or view.no_term is not None
+        self._aspects(Result("", (), view))
+        try:
+            domains = model.bundle.manifest.metrics["suites"]["domains"]
+            self.suite = float(domains["accuracy"]), int(domains["total"])
+        except (KeyError, TypeError, ValueError):
+            self.suite = None
+
+    def __call__(self, rows: Iterator[TextRow]) -> Iterator[TextRow]:
+        """Each row with what its text says, or with the fault for which it is not counted."""
+        pairs = scored_rows(self._model, rows)
+        if not self._whole:
+            pairs = ((row, result) for row, result, _ in _results(self._model, rows))
+        for row, result in pairs:
+            aspects = () if row.unreadable else self._aspects(result)
+            mentions = tuple(map(self._mention, aspects))
+            yield row._replace(mentions=mentions) if mentions else row
+
+    def _aspects(self, result: Result) -> "Iterable[Aspect]":
+        if self._about:
+            return result.about(*self._about)
+        return result.aspects if self.terms else ()
+
+    def _mention(self, aspect: "Aspect") -> Mention:
+        sentence = aspect.sentence
+        shift, because, decides = sentence.start, aspect.because, None
+        if because is not None:
+            decides = Span(because.start - shift, because.end - shift)
+        return Mention(
+            term=aspect.text if aspect.asked is None else aspect.asked,
+            named=aspect.asked is not None,
+            side=self._sides.get(aspect.label, 0),
+            polarity=aspect.polarity or 0.0,
+            sentence=sentence.text,
+            place=Span(aspect.start - shift, aspect.end - shift),
+            because=decides,
+            said=None if because is None else because.text,
+        )

@@ -6,13 +6,16 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.integrations.report.figures import Comparison, Course, Trust, Unread, plain
 from thinstack.integrations.report.findings import Change
 from thinstack.integrations.report.sentences import in_short
 from thinstack.integrations.report.statistics import FALSE, LEVEL
 from thinstack.integrations.report.tally import SIDES, Figures, Tally
+
+if TYPE_CHECKING:
+    from thinstack.integrations.themes.themes import Themes
 
 SCHEMA: Final = 1
 
@@ -31,18 +34,18 @@ class Report:
         finder: the name of the model that finds and judges the terms, "" if none does.
         about: the terms that were asked for; none if the model found them.
         rows: how many rows the table has.
-        figures: those of the texts that could be read.
+        whole: what is counted of the texts that could be read, also by group and by period.
         trust: how far their sides can be trusted; None over rows that were scored before.
-        change: the surest change over time, if one is more than chance.
         aspects: the terms, those of most texts first.
         rare: how many more terms there are, in fewer than `min_mentions` texts.
-        left_out: terms that are no topics, such as "use", and how many texts have them.
+        left_out: terms that are no topics, such as "use", and how often they are mentioned.
         without: texts that speak of no term.
         missed: how many texts more than counted a term may have, where there were very many.
         min_mentions: texts that speak of an aspect that is shown, at least.
-        by: the texts by the values of a column, if one was named.
-        over: the texts over time, if a column of dates was named.
+        by: how the values of a column differ, if one was named.
+        over: how the texts change over time, if a column of dates was named.
         unread: what could not be read.
+        themes: what people complain about and praise, if themes were looked for.
     """
 
     source: str
@@ -50,9 +53,8 @@ class Report:
     finder: str
     about: tuple[str, ...]
     rows: int
-    figures: Figures
+    whole: Tally
     trust: Trust | None
-    change: Change | None
     aspects: tuple[Tally, ...]
     rare: int
     left_out: dict[str, int]
@@ -62,6 +64,17 @@ class Report:
     by: Comparison | None
     over: Course | None
     unread: tuple[Unread, ...]
+    themes: "Themes | None" = None
+
+    @property
+    def figures(self) -> Figures:
+        """The figures of the texts that could be read."""
+        return self.whole.figures
+
+    @property
+    def change(self) -> Change | None:
+        """The surest change over time, if one is more than chance."""
+        return self.over.change if self.over else None
 
     @property
     def in_short(self) -> tuple[str, ...]:
@@ -71,8 +84,9 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
         head = {"kind": "report", "schema_version": SCHEMA, "in_short": [*self.in_short]}
-        data = head | plain(self) | {"level": LEVEL, "false_discovery_rate": FALSE}
-        return data | data.pop("figures")
+        data = plain(self) | {"themes": self.themes and self.themes.to_dict()}
+        whole = {name: part for name, part in data.pop("whole").items() if name in _OF_WHOLE}
+        return head | data | whole | {"level": LEVEL, "false_discovery_rate": FALSE}
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""
@@ -94,11 +108,7 @@ class Report:
 
     def _rows(self) -> Iterator[tuple[str, str, str, int | str, Figures]]:
         """Aspect, group, period, mentions and figures of each row of the CSV."""
-        whole = Tally()
-        whole.figures = self.figures
-        whole.groups = dict(self.by.groups) if self.by else {}
-        whole.periods = dict(self.over.periods) if self.over else {}
-        for tally in (whole, *self.aspects):
+        for tally in (self.whole, *self.aspects):
             yield tally.term, "", "", tally.mentions if tally.term else "", tally.figures
             for name, figures in tally.groups.items():
                 yield tally.term, name, "", "", figures
@@ -122,6 +132,7 @@ class Report:
         return f"<Report of {self.source}: {self.figures.texts:,} texts, {count:,} aspects>"
 
 
+_OF_WHOLE: Final = frozenset(plain(Tally())) - {"term", "names", "mentions", "said"}
 _ENDS: Final = ("", "_low", "_high")
 _COLUMNS: Final = (
     *("aspect", "group", "period", "mentions", "texts", "negative", "neutral", "positive"),

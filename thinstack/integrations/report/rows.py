@@ -73,7 +73,7 @@ class ReportOptions(NamedTuple):
     min_mentions: int = 5
     stars: Any = None
     finder: str = ""
-    advice: str = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
+    advice: str = "name the columns with --text, --by, --over and --stars (in Python text= ...)"
 
     @property
     def columns(self) -> list[Any]:

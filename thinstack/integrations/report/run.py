@@ -2,7 +2,7 @@
 `thinstack.report`, over a DataFrame."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,36 +13,41 @@ from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import checked_terms, opened_frame
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again
-from thinstack.integrations.report.reading import model_name, nothing_read, scored_rows, sides_of
+from thinstack.integrations.report.reading import Reader, model_name, nothing_read
 from thinstack.integrations.report.report import Report
-from thinstack.integrations.report.rows import (
-    Mention,
-    ReportOptions,
-    Source,
-    Span,
-    TextRow,
-    frame_rows,
-)
+from thinstack.integrations.report.rows import ReportOptions, Source, frame_rows
 from thinstack.integrations.report.summary import report_of
+from thinstack.integrations.report.tally import QUOTES
+from thinstack.integrations.themes.matching import NAMED
+from thinstack.integrations.themes.options import theme_options
+from thinstack.integrations.themes.run import check_model, run_themes
 from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.result import Result
 
 if TYPE_CHECKING:
-    from thinstack.runtime.aspects import Aspect
+    pass
 
 Tell = Callable[[Progress], None]
 
 _READS: Final = "sentiment"
 _FINDS_TERMS: Final = "aspects"
+_FINDS_THEMES: Final = "vectors"
+MOST_THEMES: Final = 6
+"""Themes of each side that are shown."""
+
 _TOLD: Final = 256  # rows after which the progress is told
 
 
 def run_report(
-    source: Source, readers: "Sequence[Reader]", options: ReportOptions, tell: Tell = lambda _: None
+    source: Source,
+    readers: Sequence[Reader],
+    options: ReportOptions,
+    tell: Tell = lambda _: None,
+    themes: Predictor | None = None,
 ) -> Report:
     """The report of a table, whose rows `source` gives twice. `readers`: what reads its texts, one
-    after another; none for rows that were scored before. `tell` is told the progress.
+    after another; none for rows that were scored before. `tell` is told the progress. `themes`: a
+    model that finds themes, for a report that has them.
 
     Raises InputError for a table without rows, groups or dates (`plan_of`), and for one without any
     text that can be read. Warns of terms that no text mentions.
@@ -65,7 +70,13 @@ def run_report(
     if not collector.all.figures.texts:
         raise InputError(nothing_read(collector.unread(), plan.rows))
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
-    return report_of(options, plan, collector, readers[0].suite if readers else None)
+    topics = None
+    if themes is not None:
+        chosen = theme_options(None, (), "both", MOST_THEMES, QUOTES, NAMED)
+        columns = options._replace(model=model_name(themes))
+        topics, _ = run_themes(source, themes, columns, chosen, tell)
+    suite = readers[0].suite if readers else None
+    return report_of(options, plan, collector, suite, topics)
 
 
 def report(
@@ -77,6 +88,7 @@ def report(
     stars: Any = None,
     about: Sequence[str] = (),
     model: Predictor | str | Path | None = None,
+    themes: Predictor | str | Path | bool | None = None,
     min_mentions: int = 5,
     dates: str | None = None,
 ) -> Report:
@@ -89,7 +101,9 @@ def report(
     default year first, or with the name of the month. `about`: the terms to report on, as
     `Result.about` takes them; by default those that the model "aspects" finds in `min_mentions`
     texts or more, if it is installed. `model`: a loaded model, or what `thinstack.load` takes; by
-    default "sentiment". It judges the terms of `about` too, and finds terms if it can.
+    default "sentiment". It judges the terms of `about` too, and finds terms if it can. `themes`:
+    whether to find themes, what people complain about, or by which model; by default by "vectors"
+    if it is installed.
 
     A notebook shows the report. `report.html()` is the same page for a file; `to_dict()`,
     `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame. A term of
@@ -111,14 +125,28 @@ def report(
 
     readers = readers_of(model, terms, load)
     options = ReportOptions("a frame", "", text, by, over, dates, terms, min_mentions, stars)
-    return run_report(lambda: frame_rows(eager, options), readers, options)
+    finds = themes_model(themes, load)
+    return run_report(lambda: frame_rows(eager, options), readers, options, themes=finds)
+
+
+def themes_model(
+    themes: Predictor | str | Path | bool | None, load: Callable[[str | Path], Predictor]
+) -> Predictor | None:
+    """The model that finds themes, None for a report without: by default "vectors", if it is
+    installed. Raises InputError for a model that cannot find any."""
+    if themes is False or (themes is None and not is_installed(_FINDS_THEMES)):
+        return None
+    if not isinstance(themes, Predictor):
+        themes = load(_FINDS_THEMES if themes in (True, None) else str(themes))
+    check_model(themes)
+    return themes
 
 
 def readers_of(
     model: Predictor | str | Path | None,
     about: Sequence[str],
     load: Callable[[str | Path], Predictor],
-) -> "list[Reader]":
+) -> list[Reader]:
     """What reads the texts: a model, by default "sentiment", and for the terms another one, if no
     term is named, the first finds none, and "aspects" is installed. Raises what `Reader` does."""
     if not isinstance(model, Predictor):
@@ -127,70 +155,3 @@ def readers_of(
     if first.terms or not is_installed(_FINDS_TERMS):
         return [first]
     return [first, Reader(load(_FINDS_TERMS), whole=False)]
-
-
-class Reader:
-    """Has a model read texts. `about`: the terms of a user; without, those that the model finds, if
-    it does. `whole`: whether it says of which side whole texts are, and which are none in English.
-
-    Raises InputError for a model whose classes are no scale of sentiment, for terms that cannot be
-    looked for, and for named terms with a model that scores no phrases.
-
-    Attributes:
-        name: the name of the installed model, or else that of its recipe, or else of its folder.
-        terms: whether it reads terms.
-        suite: how many sentences of ten fields (the suite `domains`) it has right, in percent, and
-            of how many; None if its bundle does not tell.
-    """
-
-    def __init__(self, model: Predictor, about: Sequence[str] = (), *, whole: bool = True):
-        self._model, self._about, self._whole, view = model, tuple(about), whole, model.view
-        view.need_labels("report")
-        if view.polarity is None:
-            raise InputError(
-                "expected a model of sentiment, whose classes are negative and positive, found the "
-                f"classes {', '.join(view.labels):.80}: a report cannot say what is praised and "
-                "what is not; choose another with --model (in Python model=), such as sentiment"
-            )
-        if self._about and not model.phrases:
-            raise InputError(
-                "expected a model that scores phrases, found one that scores only sentences: "
-                "choose another with --model (in Python model=), such as sentiment"
-            )
-        self._sides = sides_of(view)
-        self.terms = bool(self._about) or view.no_term is not None
-        self._aspects(Result("", (), view))
-        self.name, metrics = model_name(model), model.bundle.manifest.metrics
-        try:
-            domains = metrics["suites"]["domains"]
-            self.suite = float(domains["accuracy"]), int(domains["total"])
-        except (KeyError, TypeError, ValueError):
-            self.suite = None
-
-    def __call__(self, rows: Iterator[TextRow]) -> Iterator[TextRow]:
-        """Each row with what its text says, or with the fault for which it is not counted."""
-        for row, result in scored_rows(self._model, rows, whole=self._whole):
-            aspects = () if row.unreadable else self._aspects(result)
-            mentions = tuple(map(self._mention, aspects))
-            yield row._replace(mentions=mentions) if mentions else row
-
-    def _aspects(self, result: Result) -> "Iterable[Aspect]":
-        if self._about:
-            return result.about(*self._about)
-        return result.aspects if self.terms else ()
-
-    def _mention(self, aspect: "Aspect") -> Mention:
-        sentence = aspect.sentence
-        shift, because, decides = sentence.start, aspect.because, None
-        if because is not None:
-            decides = Span(because.start - shift, because.end - shift)
-        return Mention(
-            term=aspect.text if aspect.asked is None else aspect.asked,
-            named=aspect.asked is not None,
-            side=self._sides.get(aspect.label, 0),
-            polarity=aspect.polarity or 0.0,
-            sentence=sentence.text,
-            place=Span(aspect.start - shift, aspect.end - shift),
-            because=decides,
-            said=None if because is None else because.text,
-        )

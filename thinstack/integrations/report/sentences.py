@@ -1,17 +1,18 @@
 """What a report says in short, as sentences."""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.errors import escaped
 from thinstack.integrations.report.calendar import Unit, period_name
-from thinstack.integrations.report.findings import Change, Difference
+from thinstack.integrations.report.findings import Change, Difference, change_of, differences
 from thinstack.integrations.report.tally import Figures, Side, Tally
 from thinstack.integrations.report.terms import asked_name
 from thinstack.integrations.show.drawn_text import percent
 
 if TYPE_CHECKING:
     from thinstack.integrations.report.report import Report
+    from thinstack.integrations.themes.themes import Part
 
 _IN_SHORT: Final = 3  # terms of a sentence, and differences
 _LONGEST_NAME: Final = 100  # characters of the name of a group
@@ -30,21 +31,20 @@ def in_short(report: "Report") -> Iterator[str]:
     change, by = report.change, report.by
     if change is not None and report.over is not None:
         yield f"{change_sentence(change, report.over.unit)}."
+    elif report.over is not None:
+        yield "Nothing changes over time by more than chance."
+    if by and not by.differences:
+        yield f"No difference by {escaped(by.column)} is more than chance."
     for difference in (by.differences if by else ())[:_IN_SHORT]:
         if not (change and change.group and change.alone and difference.group == change.group[0]):
             yield f"{difference_sentence(difference)}."
+    yield from _of_themes(report)
     yield from _of_terms([tally for tally in report.aspects if tally.figures.texts])
 
 
 def change_sentence(change: Change, unit: Unit) -> str:
     """When and how much the texts changed, where most of all, and what accounts for it."""
-    first, last = period_name(change.first, unit), period_name(change.last, unit)
-    when, other = f"From {first} to {last}", "otherwise"
-    if change.lasts:
-        when, other = f"From {first} on", "before"
-    elif change.first == change.last:
-        when = f"In {first}" if unit in ("month", "year") else f"On {first}"
-        when = f"In the week of {first}" if unit == "week" else when
+    when, other = _when(change, unit)
     side, count = change.side, abs(change.points)
     more = "more" if change.points > 0 else "fewer"
     point = "point" if count == 1 else "points"
@@ -62,13 +62,24 @@ def change_sentence(change: Change, unit: Unit) -> str:
     return text
 
 
+def _when(change: Change, unit: Unit) -> tuple[str, str]:
+    """When a change was, and what the other periods are called."""
+    first, last = period_name(change.first, unit), period_name(change.last, unit)
+    when, other = f"From {first} to {last}", "otherwise"
+    if change.lasts:
+        when, other = f"From {first} on", "before"
+    elif change.first == change.last:
+        when = f"In {first}" if unit in ("month", "year") else f"On {first}"
+        when = f"In the week of {first}" if unit == "week" else when
+    return when, other
+
+
 def difference_sentence(difference: Difference) -> str:
     """Which group differs from which, in what, and how surely."""
     term, side, (here, there) = difference.term, difference.side, difference[4:6]
     others = difference.others
-    elsewhere = both_ends(others[0]) if len(others) == 1 else "elsewhere"
-    if 1 < len(others) <= _IN_SHORT:
-        elsewhere = f"in {enumerated(list(map(both_ends, others)))}"
+    elsewhere = f"in {enumerated(list(map(both_ends, others)))}"
+    elsewhere = elsewhere if len(others) <= _IN_SHORT else "elsewhere"
     what = "" if term is None else f"On {asked_name(term)}, "
     text = f"{what}{both_ends(difference.group)} is {'better' if difference.better else 'worse'}: "
     text += f"{share(here, side)} {side} (of {here.texts:,}), "
@@ -80,6 +91,39 @@ def difference_sentence(difference: Difference) -> str:
             f"; also on {enumerated([asked_name(name) for name in difference.also[:_IN_SHORT]])}"
         )
     return text
+
+
+def counts_of(parts: "Sequence[Part]", whole: Mapping[Any, Figures]) -> dict[Any, Figures]:
+    """How many texts of groups or periods have a theme, as negative, and how many do not."""
+    return {
+        part.name: Figures(part.texts, max(whole[part.name].texts - part.texts, 0))
+        for part in parts
+        if part.name in whole
+    }
+
+
+def _of_themes(report: "Report") -> Iterator[str]:
+    """What people complain about most, and when complaints are more frequent, and where."""
+    complaints = [theme for theme in report.themes or () if theme.side == "negative"]
+    if complaints:
+        most = [f"“{one.name}” ({percent(one.share.value)})" for one in complaints[:_IN_SHORT]]
+        yield f"Most frequent complaints: {enumerated(most)} of the texts."
+    groups, periods = report.whole.groups, report.whole.periods
+    _, worse = differences({theme.name: counts_of(theme.groups, groups) for theme in complaints})
+    for theme in complaints:
+        change = change_of([*periods], counts_of(theme.periods, periods), {}, {})
+        places = [
+            one.group for one in worse if theme.name in (one.term, *one.also) and not one.better
+        ]
+        text = f"Complaints like “{theme.name}”: {percent(theme.share.value)} of the texts"
+        if change and report.over:
+            when, other = _when(change, report.over.unit)
+            text += f"; {when[0].lower()}{when[1:]} {share(change.here, 'negative')}, "
+            text += f"{other} {share(change.there, 'negative')}"
+        if places:
+            text += f"; most of all in {enumerated(list(map(both_ends, places)))}"
+        if change or places:
+            yield f"{text}."
 
 
 def _of_terms(aspects: Sequence[Tally]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Sums up what was collected: aspects in order, and what differs and changes."""
 
+from typing import TYPE_CHECKING
+
 from thinstack.errors import StoppedError
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.figures import Comparison, Course, Trust
@@ -7,12 +9,20 @@ from thinstack.integrations.report.findings import Parts, change_of, differences
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import PARTS, ReportOptions, column_name
+from thinstack.integrations.report.sentences import counts_of
 from thinstack.integrations.report.tally import Figures, Tally
 from thinstack.integrations.report.terms import asked_name
 
+if TYPE_CHECKING:
+    from thinstack.integrations.themes.themes import Themes
+
 
 def report_of(
-    options: ReportOptions, plan: Plan, collector: Collector, suite: tuple[float, int] | None = None
+    options: ReportOptions,
+    plan: Plan,
+    collector: Collector,
+    suite: tuple[float, int] | None = None,
+    themes: "Themes | None" = None,
 ) -> Report:
     """The report of what was collected, which is used up. `suite`: how many of so many sentences of
     a suite the model has right, in percent."""
@@ -23,20 +33,24 @@ def report_of(
     aspects = [_in_order(tally, plan) for tally in tallies if tally.figures.texts >= least]
     if options.about:
         aspects.sort(key=lambda tally: options.about.index(tally.term))
-    comparison, course, change = None, None, None
+    comparison = course = None
     if options.by is not None:
-        groups: dict[str | None, Parts] = {None: whole.groups}
-        groups |= {tally.term: tally.groups for tally in aspects}
-        others = plan.others, plan.uncounted
+        parts: dict[str | None, Parts] = {None: whole.groups}
+        parts |= {tally.term: tally.groups for tally in aspects}
         name = column_name(options.by)
-        comparison = Comparison(name, whole.groups, *others, *differences(groups))
+        comparison = Comparison(name, plan.others, plan.uncounted, *differences(parts))
     if options.over is not None and plan.calendar is not None:
-        periods = {
-            start: whole.periods.get(start) or Figures() for start in plan.calendar.periods()
-        }
-        course = Course(column_name(options.over), plan.calendar.unit, periods)
+        starts = plan.calendar.periods()
+        whole.periods = {start: whole.periods.get(start) or Figures() for start in starts}
         causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
-        change = change_of([*periods], periods, collector.courses, causes)
+        if themes:
+            complaints = (theme for theme in themes if theme.side == "negative")
+            causes = {
+                f"the theme “{theme.name}”": counts_of(theme.periods, whole.periods)
+                for theme in complaints
+            }
+        change = change_of(starts, whole.periods, collector.courses, causes)
+        course = Course(column_name(options.over), plan.calendar.unit, change)
     stars = collector.low, collector.high, collector.middle
     return Report(
         source=options.source,
@@ -44,9 +58,8 @@ def report_of(
         finder=options.finder,
         about=options.about,
         rows=plan.rows,
-        figures=whole.figures,
+        whole=whole,
         trust=Trust(*(suite or (None, 0)), *stars) if options.model else None,
-        change=change,
         aspects=tuple(aspects),
         rare=len(tallies) - len(aspects),
         left_out=dict(collector.left_out.most_common()),
@@ -56,6 +69,7 @@ def report_of(
         by=comparison,
         over=course,
         unread=collector.unread(),
+        themes=themes,
     )
 
 

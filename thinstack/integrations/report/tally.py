@@ -45,14 +45,14 @@ class Quote(NamedTuple):
 
 
 class Figures:
-    """How many texts speak for each side, and the mean of their polarity, by Welford's method.
-    Those of whole texts and of terms also keep quotes."""
+    """How many texts speak for each side, and the mean of their polarity. Those of whole texts and
+    of terms also keep quotes."""
 
-    __slots__ = ("_mean", "_quotes", "_squares", "negative", "neutral", "positive")
+    __slots__ = ("_quotes", "_squares", "_sum", "negative", "neutral", "positive")
 
     def __init__(self, negative: int = 0, neutral: int = 0, positive: int = 0) -> None:
         self.negative, self.neutral, self.positive = negative, neutral, positive
-        self._mean = self._squares = 0.0
+        self._sum = self._squares = 0.0
         self._quotes: dict[int, dict[Rank, Quote]] | None = None
 
     @property
@@ -71,7 +71,8 @@ class Figures:
         count = self.texts
         if not count:
             return None
-        return mean_interval(count, self._mean, self._squares / (count - 1) if count > 1 else 0.0)
+        around = max(self._squares - self._sum**2 / count, 0.0)
+        return mean_interval(count, self._sum / count, around / max(count - 1, 1))
 
     def count(self, side: Side) -> int:
         """How many speak for a side."""
@@ -87,17 +88,13 @@ class Figures:
         self.negative += side < 0
         self.neutral += side == 0
         self.positive += side > 0
-        before = polarity - self._mean
-        self._mean += before / self.texts
-        self._squares += before * (polarity - self._mean)
+        self._sum += polarity
+        self._squares += polarity**2
 
     def merge(self, other: "Figures") -> None:
-        """Count the texts of others too (Chan, Golub and LeVeque 1983)."""
-        mine, theirs = self.texts, other.texts
-        if theirs:
-            between = other._mean - self._mean
-            self._mean += between * theirs / (mine + theirs)
-            self._squares += other._squares + between**2 * mine * theirs / (mine + theirs)
+        """Count the texts of others too."""
+        self._sum += other._sum
+        self._squares += other._squares
         self.negative += other.negative
         self.neutral += other.neutral
         self.positive += other.positive
@@ -162,21 +159,13 @@ class Tally:
 
     @property
     def quotes(self) -> list[Quote]:
-        """Quotes of the sides: one of each that praises or criticises, and the others as the sides
-        share the texts. The side of most texts comes first."""
-        counts = dict(zip(SIDES, self.figures.counts, strict=True))
-        order = sorted(counts, key=lambda side: (-counts[side], -side))
-        quotes = {side: self.figures.quotes(side) for side in order}
-        seats = {side: int(side != 0 and len(quotes[side]) > 0) for side in order}
-
-        def claim(side: int) -> float:
-            """The highest average, as Sainte-Lague shares out seats; 0 without another quote."""
-            return counts[side] / (2 * seats[side] + 1) * (len(quotes[side]) > seats[side])
-
-        for _ in range(QUOTES - sum(seats.values())):
-            side = max(order, key=claim)
-            seats[side] += len(quotes[side]) > seats[side]
-        return [quote for side in order for quote in quotes[side][: seats[side]]]
+        """`QUOTES` of the texts: one of each side that praises or criticises, the others of the
+        side of most texts, which comes first."""
+        order = sorted(SIDES, key=lambda side: (-self.figures.counts[side + 1], -side))
+        quotes = [quote for side in order for quote in self.figures.quotes(side)]
+        first = [quote for side in (-1, 1) for quote in self.figures.quotes(side)[:1]]
+        chosen = first + [quote for quote in quotes if quote not in first]
+        return sorted(chosen[:QUOTES], key=lambda quote: order.index(quote.side))
 
     @property
     def typical(self) -> dict[Side, tuple[Said, ...]]:

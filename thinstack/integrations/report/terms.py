@@ -25,36 +25,11 @@ _EMPTY: Final = _DENIED | {"too"}
 _IS_NOT: Final = re.compile(r"\b(?:is|are|was|were) ?n't\b")
 
 _NO_TOPICS: Final = frozenset(
-    [
-        "bit",
-        "buy",
-        "buying",
-        "get",
-        "getting",
-        "go",
-        "going",
-        "kind",
-        "like",
-        "lot",
-        "love",
-        "make",
-        "need",
-        "one",
-        "purchase",
-        "purchased",
-        "stuff",
-        "thing",
-        "try",
-        "trying",
-        "use",
-        "used",
-        "using",
-        "want",
-        "way",
-        "work",
-        "worked",
-        "working",
-    ]
+    (
+        *("bit", "buy", "buying", "get", "getting", "go", "going", "kind", "like", "lot", "love"),
+        *("make", "need", "one", "purchase", "purchased", "stuff", "thing", "try", "trying", "use"),
+        *("used", "using", "want", "way", "work", "worked", "working"),
+    )
 )
 """Terms of one word that models find and that are no topics."""
 
@@ -74,9 +49,9 @@ def normalised(term: str) -> str:
     return " ".join(words)
 
 
-def is_no_topic(key: str) -> bool:
-    """Whether a term is a word of everything, such as "use"."""
-    return not _NO_TOPICS.isdisjoint([key, *singulars(key)])
+def no_topic(key: str) -> str:
+    """The word of everything that a term is, such as "use" for "uses"; "" for a topic."""
+    return next((form for form in (key, *singulars(key)) if form in _NO_TOPICS), "")
 
 
 def singular(term: str, terms: Container[str]) -> str:
