@@ -1,4 +1,4 @@
-"""`Predictor`: a model that is called with texts. It needs only numpy and onnxruntime."""
+"""`Predictor`: a loaded model. It needs only numpy and onnxruntime."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self, TypeAlias, overload
@@ -30,44 +30,41 @@ _AGAIN = "load the model, and pickle that"
 
 
 class Predictor(PairScorer):
-    """A model that scores texts, their sentences, and their phrases if it has learnt to.
+    """Scores texts, their sentences and, if the model supports it, every phrase.
 
     Call it: `model(text)`, `model([text, ...])`, or `model.stream(texts)` for any number of them.
 
-    Thread safety is a promise: any number of threads may share a predictor, and each gets the
-    answers that it would get alone. Its copies are itself. When the program ends, it stops those
-    that still score, if they are daemons. What a signal handler of the program raises goes through.
-    A forked process starts its own session. A pickle holds only the absolute path of the bundle, or
-    the name of an installed one. When it is loaded, the bundle is opened and checked again, and
-    must be the same.
+    Thread-safe: threads that share a predictor get the same results as alone. Copies are the same
+    object. A forked process starts its own session. When the program ends, daemon threads that
+    still score are stopped. A pickle contains only the absolute path of the bundle, or the name of
+    an installed one; loading it opens and checks the bundle again, which must be the same.
 
     Attributes:
-        bundle, config, vocabulary: what the predictor was made from.
-        width: the number of columns D of a vector; 0 if the model gives no vectors.
-        labels: the C class names, as the view shows them.
-        view: which classes are shown, and how probable a label must be.
-        phrases: whether phrases have scores. They have none if the task head reads only roots, or
-            if the model reads plain sentences.
-        device: "cpu", "cuda" or "webgpu", the device that the model really runs on. "auto" runs
-            few words on the CPU all the same (`thinstack.runtime.devices.PAYS`). If its GPU
-            fails in the middle of a batch, it warns, and is "cpu" from then on.
-        threads: how many threads share the batches of a call on the CPU; None means one per core.
-            Each operator runs on one thread.
-        max_words: the longest sentence that is read as a whole. A longer one is cut
-            (`thinstack.runtime.long_sentences`), unless its tree is given.
-        aggregation: "tree" if a text of several sentences is read as one tree over their trees,
-            "mean" if its scores are the mean of theirs, weighted by words. Given None, it is a tree
-            if the model has learnt to compose sentences. A text of more than 2,048 words is read in
-            units (`thinstack.runtime.units`), whose mean it has.
-        isolated: whether the model runs in processes of its own, with limits of memory and time
-            (`thinstack.runtime.isolated`). Given None, it does unless it is your own
-            (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model
-            may have beside those that `check_onnx` lets pass.
+        bundle, config, vocabulary: the bundle, its configuration and its vocabulary.
+        width: number of columns D of a vector; 0 for a model without vectors.
+        labels: the C class names of the view.
+        view: which classes are shown, and the threshold of a label.
+        phrases: whether phrases have scores. They do not if the task head reads only roots, or if
+            the model reads plain sentences.
+        device: "cpu", "cuda" or "webgpu", where the model runs. "auto" runs small batches on the
+            CPU (`thinstack.runtime.devices.PAYS`). If its GPU fails, it warns and becomes "cpu".
+        threads: number of threads that share the batches of a call on the CPU; None means one per
+            core. Each operator runs on one thread.
+        max_words: longer sentences are split (`thinstack.runtime.long_sentences`), unless you pass
+            their trees.
+        aggregation: "tree" to compose the sentences of a text into one tree, "mean" to average
+            their scores, weighted by words. None means "tree" if the model was trained on such
+            trees. A text of more than 2,048 words is the mean of several units
+            (`thinstack.runtime.units`).
+        isolated: whether the model runs in separate processes with memory and time limits
+            (`thinstack.runtime.isolated`). None means only third-party models
+            (`thinstack.bundle.origin`). `allow_operators` lists further operators that an isolated
+            model may use.
 
     Raises BundleError if the bundle has no usable ONNX model; MissingExtraError without
-    onnxruntime; DeviceError if the GPU that `device` names does not work, also later in the middle
-    of a batch ("auto" then warns and uses the CPU); InputError unless 1 <= `threads` <= 256 and
-    2 <= `max_words`, for an `aggregation` that the model does not have, and as `View.choose` does
+    onnxruntime; DeviceError if the requested GPU does not work, also in the middle of a batch
+    ("auto" then warns and uses the CPU); InputError unless 1 <= `threads` <= 256 and 2 <=
+    `max_words`, for an `aggregation` that the model does not support, and as `View.choose` does
     for `classes` and `abstain`.
     """
 
@@ -123,8 +120,8 @@ class Predictor(PairScorer):
         split: bool = True,
         on_error: OnError | None = None,
     ) -> Result | list[Result] | Iterator[Result]:
-        """The result of an English text; of a list or tuple of texts, the list of their results; of
-        any other iterable, `stream`. Arguments and errors are as for `stream`."""
+        """Score an English text. A list or tuple returns a list of results, and any other iterable
+        a stream. Arguments and errors are those of `stream`."""
         if isinstance(texts, str):
             reader = Reader(self, source, split=split, on_error=on_error)
             return reader.result(texts)
@@ -139,21 +136,21 @@ class Predictor(PairScorer):
         split: bool = True,
         on_error: OnError | None = None,
     ) -> Iterator[Result]:
-        """The results of English texts, in order. Memory stays bounded, however many there are.
+        """Score any number of English texts, in order and in bounded memory.
 
-        `split`: whether to cut texts into sentences; otherwise each text is one sentence.
-        `on_error`: called with the place (from 0) and the error of a text that cannot be scored.
-        That text then has a result without sentences, and the others go on. By default the error is
-        raised, behind the results of earlier texts.
+        `split`: whether to split texts into sentences; otherwise each text is one sentence.
+        `on_error`: called with the index (from 0) and the error of a text that cannot be scored.
+        This text then has a result without sentences. By default the error is raised, after the
+        results of earlier texts.
 
-        The first text whose words the model mostly does not know, or which may not be English, is
-        named by a LanguageWarning (`thinstack.text.language`). Under
-        `warnings.simplefilter("error", LanguageWarning)` each such text is an error.
+        The first text with mostly unknown words, or that may not be English, triggers a
+        LanguageWarning (`thinstack.text.language`). `warnings.simplefilter("error",
+        LanguageWarning)` makes each such text an error.
 
-        Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were
-        read with the wrong encoding. These name the place of the text, from 0. Raises InputError
-        also for what does not iterate over texts, such as a DataFrame or a dict, and for a source
-        that the model does not have. Raises BundleError if the model fails.
+        Raises InputError, with the index of the text, for values that are not text (None, NaN, a
+        number) and for text decoded with the wrong encoding. Raises InputError also for objects
+        that do not iterate over texts, such as a DataFrame or a dict, and for a `source` that the
+        model does not support; BundleError if the model fails.
         """
         check_container(texts, "several texts")
         return Reader(self, source, split=split, on_error=on_error).results(texts)
@@ -167,12 +164,12 @@ class Predictor(PairScorer):
     def pairs(
         self, a: str | Iterable[str], b: str | Iterable[str]
     ) -> PairResult | list[PairResult]:
-        """What a model that was trained on pairs says of the texts `a` and `b`: a rating, or a
-        class. Of two lists of equal length, a list of results.
+        """Rate or classify the pair of texts `a` and `b`, with a model trained on pairs. Two lists
+        of equal length return a list of results.
 
-        Each side is read as one sentence, as in training, however many it has. Raises InputError,
-        naming the place of the pair (from 0) and its side, for what is no text and for a text
-        without words; also for lists of different lengths, and if the model reads single texts.
+        Each side is read as one sentence, as in training. Raises InputError, with the index (from
+        0) and the side, for a value that is not text or has no words; also for lists of different
+        lengths, and if the model was not trained on pairs.
         """
         reader = PairReader(self)
         if isinstance(a, str) and isinstance(b, str):
@@ -182,25 +179,25 @@ class Predictor(PairScorer):
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
-        """Predictions for sentences of words. Sources and errors are as for `trees_and_scores`."""
+        """Score sentences given as words. Sources and errors are those of `trees_and_scores`."""
         scored = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
         return [Prediction.of_words(words, result, self.view, self) for words, result in scored]
 
     def encode(
         self, texts: str | Iterable[str], *, sign: bool = False, on_error: OnError | None = None
     ) -> NDArray[np.float32]:
-        """The vectors of texts, (n, D) of length 1, one row per text; of a single text, (D,).
-        `Result.vector` describes them. Memory stays bounded, but for the rows.
+        """Return the vectors of texts, (n, D) of length 1, one row per text; of one text, (D,).
+        `Result.vector` describes them. Except for the rows, memory stays bounded.
 
         `sign`: whether to add a column of polarity, for (n, D + 1): sqrt(0.3) * s, where s is
         sign(p) * sqrt(|p|) for the polarity p. The inner product of two rows is then their cosine
         plus 0.3 * s1 * s2, so opposite opinions are less similar. Such rows are longer than 1.
 
-        `on_error` is as `stream` has it. It is also called for a text without words, and the row of
-        a text that it is called for is NaN.
+        `on_error`: as for `stream`. It is also called for texts without words. The rows of texts
+        that it is called for are NaN.
 
-        Raises InputError for a model without vectors; for `sign`, if its classes are not a scale of
-        sentiment; for a text without words, with its place from 0; and as `stream` does.
+        Raises InputError for a model without vectors; for `sign`, if its classes are not a
+        sentiment scale; for a text without words, with its index; and as `stream` does.
         """
         return encode(self, texts, sign=sign, on_error=on_error)
 
@@ -211,10 +208,10 @@ class Predictor(PairScorer):
     def similarity(self, a: Any, b: Any) -> NDArray[np.float32]: ...
 
     def similarity(self, a: Any, b: Any) -> float | NDArray[np.float32]:
-        """How similar two texts are: the cosine of their vectors, from -1 to 1. Of lists of n and m
-        texts, the cosines (n, m); of a text and a list, (m,).
+        """Return the cosine of the vectors of two texts, from -1 to 1; of lists of n and m texts,
+        the cosines (n, m); of a text and a list, (m,).
 
-        In place of a text, you can give anything of this model that has a vector: a phrase, a
+        Instead of a text, you can pass anything of this model that has a vector: a phrase, a
         sentence, a result, or rows of `encode` with D columns.
 
         Raises InputError as `encode` does, and for vectors of another size.
@@ -224,20 +221,20 @@ class Predictor(PairScorer):
     def span_vectors(
         self, prediction: Prediction, spans: Iterable[tuple[int, int]]
     ) -> NDArray[np.float32]:
-        """The vectors (k, D), of length 1, of k spans of words [start, end) of a prediction that
-        this model made, as `vector_of` makes them. All take one call of the model. Raises
-        InputError for a span that is not inside the sentence, and as `vector_of` does."""
+        """Return the vectors (k, D), of length 1, of k spans of words [start, end) of a prediction
+        by this model, like `vector_of`, but in one call of the model. Raises InputError for a span
+        outside the sentence, and as `vector_of` does."""
         return span_vectors(prediction, spans, self)
 
     def why(self, prediction: Prediction) -> list[Contribution]:
-        """How much each phrase contributes to the label of a prediction that this model made.
+        """Return how much each phrase contributes to the label of a prediction by this model.
         Raises InputError as `thinstack.runtime.why.contributions` does."""
         return contributions(self, prediction)
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
-        """Predictions for binary trees. A model of plain sentences reads only their words. Raises
-        TreeError, naming the tree (from 0), for a tree that is not binary, and InputError for what
-        does not iterate over trees, such as a single one."""
+        """Score binary trees. A model of plain sentences reads only their words. Raises TreeError,
+        with the index (from 0), for a tree that is not binary, and InputError for an object that
+        does not iterate over trees, such as a single tree."""
         source = self._trees.of_trees(trees)
         return self.predict([tree.words for tree in trees], source=source)
 

@@ -1,4 +1,4 @@
-"""`Result`: what a model says of one text."""
+"""`Result`: the scores of one text."""
 
 from typing import Any, Final
 
@@ -16,17 +16,17 @@ MOST_WORDS: Final = 60
 
 
 class Result(Judgement):
-    """What a model says of a text: its label and polarity, those of its sentences, and those of
-    every phrase. `thinstack.load()(text)` makes one.
+    """The label and polarity of a text, of its sentences and of every phrase, as
+    `thinstack.load()(text)` returns them.
 
     Attributes:
         text: the text.
-        sentences: its sentences in order (`Prediction`); none of a text without words.
-        view: the C classes that are shown, and how probable a label must be.
+        sentences: its sentences in order (`Prediction`); empty for a text without words.
+        view: the C classes of the view, and the threshold of a label.
         joint: the tree over the n sentences, as transitions (2n - 1,) and the scores (2n - 1, C) of
-            its nodes, sentences first. A text of more than 2,048 words is read in several units: it
-            has no transitions and one row, their mean. None if the text is the mean of its
-            sentences, and if it has fewer than two.
+            its nodes, sentences first. A text of more than 2,048 words has no transitions and one
+            row, the mean of its units. None if the text is the mean of its sentences, or has fewer
+            than two.
     """
 
     __slots__ = ("_known", "_scores", "joint", "sentences", "text", "view")
@@ -49,9 +49,9 @@ class Result(Judgement):
 
     @property
     def known(self) -> float | None:
-        """The share of words that the model knows, from 0 to 1, without marks of punctuation
-        (`thinstack.text.language`). Of English texts nearly all are above 0.7, of texts in other
-        languages few are. None for a text without words."""
+        """Share of words in the model's vocabulary, from 0 to 1, without punctuation
+        (`thinstack.text.language`). Nearly all English texts are above 0.7, and few texts in other
+        languages. None for a text without words."""
         if self._known is None and self.sentences:
             predictor = self.sentences[0].predictor
             words = [word for sentence in self.sentences for word in sentence.words]
@@ -60,27 +60,26 @@ class Result(Judgement):
 
     @property
     def vector(self) -> NDArray[np.float32] | None:
-        """The vector of the text (D,), of length 1; None for a text without words. That of a text
-        of several sentences is that of the tree over them (`joint`), or the mean of theirs,
-        weighted by words and divided by its length. Raises InputError if the model gives no
-        vectors."""
+        """Vector of the text (D,), of length 1; None for a text without words. For several
+        sentences, it is the vector of the tree over them (`joint`), or the mean of their vectors,
+        weighted by words and normalized. Raises InputError for a model without vectors."""
         if not self.sentences:
             return None
         roots = [stored(sentence.vectors)[-1] for sentence in self.sentences]
         return text_vector(roots, [len(one.words) for one in self.sentences], self.joint)
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: the trees, or of a long text its phrases coloured in place. None,
-        for its `repr`, if the model gives no labels."""
+        """What a notebook shows: the trees or, for a long text, colored phrases. None if the model
+        has no labels, so that a notebook shows the `repr`."""
         words = sum(len(sentence.words) for sentence in self.sentences)
         if not self.view.labels:
             return None
         return self.svg() if words <= MOST_WORDS else self.html()
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as data ready for JSON: `text`, `label`, `polarity`, `scores`, and
-        `sentences`, each as `Prediction.to_dict` has it. From a model of aspects, it also has
-        `aspects`, each as `Aspect.to_dict` has it."""
+        """Return the result as data for JSON: `text`, `label`, `polarity`, `scores`, and
+        `sentences` as from `Prediction.to_dict`. Aspects models add `aspects` as from
+        `Aspect.to_dict`."""
         polarity, more = self.polarity, dict[str, Any]()
         if self.view.no_term is not None:
             more["aspects"] = [aspect.to_dict() for aspect in self.aspects]
