@@ -127,15 +127,9 @@ class TextColumn:
 
 
 @dataclass(frozen=True)
-class ColumnSettings:
-    """How a table of texts and labels is written."""
+class TableFormat:
+    """How a table is written."""
 
-    text_column: Annotated[
-        str, typer.Option("--text", help="For a table: the column of the texts.")
-    ] = "text"
-    label_column: Annotated[
-        str, typer.Option("--label", help="For a table: the column of the labels.")
-    ] = "label"
     encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
     separator: SeparatorOption = None
     header: HeaderOption = None
@@ -144,6 +138,18 @@ class ColumnSettings:
     def table(self, path: str | Path) -> Table:
         """The file at a path as a table that is written so."""
         return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
+
+
+@dataclass(frozen=True)
+class ColumnSettings(TableFormat):
+    """The columns of a table of texts and labels, and how it is written."""
+
+    text_column: Annotated[
+        str, typer.Option("--text", help="For a table: the column of the texts.")
+    ] = "text"
+    label_column: Annotated[
+        str, typer.Option("--label", help="For a table: the column of the labels.")
+    ] = "label"
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
