@@ -84,17 +84,12 @@ def evaluate(
 ) -> None:
     """Measure how often a model is right about labelled data.
 
-    On a treebank: the accuracy on whole sentences and on phrases. Labels from negative to positive
-    also get the accuracy of two classes, without neutral. On a table of texts: accuracy, macro F1,
-    and how often each class was taken for another.
-
-    If the trees are not the treebank's, their agreement with it is measured too. It is the F1 of
-    spans of two words or more, and the share of sentences of three words or more that get the same
-    tree. The expected calibration error says how far the probabilities are from the share of right
-    answers, in percentage points.
-
-    With --suite you give no file: the model reads sentences of known polarity, and you see which
-    kinds of sentence it understands.
+    On a table of texts: accuracy, macro F1, and which classes were confused. On a treebank:
+    accuracy on whole sentences and on phrases, also of two classes, without neutral. If the trees
+    are not the treebank's: the F1 of spans of two words or more, and the share of equal trees, of
+    three words or more. The expected calibration error compares probabilities with the share of
+    right answers, in percentage points. With --suite, no file is needed: the model reads sentences
+    of known polarity.
     """
     from thinstack import load
     from thinstack.evaluate.treebank_evaluation import evaluate_file

@@ -1,13 +1,12 @@
 """`thinstack evaluate --suite`: which kinds of sentence a model of sentiment understands."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from thinstack.cli.options import print_json, print_table
 from thinstack.core.config import EvaluationSource
@@ -59,9 +58,7 @@ class Suite:
 def write_wrong(output: Output, columns: Sequence[str], rows: Sequence[Iterable[Any]]) -> None:
     """Write what the model gets wrong as CSV, and say so."""
     output.write("".join(map(csv_line, [columns, *rows])))
-    Console(stderr=True).print(
-        Text(escaped(f"wrong texts in {output.path}: {len(rows):,}")), soft_wrap=True
-    )
+    print(escaped(f"wrong texts in {output.path}: {len(rows):,}"), file=sys.stderr)
 
 
 def evaluate_on_suite(

@@ -7,15 +7,17 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_type_hints
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from thinstack.core.config import Aggregation, Device
-from thinstack.data.tables.table import Table
 from thinstack.errors import escaped
+
+if TYPE_CHECKING:
+    from thinstack.data.tables.table import Table
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
@@ -127,8 +129,24 @@ class TextColumn:
 
 
 @dataclass(frozen=True)
-class ColumnSettings:
-    """How a table of texts and labels is written."""
+class TableFormat:
+    """How a table is written."""
+
+    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
+    separator: SeparatorOption = None
+    header: HeaderOption = None
+    skip_bad: SkipBadOption = False
+
+    def table(self, path: str | Path) -> "Table":
+        """The file at a path as a table that is written so."""
+        from thinstack.data.tables.table import Table
+
+        return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
+
+
+@dataclass(frozen=True)
+class ColumnSettings(TableFormat):
+    """The columns of a table of texts and labels, and how it is written."""
 
     text_column: Annotated[
         str, typer.Option("--text", help="For a table: the column of the texts.")
@@ -136,14 +154,6 @@ class ColumnSettings:
     label_column: Annotated[
         str, typer.Option("--label", help="For a table: the column of the labels.")
     ] = "label"
-    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
-    separator: SeparatorOption = None
-    header: HeaderOption = None
-    skip_bad: SkipBadOption = False
-
-    def table(self, path: str | Path) -> Table:
-        """The file at a path as a table that is written so."""
-        return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,14 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._lazy import imports_that_stay
-from thinstack.cli.options import (
-    HeaderOption,
-    SeparatorOption,
-    SkipBadOption,
-    chosen,
-    grouped,
-    listed,
-)
+from thinstack.cli.options import TableFormat, chosen, grouped, listed
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import stoppable
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
@@ -32,13 +25,12 @@ SeedsOption = Annotated[
         help="Train with this seed instead of the recipe's. Repeat it for several seeds.",
     ),
 ]
-TABLES = (*TABLE_SUFFIXES, ".spacy")
+TABLES: Final = ", ".join((*TABLE_SUFFIXES, ".spacy"))
 _STOPPED: Final = "stopped; run the same command again, and training resumes"
-TextTask = Literal["texts", "spans", "aspects"]
 
 
 @dataclass(frozen=True)
-class TableSettings:
+class TableSettings(TableFormat):
     """What a user says of a table; by name, it is what `TableOptions` takes."""
 
     text_column: Annotated[
@@ -96,11 +88,6 @@ class TableSettings:
     labels: Annotated[
         str | None, typer.Option(help="For a table: all classes in order, separated by commas.")
     ] = None
-    encoding: Annotated[
-        str | None, typer.Option(help="For a table: its text encoding.  [default: utf-8]")
-    ] = None
-    separator: SeparatorOption = None
-    header: HeaderOption = None
     scale: Annotated[
         bool | None,
         typer.Option(
@@ -110,7 +97,7 @@ class TableSettings:
         ),
     ] = None
     task: Annotated[
-        TextTask | None,
+        Literal["texts", "spans", "aspects"] | None,
         typer.Option(
             help="For a table of texts: what its rows label. texts: whole texts. spans: phrases, "
             "from start to end. aspects: terms, from start to end, by what is said of them.  "
@@ -120,7 +107,6 @@ class TableSettings:
     span_group: Annotated[
         str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
     ] = None
-    skip_bad: SkipBadOption = False
 
     def options(self) -> dict[str, Any]:
         """The options that are named, by their fields."""
@@ -210,14 +196,13 @@ def _train_table(
 def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
     """Raise InputError for another file, and for options of tables."""
     if file.suffix.lower() != ".toml":
-        endings = ", ".join(TABLES)
         raise InputError(
-            f"{file}: expected the name of a table ({endings}) or of a recipe (.toml): rename the "
+            f"{file}: expected the name of a table ({TABLES}) or of a recipe (.toml): rename the "
             "file, give another, or say with --sep how the cells of a table are separated"
         )
     if options := listed(of_table):
         raise InputError(
-            f"{options}: only for tables ({', '.join(TABLES)}), but {file} is a recipe: leave it "
+            f"{options}: only for tables ({TABLES}), but {file} is a recipe: leave it "
             "out, and say it in the recipe"
         )
 

@@ -40,9 +40,9 @@ class Collection:
         """What a page shows, as data ready for JSON."""
 
     def near(self, phrase: str) -> list[dict[str, Any]]:
-        """The phrases that mean most nearly what a phrase means, the best first: `phrase`, the
-        `sentence` and the number of the `text` of a place that mentions it, its `polarity`, and how
-        often it is mentioned (`count`). Raises InputError for a phrase without words."""
+        """The phrases that mean most nearly what a phrase means, the best first. Each has its
+        `polarity` and how often it is mentioned (`count`), and of one mention the `sentence` and
+        the number of the `text`. Raises InputError for a phrase without words."""
         with self._turn():
             hits = self._index.search(phrase, NEAREST)
         names = ("phrase", "sentence", "polarity", "count")

@@ -12,7 +12,6 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
 
 from thinstack.errors import InputError, ThinstackError
 from thinstack.integrations.serving.collection import Collection
@@ -25,6 +24,7 @@ from thinstack.runtime.result import Result
 HOST: Final = "127.0.0.1"
 _NAMES: Final = (HOST, "localhost", "[::1]")
 _LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})?", re.IGNORECASE)
+_ORIGIN: Final = re.compile(f"https?://{_LOCAL.pattern}", re.IGNORECASE)
 
 MAX_BODY: Final = 1_000_000
 """Bytes of what is asked, at most."""
@@ -157,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if not _LOCAL.fullmatch(host):
             sender = host
-        elif origin is not None and not _LOCAL.fullmatch(_parts(origin).netloc):
+        elif origin is not None and not _ORIGIN.fullmatch(origin):
             sender = f"a page of {origin}"
         else:
             return
@@ -165,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
         raise _RefusedError(HTTPStatus.FORBIDDEN, f"{expected}, found {sender}")
 
     def _file(self) -> tuple[bytes, str]:
-        path = _parts(self.path).path
+        path = self.path.partition("?")[0]
         if path == "/model":
             view = self.server.predictor.view
             tones = None if view.scale is None else view.scale.tones
@@ -234,14 +234,6 @@ class _Handler(BaseHTTPRequestHandler):
 def _too_large(expected: str) -> _RefusedError:
     advice = "send several requests, or run thinstack predict --input FILE --out FOLDER"
     return _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected {expected}: {advice}")
-
-
-def _parts(address: str) -> SplitResult:
-    """The parts of an address; of what is none, such as "http://[", empty ones."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return SplitResult("", "", "", "", "")
 
 
 def _json(data: Any) -> bytes:

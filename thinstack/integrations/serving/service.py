@@ -50,8 +50,9 @@ class Request(NamedTuple):
 
     @property
     def words(self) -> int:
-        """About how many words and punctuation marks the texts have; one without any counts too."""
-        return sum(max(1, len(_WORDS.findall(text))) for text in self.texts)
+        """About how many words and marks the texts and terms have; one without any counts too."""
+        asked = (*self.texts, *self.about)
+        return sum(max(1, len(_WORDS.findall(text))) for text in asked)
 
 
 def parsed(body: bytes) -> Any:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.table import Table
 from rich.text import Text
 
 from thinstack.integrations.show.outline import UNCERTAIN, Row, outline, parts_note, phrase, visible
@@ -48,9 +47,11 @@ def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> Renderable
     return _Drawing(prediction, turning(why))
 
 
-def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
+def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> RenderableType:
     """A table of `counts` (C, C): how many texts of each class (rows) were taken for each class
     (columns). `labels` names the C classes."""
+    from rich.table import Table
+
     table = Table(title="texts of each class (rows), taken for", title_justify="left")
     table.add_column("")
     for label in labels:
