@@ -312,7 +312,7 @@ HOSTILE = [
     *({"label": value} for value in ([], {}, 5, "blue")),
     *({"polarity": value} for value in ("x", float("nan"), 1e300, [])),
     *({"because": value} for value in ([1], 5, "x" * 99)),
-    *({"id": value} for value in (None, [], 5, "other")),
+    *({"id": value} for value in (None, [], 77, "other")),
     *({"row": value} for value in (None, "x", -1, 99, 10**30)),
 ]
 
