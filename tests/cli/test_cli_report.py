@@ -312,7 +312,7 @@ HOSTILE = [
     *({"label": value} for value in ([], {}, 5, "blue")),
     *({"polarity": value} for value in ("x", float("nan"), 1e300, [])),
     *({"because": value} for value in ([1], 5, "x" * 99)),
-    *({"id": value} for value in (None, [], 5, "other")),
+    *({"id": value} for value in (None, [], 77, "other")),
     *({"row": value} for value in (None, "x", -1, 99, 10**30)),
 ]
 
@@ -603,6 +603,19 @@ def test_whole_texts_are_read_by_one_model_whatever_is_installed(
     assert ("install the model aspects" in result.html()) != installed
     named = thinstack.report(frame, "review", about=["battery"])
     assert (named.model, named.finder) == ("sentiment", "sentiment")
+
+
+@pytest.mark.parametrize(
+    "texts", [["good battery"], ["good battery"] * 40, ["a battery"] * 9, ["so good", "awful"] * 9]
+)
+def test_texts_that_say_little_are_a_page(model, texts):
+    days = pd.date_range("2024-01-01", periods=len(texts))
+    frame = pd.DataFrame({"text": texts, "day": days, "store": "only", "stars": 3})
+    columns = {"by": "store", "over": "day", "stars": "stars"}
+    result = thinstack.report(frame, model=model, **columns)
+    assert result.to_dict()["texts"] == len(texts)
+    assert result.trust.agreement is None
+    assert "only one value of store" in result.html()
 
 
 def test_themes_are_looked_for_if_their_model_is_there_or_asked_for(monkeypatch, model):

@@ -58,14 +58,13 @@ class Trust(NamedTuple):
     """How far the sides of whole texts can be trusted.
 
     Attributes:
-        right, sentences: how many sentences of ten fields the model reads rightly, in percent, and
-            how many there are (docs/suite.md, `domains`); None for a model that tells no figure.
+        suite: how many of so many sentences of ten fields the model reads rightly (docs/suite.md,
+            `domains`), in percent; None for a model that tells no figure.
         low, high: what the model says of the texts with one or two stars, and with four or five.
         middle: how many texts have other stars.
     """
 
-    right: float | None
-    sentences: int
+    suite: tuple[float, int] | None
     low: Figures
     high: Figures
     middle: int

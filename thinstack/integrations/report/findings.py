@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Final, NamedTuple
 
 from thinstack.integrations.report.statistics import FALSE, adjusted, probability, two_shares
@@ -91,15 +91,19 @@ def _joined(surest: Sequence[Difference]) -> tuple[Difference, ...]:
 def _tests(term: str | None, groups: Parts) -> Iterator[Difference]:
     """The comparisons of each group with the others together; of two groups, of the first with the
     second."""
-    totals = [sum(part.counts[place] for part in groups.values()) for place in range(3)]
+    total = Figures()
+    for figures in groups.values():
+        total.merge(figures)
     for name, here in [*groups.items()][: 1 if len(groups) == 2 else None]:
-        there = Figures(*(all - mine for all, mine in zip(totals, here.counts, strict=True)))
-        others = tuple(other for other in groups if other != name)
+        there, others = total - here, tuple(other for other in groups if other != name)
         for side in COMPARED if others else ():
-            z = two_shares(here.count(side), here.texts, there.count(side), there.texts)
-            if z is not None:
+            if (z := _compared(here, there, side)) is not None:
                 p = probability(z)
                 yield Difference(term, name, others, side, here, there, p, p)
+
+
+def _compared(here: Figures, there: Figures, side: Side) -> float | None:
+    return two_shares(here.count(side), here.texts, there.count(side), there.texts)
 
 
 class Change(NamedTuple):
@@ -137,14 +141,10 @@ class Change(NamedTuple):
 
     def split(self, periods: Mapping[date, Figures]) -> tuple[Figures, Figures]:
         """The figures of the periods of the change, and of the others."""
-        return _split(periods, self.first, self.last)
-
-
-def _split(periods: Mapping[date, Figures], first: date, last: date) -> tuple[Figures, Figures]:
-    here, there = Figures(), Figures()
-    for start, figures in periods.items():
-        (here if first <= start <= last else there).merge(figures)
-    return here, there
+        here, there = Figures(), Figures()
+        for start, figures in periods.items():
+            (here if self.first <= start <= self.last else there).merge(figures)
+        return here, there
 
 
 def change_of(
@@ -164,13 +164,9 @@ def change_of(
     """
     best = dict[bool, tuple[float, Side, int, int]]()
     for side in COMPARED:
-        counts = [
-            (part.count(side), part.texts) if (part := periods.get(start)) else (0, 0)
-            for start in starts
-        ]
-        sums = [(0, 0)]
-        for hits, texts in counts:
-            sums.append((sums[-1][0] + hits, sums[-1][1] + texts))
+        parts = [periods.get(start, Figures()) for start in starts]
+        columns = [part.count(side) for part in parts], [part.texts for part in parts]
+        sums = [(0, 0), *zip(*(accumulate(column) for column in columns), strict=True)]
         (hits, texts), end = sums[-1], len(starts)
         for first, last in combinations(range(1, end + 1), 2):
             count, of = (sums[last][part] - sums[first][part] for part in (0, 1))
@@ -185,10 +181,12 @@ def change_of(
     else:
         return None
     p = min(probability(math.sqrt(squared)) * tries * len(COMPARED), 1.0)
-    here, there = _split(periods, starts[first], starts[last - 1])
-    change = Change(side, starts[first], starts[last - 1], last == len(starts), here, there, p)
     if p > FALSE:
         return None
+    lasts, nothing = last == len(starts), Figures()
+    change = Change(side, starts[first], starts[last - 1], lasts, nothing, nothing, p)
+    here, there = change.split(periods)
+    change = change._replace(here=here, there=there)
     return _with_group(change, groups)._replace(cause=_cause(change, causes))
 
 
@@ -198,25 +196,15 @@ def _with_group(change: Change, groups: Mapping[str, Mapping[date, Figures]]) ->
     best: tuple[float, str] = 0.0, ""
     for name, periods in groups.items():
         inside, outside = change.split(periods)
-        other_in, other_out = (
-            Figures(*(mine - theirs for mine, theirs in zip(all.counts, part.counts, strict=True)))
-            for all, part in ((change.here, inside), (change.there, outside))
-        )
-        (more, of_more), (less, of_less) = (
-            _gain(one, other, side) for one, other in ((inside, outside), (other_in, other_out))
-        )
+        more, of_more = _gain(inside, outside, side)
+        less, of_less = _gain(change.here - inside, change.there - outside, side)
         z = sign * (more - less) / math.sqrt(of_more + of_less)
         best = max(best, (z, name))
     z, name = best
     if not name or probability(z) * len(groups) > FALSE:
         return change
     inside, outside = change.split(groups[name])
-    rest = two_shares(
-        change.here.count(side) - inside.count(side),
-        change.here.texts - inside.texts,
-        change.there.count(side) - outside.count(side),
-        change.there.texts - outside.texts,
-    )
+    rest = _compared(change.here - inside, change.there - outside, side)
     alone = rest is None or probability(rest) > FALSE
     return change._replace(group=(name, inside, outside), alone=alone)
 

@@ -175,7 +175,7 @@ def course_paths(
         points = [(x, share) for x, share in run if share is not None]
         if points:
             yield from _line(points, step, ends)
-    if first in periods:
+    if first is not None and first in periods:
         yield "grid", f"M{[*periods].index(first) * step:.1f} 0V100"
 
 

@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
@@ -115,11 +116,10 @@ class Reader:
         self._sides = sides_of(view)
         self.name, self.terms = model_name(model), bool(about) or view.no_term is not None
         self._aspects(Result("", (), view))
-        try:
-            domains = model.bundle.manifest.metrics["suites"]["domains"]
-            self.suite = float(domains["accuracy"]), int(domains["total"])
-        except (KeyError, TypeError, ValueError):
-            self.suite = None
+        suites: Any = model.bundle.manifest.metrics.get("suites")
+        self.suite: tuple[float, int] | None = None
+        with suppress(KeyError, TypeError, ValueError):
+            self.suite = float(suites["domains"]["accuracy"]), int(suites["domains"]["total"])
 
     def __call__(self, rows: Iterator[TextRow]) -> Iterator[TextRow]:
         """Each row with what its text says, or with the fault for which it is not counted."""

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,7 +84,8 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
         head = {"kind": "report", "schema_version": SCHEMA, "in_short": [*self.in_short]}
-        data = plain(self) | {"themes": self.themes and self.themes.to_dict()}
+        data: dict[str, Any] = plain(replace(self, themes=None))
+        data["themes"] = self.themes and self.themes.to_dict()
         whole = {name: part for name, part in data.pop("whole").items() if name in _OF_WHOLE}
         return head | data | whole | {"level": LEVEL, "false_discovery_rate": FALSE}
 

@@ -77,20 +77,16 @@ def _when(change: Change, unit: Unit) -> tuple[str, str]:
 def difference_sentence(difference: Difference) -> str:
     """Which group differs from which, in what, and how surely."""
     term, side, (here, there) = difference.term, difference.side, difference[4:6]
-    others = difference.others
-    elsewhere = f"in {enumerated(list(map(both_ends, others)))}"
-    elsewhere = elsewhere if len(others) <= _IN_SHORT else "elsewhere"
     what = "" if term is None else f"On {asked_name(term)}, "
-    text = f"{what}{both_ends(difference.group)} is {'better' if difference.better else 'worse'}: "
-    text += f"{share(here, side)} {side} (of {here.texts:,}), "
-    text += (
-        f"{share(there, side)} {elsewhere} (of {there.texts:,}); {probably(difference.adjusted)}"
+    verdict, where = "better" if difference.better else "worse", "elsewhere"
+    if len(difference.others) <= _IN_SHORT:
+        where = f"in {enumerated([both_ends(other) for other in difference.others])}"
+    also = enumerated([asked_name(name) for name in difference.also[:_IN_SHORT]])
+    return (
+        f"{what}{both_ends(difference.group)} is {verdict}: {share(here, side)} {side} "
+        f"(of {here.texts:,}), {share(there, side)} {where} (of {there.texts:,}); "
+        f"{probably(difference.adjusted)}{also and f'; also on {also}'}"
     )
-    if difference.also:
-        text += (
-            f"; also on {enumerated([asked_name(name) for name in difference.also[:_IN_SHORT]])}"
-        )
-    return text
 
 
 def counts_of(parts: "Sequence[Part]", whole: Mapping[Any, Figures]) -> dict[Any, Figures]:
@@ -131,24 +127,22 @@ def _of_terms(aspects: Sequence[Tally]) -> Iterator[str]:
     most is one that opinions differ about."""
     praised, criticised = (_most(aspects, side) for side in ("positive", "negative"))
     both = [tally for tally in praised if tally in criticised]
-    for start, side, terms in (
-        ("Most praised: ", "positive", praised),
-        ("Most criticised: ", "negative", criticised),
-    ):
-        some = [
-            f"{asked_name(tally.term)} ({share(tally.figures, side)} of {tally.figures.texts:,})"
-            for tally in terms
-            if tally not in both
+
+    def sentence(start: str, tallies: Sequence[Tally], *sides: Side) -> Iterator[str]:
+        parts = [
+            f"{asked_name(tally.term)} ("
+            + ", ".join(f"{share(tally.figures, side)} {side}" for side in sides)
+            + f" of {tally.figures.texts:,})"
+            for tally in tallies
         ]
-        if some:
-            yield f"{start}{enumerated(some)}."
-    if both:
-        some = [
-            f"{asked_name(tally.term)} ({share(tally.figures, 'positive')} positive, "
-            f"{share(tally.figures, 'negative')} negative of {tally.figures.texts:,})"
-            for tally in both
-        ]
-        yield f"Opinions differ about {enumerated(some)}."
+        if parts:
+            yield f"{start} {enumerated(parts)}."
+
+    yield from sentence("Most praised:", [one for one in praised if one not in both], "positive")
+    yield from sentence(
+        "Most criticised:", [one for one in criticised if one not in both], "negative"
+    )
+    yield from sentence("Opinions differ about", both, "positive", "negative")
 
 
 def _most(aspects: Sequence[Tally], side: Side) -> list[Tally]:

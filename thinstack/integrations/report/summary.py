@@ -59,7 +59,7 @@ def report_of(
         about=options.about,
         rows=plan.rows,
         whole=whole,
-        trust=Trust(*(suite or (None, 0)), *stars) if options.model else None,
+        trust=Trust(suite, *stars) if options.model else None,
         aspects=tuple(aspects),
         rare=len(tallies) - len(aspects),
         left_out=dict(collector.left_out.most_common()),

@@ -102,6 +102,11 @@ class Figures:
             for rank, quote in quotes.items():
                 self.quote(rank, quote)
 
+    def __sub__(self, other: "Figures") -> "Figures":
+        """The counts without those of others that are among them."""
+        pairs = zip(self.counts, other.counts, strict=True)
+        return Figures(*(mine - theirs for mine, theirs in pairs))
+
     def quote(self, rank: Rank, quote: Quote, most: int = QUOTES) -> None:
         """Keep a quote, one of each rank, if it is among the `most` lowest of its side."""
         self._quotes = {} if self._quotes is None else self._quotes
