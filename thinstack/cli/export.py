@@ -95,17 +95,13 @@ def push(
     """Upload a bundle to the Hugging Face hub.
 
     Afterwards hf://user/name loads it. First the bundle is checked against its manifest and its
-    reference cases. If an older bundle lacks something that the hub expects, the upload adds it,
-    and the bundle on disk stays as it is.
-    Log in with `hf auth login`, or set HF_TOKEN.
+    reference cases. Log in with `hf auth login`, or set HF_TOKEN.
     """
     from thinstack.integrations.push import push as push_bundle
     from thinstack.integrations.show.outline import as_text
 
-    address, url, changed = push_bundle(
+    address, url = push_bundle(
         model, repository, private=private, revision=revision, isolated=isolated
     )
     console = Console(soft_wrap=True, highlight=False)
-    if changed:
-        console.print(f"added or changed for the hub: {as_text(', '.join(changed))}")
     console.print(f"{as_text(url)}\nload it: thinstack.load({address!r})")
