@@ -25,7 +25,6 @@ from thinstack.integrations import spark
 from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.workers import ModelSource
-from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference, scorer
@@ -112,12 +111,6 @@ def test_only_a_model_that_runs_is_noted(foreign, notes, tmp_path):
     bare = {name: content for name, content in files.items() if not name.startswith("onnx")}
     write_bundle(tmp_path / "bare", bare, config=foreign.config)
     assert not notes.exists()
-
-
-def test_what_is_added_for_the_hub_makes_nothing_ones_own(foreign):
-    assert not is_own(_with(foreign, {"README.md": b"# one\n"}))
-    note_own(foreign)
-    assert is_own(_with(foreign, {"README.md": b"# two\n"}))
 
 
 @pytest.mark.parametrize("state", ["file/state", "relative", ""])

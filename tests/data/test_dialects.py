@@ -101,16 +101,6 @@ def test_without_a_header_the_first_row_may_be_bad(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["0,1\ngood,1\nbad,0\n", ",0,1\n0,good,1\n1,bad,0\n", "1,2\ngood,2\nbad,2\n"],
-    ids=["pandas", "index", "from one"],
-)
-def test_numbers_in_order_are_a_header(tmp_path, text):
-    header = text.partition("\n")[0].split(",")
-    assert len(read(write(tmp_path / "t.csv", text), tuple(header[-2:]))) == 2
-
-
-@pytest.mark.parametrize(
     ("columns", "near"),
     [("Text,label", "Text"), ("id, te xt ,label", " te xt "), ("tweet_text,texts", "texts")],
 )
@@ -198,16 +188,6 @@ def test_other_cells_beyond_the_header_are_errors(tmp_path, text):
         read(path)
 
 
-@pytest.mark.parametrize("separator", [",", ";"])
-def test_quoted_rows_without_a_header_have_the_columns_that_quotes_say(tmp_path, separator):
-    rows = [["0", f"Well{separator} so{separator} no", "a"], ["4", f"Yes{separator} yes", "a"]]
-    text = "".join(separator.join(f'"{cell}"' for cell in row) + "\n" for row in rows)
-    path = write(tmp_path / "t.csv", text)
-    assert read(path, ("1", "2", "3"), header=False) == rows
-    with pytest.raises(DataError, match=r"found '0'.*--no-header"):
-        read(path, ("text",))
-
-
 @pytest.mark.parametrize("separator", ["^", "~", "\x1f", "::"])
 def test_one_column_that_holds_the_name_may_be_several(tmp_path, separator):
     path = write(tmp_path / "t.csv", table(separator))
@@ -250,11 +230,3 @@ def test_a_column_may_be_inside_of_an_object(tmp_path):
     assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:3"]
     assert read(path, ("data.text", "data.n.label"), skipped=[]) == [["a", "1"]]
     assert [row.text for row in open_corpus(path, Columns("data.text")).rows()][:2] == ["a", "c"]
-
-
-def test_short_texts_without_a_header_are_told_of_it(tmp_path):
-    path = write(tmp_path / "t.csv", "good film,pos\nbad film,neg\n")
-    with pytest.raises(DataError, match=r"found 'good film', 'pos'.*--no-header"):
-        read(path)
-    with pytest.raises(DataError, match=r"found 'good film', 'pos'.*--no-header"):
-        list(open_corpus(path).rows())

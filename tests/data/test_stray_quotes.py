@@ -1,7 +1,6 @@
 """Quote marks in tables: of cells they go, of texts they stay, and none takes rows along."""
 
 import csv
-import random
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*quotation mark:UserWarning")
-WORDS = ("good", "bad", "film", "the,", "1,000", "it was.")
 
 
 def read(path, columns):
@@ -28,40 +26,6 @@ def plain(path, columns, rows, separator="\t"):
     lines = [separator.join(cells) for cells in (tuple(columns), *rows)]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
-
-
-def texts(draw, count):
-    for _ in range(count):
-        text = " ".join(draw.choices(WORDS, k=draw.randint(1, 8)))
-        chance = draw.random()
-        yield f'"{text}' if chance < 0.1 else f'{text}"' if chance < 0.2 else text
-
-
-@pytest.mark.parametrize("columns", ["id text label", "text label", "label text", "id text"])
-@pytest.mark.parametrize("ordered", [False, True])
-def test_between_tabs_no_row_goes_to_a_quote_mark(tmp_path, columns, ordered):
-    draw, names = random.Random(7), columns.split()
-    for count in (40, 3000):
-        cells = [
-            {"id": f"a-{number}", "text": text, "label": draw.choice(["pos", "neg"])}
-            for number, text in enumerate(texts(draw, count))
-        ]
-        if ordered:
-            cells.sort(key=lambda row: row["label"])
-        rows = [tuple(row[name] for name in names) for row in cells]
-        assert read(plain(tmp_path / "t.tsv", names, rows), names) == (rows, [])
-
-
-def test_pairs_of_quote_marks_that_fit_take_no_rows_along(tmp_path):
-    rows = [(f"{number}", f"text {number}", "ab"[number % 2]) for number in range(50)]
-    rows[4] = ("4", '"Hm.', "a")
-    rows[17] = ("17", 'No."', "b")
-    columns = ("key", "body", "class")
-    assert read(plain(tmp_path / "t.tsv", columns, rows), columns) == (rows, [])
-    broken = plain(tmp_path / "u.tsv", columns, [*rows[:10], ("10", "no class"), *rows[11:]])
-    found, skipped = read(broken, columns)
-    assert found == [*rows[:10], *rows[11:]]
-    assert [str(error).split(": ")[0] for error in skipped] == [f"{broken}:12"]
 
 
 @pytest.mark.parametrize("name", ["t.tsv", "t.csv"])

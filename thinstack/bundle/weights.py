@@ -67,18 +67,7 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
             del state[name]
         elif torch.equal(value.half().to(value.dtype), value):
             state[name] = value.half()
-    return _with_sorted_metadata(save(state, {ONNX_WEIGHTS: json.dumps(places)}))
-
-
-def _with_sorted_metadata(content: bytes) -> bytes:
-    """A safetensors file whose metadata stand in the order of their names. `save` has another order
-    each time, and equal models should have equal files."""
-    end = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:end])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text = text.ljust(-(-len(text) // 8) * 8)  # tensors begin at multiples of 8
-    return len(text).to_bytes(8, "little") + text + content[end:]
+    return save(state, {ONNX_WEIGHTS: json.dumps(places)})
 
 
 def load_model(bundle: Bundle | str | Path) -> Model:

@@ -92,17 +92,14 @@ def push(
 ) -> None:
     """Upload a bundle to the Hugging Face hub.
 
-    First checks the bundle against its manifest and reference cases. Whatever the hub expects and
-    an older bundle lacks is added to the upload only. Log in with `hf auth login`, or set HF_TOKEN.
-    Afterwards, load the model as hf://user/name.
+    First checks the bundle against its manifest and reference cases. Log in with `hf auth login`,
+    or set HF_TOKEN. Afterwards, load the model as hf://user/name.
     """
     from thinstack.integrations.push import push as push_bundle
     from thinstack.integrations.show.outline import as_text
 
-    address, url, changed = push_bundle(
+    address, url = push_bundle(
         model, repository, private=private, revision=revision, isolated=isolated
     )
     console = Console(soft_wrap=True, highlight=False)
-    if changed:
-        console.print(f"added or changed for the hub: {as_text(', '.join(changed))}")
     console.print(f"{as_text(url)}\nload it: thinstack.load({address!r})")

@@ -6,38 +6,30 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from thinstack.data.files.compressed import opened_bytes
 from thinstack.data.files.paths import any_path
 from thinstack.data.files.writing import write_atomically
-from thinstack.data.tables.text_streams import check_encoding
+from thinstack.data.tables.text_streams import check_encoding, opened_text, undecoded
 from thinstack.errors import DataError, TreeError, shown
 
 Part = TypeVar("Part")
 Item = TypeVar("Item")
 
 _MARK = "\ufeff"
+_UNDECODED = re.compile("[\udc80-\udcff]")
 _HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can write it, but no text has it
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
     """The text of a file, which may be compressed, without a byte order mark. Raises DataError for
     a file that is missing, for text that is not in `encoding`, and for an unknown encoding."""
-    with opened_bytes(path) as file:
-        data: bytes = file.read()
-    check_encoding(encoding, str(path))
-    try:
-        return data.decode(encoding).removeprefix(_MARK)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}:{line}: expected text in {encoding}, found the byte 0x{data[error.start]:02x} "
-            f"at position {error.start}; convert the file, or name its encoding"
-        ) from None
-    except UnicodeError as error:  # of encodings that do not say where
-        raise DataError(f"{path}: not in {encoding}: {error!s:.200}") from None
-    except LookupError:  # of encodings from bytes to bytes
-        mend = "name one that Python knows, such as utf-8 or cp1252"
-        raise DataError(f"{path}: unknown encoding {encoding!r}; {mend}") from None
+    with opened_text(path, encoding) as stream:
+        text = stream.read()
+    odd = _UNDECODED.search(text)
+    line = text.count("\n", 0, odd.start() if odd else 0) + 1
+    if odd and (problem := undecoded(path, line, odd[0], encoding)):
+        raise problem
+    is_utf_8 = check_encoding(encoding, str(path)) == "utf-8"  # whose mark is gone already
+    return text if is_utf_8 else text.removeprefix(_MARK)
 
 
 def read_lines(path: str | Path) -> list[str]:
