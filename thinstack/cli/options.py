@@ -7,15 +7,17 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_type_hints
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from thinstack.core.config import Aggregation, Device
-from thinstack.data.tables.table import Table
 from thinstack.errors import escaped
+
+if TYPE_CHECKING:
+    from thinstack.data.tables.table import Table
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
@@ -141,8 +143,10 @@ class ColumnSettings:
     header: HeaderOption = None
     skip_bad: SkipBadOption = False
 
-    def table(self, path: str | Path) -> Table:
+    def table(self, path: str | Path) -> "Table":
         """The file at a path as a table that is written so."""
+        from thinstack.data.tables.table import Table
+
         return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
 
 
