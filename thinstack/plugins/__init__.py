@@ -1,4 +1,4 @@
-"""What an author of plugins imports. The contracts of what computes, such as `Cell`, need torch."""
+"""What you import to write a plugin. Base classes of modules, such as `Cell`, need torch."""
 
 from typing import TYPE_CHECKING
 

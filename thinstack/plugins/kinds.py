@@ -1,9 +1,9 @@
 """The kinds of plugins, as one table.
 
-A package provides plugins by entry points of the group `thinstack`. An entry point names a class,
-or a module with hooks. A hook is a function without arguments, decorated with
-`thinstack.plugins.hookimpl`. It returns a list of classes; `thinstack_bundles` returns a mapping of
-names to folders.
+A package provides plugins through entry points of the group `thinstack`. An entry point names a
+class, or a module with hooks. A hook is a function without arguments, decorated with
+`thinstack.plugins.hookimpl`, that returns a list of classes. `thinstack_bundles` returns a mapping
+from names to folders.
 """
 
 from collections.abc import Mapping
@@ -18,25 +18,25 @@ PROJECT: Final = "thinstack"
 """The name of the entry-point group, and of the project in pluggy."""
 
 hookimpl: Final = pluggy.HookimplMarker(PROJECT)
-"""The decorator of a function that implements a hook."""
+"""Decorator for functions that implement a hook."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of plugins.
+    """A kind of plugin.
 
-    Its plugins are classes that derive from the contract. Each has a versioned name. Its
-    constructor gets the sizes that it names; its other keyword-only arguments are options, which a
-    configuration gives. Tasks and lessons are pydantic models, whose fields are the options.
+    Plugins are classes with a versioned name, derived from the contract. The constructor gets the
+    sizes that it names. Its other keyword-only arguments are options, set in a configuration. Tasks
+    and lessons are pydantic models, whose fields are the options.
 
     Attributes:
         name: the `plugin_kind` of the contract.
-        contract: the dotted name of a class. Only plugins import it. Bundles have none, because
-            they are folders.
-        builtins: the dotted name of a folder with a module for each built-in plugin, or of a module
-            with a hook. There may be none yet. Names with an underscore before them are no plugins.
-        sizes: what thinstack passes to constructors, each with the value that it has unless it is
-            said; None if it always is.
+        contract: dotted name of the base class, which only plugins import; empty for bundles, which
+            are folders.
+        builtins: dotted name of a folder with a module for each built-in plugin, or of a module
+            with a hook; may not exist yet. Names that start with an underscore are ignored.
+        sizes: the sizes that thinstack passes to constructors, with their defaults; None for a size
+            that is always set.
         needs_torch: whether the built-in plugins need torch.
     """
 
@@ -53,7 +53,7 @@ class Kind:
 
     @property
     def returns(self) -> str:
-        """What the hook returns, in words."""
+        """Description of what the hook returns."""
         classes = f"a list of classes derived from {self.contract}"
         return classes if self.contract else "a mapping of names to folders"
 

@@ -1,12 +1,11 @@
-"""Contract tests for plugins. The tests of a plugin run them on its cell, task head or parser, with
-each set of options:
+"""Tests for plugins. Run them on your cell, task head or parser, with each set of options:
 
     @pytest.mark.parametrize("check", CELL_CHECKS.values(), ids=CELL_CHECKS)
     def test_contract(check):
         check("my_cell.v1", {"option": 1})
 
-HEAD_CHECKS check a task head, PARSER_CHECKS a parser. They need the extras `testing` and `cpu` (or
-`gpu`).
+Use HEAD_CHECKS for a task head, and PARSER_CHECKS for a parser. They need the extras `testing` and
+`cpu` (or `gpu`).
 """
 
 import warnings
