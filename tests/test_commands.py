@@ -31,6 +31,7 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "# the bundled model, at http://127.0.0.1:8000/": SERVES,
     "thinstack report - --out report.html": "reads standard input: tests/cli/test_cli_report.py",
     "thinstack serve runs/own/model-best --port 8080 --no-open": SERVES,
+    "thinstack serve vectors": SERVES,
     "thinstack train lab/recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
     "--out runs/large": HOURS,
     "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
