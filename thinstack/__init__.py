@@ -173,6 +173,7 @@ def train_texts(
     *,
     text: str = "text",
     label: str = "label",
+    add: "Iterable[Mapping[str, object]] | None" = None,
     dev: "Iterable[Mapping[str, object]] | None" = None,
     init: str | None = None,
     out: str | Path,
@@ -185,12 +186,13 @@ def train_texts(
     """Train a model on texts and labels, like `thinstack train TABLE`, and load it.
 
     `rows`: mappings with the columns `text` and `label`, for example a `datasets.Dataset` or
-    `DataFrame.to_dict("records")`. `dev`: rows to measure the model on; by default a tenth of the
-    rows of each class. If there are 200 or more, they also choose the epoch. `test`: rows for a
-    final measurement that choose nothing. `epochs`: maximum passes over the rows; the default
-    depends on their number. `init`: name or folder of the bundle to start from, or "none" to start
-    from word vectors only; docs/training.md explains the default. `out`: folder for the recipe and
-    the bundle, `model-best`.
+    `DataFrame.to_dict("records")`. `add`: more rows, such as corrections, which replace those of
+    the same text. `dev`: rows to measure the model on; by default a tenth of the rows of each
+    class. If there are 200 or more, they also choose the epoch. `test`: rows for a final
+    measurement that choose nothing. `epochs`: maximum passes over the rows; the default depends on
+    their number. `init`: name or folder of the bundle to start from, or "none" to start from word
+    vectors only; docs/training.md explains the default. `out`: folder for the recipe and the
+    bundle, `model-best`.
 
     `labels`: all labels in order; by default they come from the rows. `scale`: whether this order
     is a scale; by default the names of the labels and of the column decide. If training starts
@@ -219,5 +221,5 @@ def train_texts(
         scale=scale,
         epochs=epochs,
     )
-    train_rows(rows, Path(out), options, dev=dev, test=test)
+    train_rows(rows, Path(out), options, add=add, dev=dev, test=test)
     return load(Path(out) / "model-best")

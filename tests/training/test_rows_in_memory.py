@@ -16,9 +16,10 @@ def test_rows_are_any_mappings(tmp_path):
         table = list(csv.DictReader(file))
     rows = [{"review": row["text"], "up": row["label"] == "up"} for row in table]
     out = tmp_path / "out"
-    predictor = thinstack.train_texts(
-        iter(rows), text="review", label="up", dev=rows[:6], init=str(start), out=out
-    )
-    assert open_bundle(out / "model-best").config.labels == predictor.labels == ("false", "true")
+    parts = {"dev": rows[:6], "add": iter([{"review": rows[0]["review"].upper(), "up": "odd"}])}
+    settings = {"text": "review", "label": "up", "init": str(start)}
+    predictor = thinstack.train_texts(iter(rows), out=out, **settings, **parts)
+    labels = open_bundle(out / "model-best").config.labels
+    assert labels == predictor.labels == ("false", "odd", "true")
     with pytest.raises(DataError, match=r"rows:1: .*|column 'text'"):
         thinstack.train_texts(rows, label="up", out=tmp_path / "other")

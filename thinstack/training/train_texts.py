@@ -86,25 +86,19 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
 
 
 def train_rows(
-    rows: Iterable[object],
-    out: Path,
-    options: TableOptions,
-    *,
-    dev: Iterable[object] | None = None,
-    test: Iterable[object] | None = None,
+    rows: Iterable[object], out: Path, options: TableOptions, **parts: Iterable[object] | None
 ) -> None:
     """Train on rows in memory as `train_table` does on a table, in one process. The rows are kept
     in `out` as JSON lines.
 
-    `dev`: rows to report on; without them a share of `rows` is set aside. `test`: rows that are
-    only measured on at the end. `options`: with both columns named.
+    `parts`: rows of the other tables of `TableOptions`: `add`, `dev` and `test`. `options`: with
+    both columns named.
     """
     (text,), label = options.text_column, options.label_column
     kind: type[TableTask] = manager().find("task", f"{options.task or 'texts'}.v1").plugin
     task = kind.parse({"text_column": text, "label_column": label}, source="the columns")
     checks: RowChecks = {"advice": ADVICE, "classes": task.classes(options.labels)}
     checks["optional"] = task.optional_columns
-    parts = {"dev": dev, "test": test}
     tables = {"train": rows} | {name: part for name, part in parts.items() if part is not None}
     for table in tables.values():
         check_rows(table)
@@ -115,8 +109,8 @@ def train_rows(
             lines = (row.values for row in read_mappings(asked, task.columns_read, **checks))
             content = "".join(f"{json.dumps(values)}\n" for values in lines)
             write_atomically(paths[name], content)
-        options = replace(options, dev=paths.get("dev"), test=paths.get("test"))
-        train_table(paths["train"], out, options, console=Console())
+        table, others = paths.pop("train"), dict[str, Any](paths)
+        train_table(table, out, replace(options, **others), console=Console())
 
 
 def _asked(rows: Iterable[object]) -> Iterator[object]:
