@@ -109,6 +109,9 @@ def test_corrections_replace_rows_and_leave_those_that_are_set_aside(cli, folder
     added = cli("train", table, *options, "--out", tmp_path / "added", "--add", add).out
     assert "add.csv: 25 texts, of which 24 replace rows (2 to report on)" in added
     assert "bad 0 + 0, so-so 22 + 2, good 1 + 0" in added
+    tiny_texts.write_rows(add, fresh)
+    changed = cli("train", table, *options, "--out", tmp_path / "added", "--add", add)
+    assert (changed.code, "before add.csv changed" in changed.err) == (2, True)
 
 
 def test_what_became_right_and_wrong_is_said(cli, tmp_path):

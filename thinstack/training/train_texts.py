@@ -109,8 +109,8 @@ def train_rows(
             lines = (row.values for row in read_mappings(asked, task.columns_read, **checks))
             content = "".join(f"{json.dumps(values)}\n" for values in lines)
             write_atomically(paths[name], content)
-        table, others = paths.pop("train"), dict[str, Any](paths)
-        train_table(table, out, replace(options, **others), console=Console())
+        train, others = paths.pop("train"), dict[str, Any](paths)
+        train_table(train, out, replace(options, **others), console=Console())
 
 
 def _asked(rows: Iterable[object]) -> Iterator[object]:
