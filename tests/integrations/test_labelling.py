@@ -64,6 +64,12 @@ def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(model, table,
     again.save(0, "bad")
     assert [row.values["text"] for row in Table(out).rows(["text"])][-1] == again.texts[0].text
     again.save(1, "bad")
+    out.rename(tmp_path / "kept.csv")
+    out.mkdir()
+    with pytest.raises(InputError, match="is not saved"):
+        again.save(0, "good")
+    out.rmdir()
+    (tmp_path / "kept.csv").rename(out)
     with pytest.raises(InputError, match=re.escape(str(out))):
         Labelling(table, model, out)
 
@@ -73,7 +79,7 @@ def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(model, table,
     [
         ("review,label\nA.,x\n", {}, DataError, "'text'.*did you|'text'.*--text"),
         ("text,stars\nA.,x\n", {"label": "star"}, DataError, "'star'.*--label"),
-        ("text,label\nA.,x\nB.,x\n", {}, InputError, "found 1.*--label"),
+        ("text,label\nA.,x\nB.,x\n", {}, InputError, "found 1:.*--label"),
         ("text,label\n" + "".join(f"A{n}.,{n}\n" for n in range(36)), {}, InputError, "found 36"),
     ],
 )
@@ -89,8 +95,9 @@ def test_another_file_is_not_written_to(model, table, tmp_path):
         Labelling(table, model, out, text="body")
 
 
-def test_without_a_column_of_labels_those_of_the_model_are_chosen_from(model, tmp_path):
-    (tmp_path / "t.csv").write_text("text\nA film.\n", "utf-8")
+@pytest.mark.parametrize("content", ["text\nA film.\n", "text,label\nA film.,positive\nFine.,\n"])
+def test_without_other_labels_those_of_the_model_are_chosen_from(model, tmp_path, content):
+    (tmp_path / "t.csv").write_text(content, "utf-8")
     labelling = Labelling(Table(tmp_path / "t.csv"), model, tmp_path / "c.csv")
     assert labelling.labels == model.labels
 

@@ -41,8 +41,8 @@ class Labelling:
     """A table whose texts get labels, one by one.
 
     Texts that the file `out` has are left out, as are those without words and repeated ones. The
-    others are in `texts`, by the probability of the model's label. `labels` are those of the column
-    `label`; where the table has no such column, the model's. `skipped` is as `Table.rows` has it.
+    others are in `texts`, by the probability of the model's label. `labels` are the model's, unless
+    the column `label` has others: then those. `skipped` is as `Table.rows` has it.
 
     Raises DataError for a table, or a file of labels, that cannot be read or has other columns;
     InputError for more than `MOST_LABELS` labels, and where no text is left.
@@ -92,16 +92,20 @@ class Labelling:
 
     def save(self, place: object, label: object) -> None:
         """Write the label of a text, which is on the disk when this returns. Of several labels of
-        one text the last one counts. Raises InputError for others than `labels`, and OSError."""
+        one text the last one counts. Raises InputError for others than `labels`, and where the file
+        cannot be written."""
         text = self._at(place).text
         if label not in self.labels:
             raise InputError(f"expected a label of {', '.join(self.labels)}, found {shown(label)}")
-        with self._lock, self.out.open("a", encoding="utf-8", newline="") as file:
-            rows = [[text, label]] if file.tell() else [self._columns, [text, label]]
-            file.write("".join(map(csv_line, rows)))
-            file.flush()
-            os.fsync(file.fileno())
-            self._saved[likeness(text)] = str(label)
+        try:
+            with self._lock, self.out.open("a", encoding="utf-8", newline="") as file:
+                rows = [[text, label]] if file.tell() else [self._columns, [text, label]]
+                file.write("".join(map(csv_line, rows)))
+                file.flush()
+                os.fsync(file.fileno())
+                self._saved[likeness(text)] = str(label)
+        except OSError as error:
+            raise InputError(f"{self.out}: the label is not saved: {error.strerror}") from None
 
     def _at(self, place: object) -> DoubtfulText:
         if not isinstance(place, int) or not 0 <= place < len(self.texts):
@@ -126,7 +130,7 @@ class Labelling:
             yield row.values[text], row.values[label]
 
     def _texts(self, table: Table, skipped: list[DataError] | None) -> list[DoubtfulText]:
-        """The texts to label, without scores. `labels` become the table's, if it has some."""
+        """The texts to label, without scores; sets `labels`."""
         text, label = self._columns
         columns = [text, label] if label in table.columns else [text]
         if len(columns) < 2 and label != "label":
@@ -140,7 +144,8 @@ class Labelling:
             if name not in seen and len(rows) < MOST_TEXTS:
                 seen.add(name)
                 rows.append(DoubtfulText(row.line, row.values[text], value, "", 0.0))
-        self.labels = ordered([*labels]) or self.labels
+        if not labels <= {*self.labels}:
+            self.labels = ordered([*labels])
         return rows
 
 

@@ -43,7 +43,7 @@ export function label(field, table, ask, wrong) {
   $("back").onclick = () => show({ place: row.place - 1 });
   $("skip").onclick = () => show({ place: row.place + 1 });
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !row) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented || !row) return;
     const name = labels[KEYS.indexOf(event.key)];
     if (event.target.closest("input:not([type=radio]), textarea:not([readonly])")) return;
     if (name !== undefined) show({ place: row.place, label: name });
