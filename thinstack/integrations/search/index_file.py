@@ -96,9 +96,8 @@ def _members(path: FilePath, names: set[str]) -> dict[str, NDArray[Any]]:
     place = file_path(path)
     try:
         with place.open("rb") as file, zipfile.ZipFile(file) as archive:
-            packed = any(member.compress_type for member in archive.infolist())
-            if packed or (len(names) > 1 and archive.testzip()):
-                raise ValueError("members")
+            if any(member.compress_type for member in archive.infolist()):
+                raise ValueError("members of any size")
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 return {name: _checked(name, arrays[name]) for name in names}
