@@ -132,7 +132,6 @@ def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data, expected):
         (with_tracker(encoder={**TRACKER, "layers": 2}), "goes with one layer", "2"),
         (with_tracker(trees="dependency"), "binary trees, found trees = 'dependency'", ""),
         (with_tracker({"parses": False}, tree_source="self"), "needs a parser", ""),
-        ({**SMALL, "id2label": {"0": "other"}}, "id2label must number the labels", "other"),
         ({"id2label": {}}, "embedding: Field required", "{}"),
         ([], "it: Input should be", "[]"),
     ],

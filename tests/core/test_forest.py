@@ -78,16 +78,6 @@ def test_other_trees_have_no_transitions(tree):
         Forest.of_binary([Tree.left(["x", "y"]), tree])
 
 
-def test_a_joined_batch_is_its_parts_end_to_end():
-    first, second = (
-        Forest(token_ids=np.array(words), parents=np.array(parents))
-        for words, parents in (([5, 6, 7], [1, -1, 1]), ([8, 9], [-1, 0]))
-    )
-    joined = join([Forest(), first, Forest(), second, first])
-    filled = {name: part.tolist() for name, part in joined._asdict().items() if len(part)}
-    assert filled == {"token_ids": [5, 6, 7, 8, 9, 5, 6, 7], "parents": [1, -1, 1, -1, 3, 6, -1, 6]}
-
-
 def test_breaks_are_zeros_where_a_part_has_none():
     sentences = Forest(lengths=np.array([2, 1]))
     text = Forest(lengths=np.array([1, 4, 3]), breaks=np.array([1, 2, 0]))
@@ -96,12 +86,3 @@ def test_breaks_are_zeros_where_a_part_has_none():
     assert sentences.inputs(["breaks"])["breaks"].tolist() == [0, 0]
     assert text_sizes(text.lengths, text.breaks).tolist() == [2 * 8 - 1]
     assert text_sizes(text.lengths, np.array([0, 7, 0])).tolist() == [1, 2 * 7 - 1]
-
-
-@pytest.mark.parametrize(
-    "forest", [Forest.of([]), Forest.of([], ["det"]), Forest.of_binary([]), join([]), Forest()]
-)
-def test_an_empty_forest(forest):
-    for array in (*forest, forest.leaves):
-        assert array.shape == (0,)
-    assert {array.dtype for array in forest} == {np.dtype(np.int64)}

@@ -1,7 +1,6 @@
 """The transitions that a tracking LSTM chooses by itself: always one tree a sentence, and those of
 the reference."""
 
-import numpy as np
 import pytest
 import torch
 from core.stacks import FED, PLAIN, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
@@ -79,22 +78,3 @@ def test_sentences_of_any_length(sizes, lean):
     assert torch.isfinite(found.outputs).all()
     given = in_node_order(parser(words, found.transitions, lengths))
     torch.testing.assert_close(given, found, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["spinn_lstm_fed", "child_sum_lstm"])
-def test_neighbours_change_nothing(name):
-    parser = parser_of(name, 2)
-    sizes = [3, 1, 9, 2, 9, 5]
-    words, lengths, _ = batch_of(sizes)
-    together = in_node_order(parser.parse(words, lengths))
-    nodes = [1 if name == "roots" else 2 * np.array(sizes) - 1 for name in together._fields]
-    parts = zip(together, nodes, strict=True)
-    split = [part.split(np.broadcast_to(each, len(sizes)).tolist()) for part, each in parts]
-    pieces = words.split(sizes)
-    for rank, sentence in enumerate(pieces):
-        alone = in_node_order(parser.parse(sentence, lengths[rank : rank + 1]))
-        expected = [part[rank] for part in split]
-        torch.testing.assert_close(list(alone), expected, rtol=0, atol=1e-13)
-    order = np.array([4, 2, 5, 0, 3, 1])
-    mixed = parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order])
-    torch.testing.assert_close(mixed.roots, together.roots[order], rtol=0, atol=1e-13)

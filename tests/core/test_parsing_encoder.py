@@ -73,20 +73,6 @@ def test_choose_trees_gives_the_trees_of_forward_and_composes_nothing(monkeypatc
         model.choose_trees(inputs)
 
 
-def test_own_trees_cut_at_the_greatest_distance():
-    model = model_of()
-    inputs = inputs_of(model)
-    parses = model(inputs)["parse"].split([2 * n - 1 for n in LENGTHS])
-    for distances, parse in zip(distances_of(model, inputs), parses, strict=True):
-        assert len(set(distances)) == len(distances)
-        spans = spans_of(parse.numpy())
-        for node, step in enumerate(parse.tolist()):
-            if step == 1:
-                start, end = spans[node]
-                cut = spans[node - 1][0] - 1
-                assert distances[cut] >= max(distances[start : end - 1]) - 1 / 16
-
-
 @pytest.mark.parametrize("trees", [True, False])
 def test_scores_are_those_of_the_same_encoder_without_a_parser(trees):
     model = model_of()

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from core.random_trees import ANY, BINARY, brackets_of, labels_of, nodes_of, tree_of
+from core.random_trees import ANY, brackets_of, labels_of, nodes_of, tree_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,18 +32,6 @@ def test_what_a_tree_says_of_its_nodes(tree):
     assert found.children == below
     assert found.arities.tolist() == [len(children) for children in below]
     assert depths(found.parents).tolist() == [node.depth for node in nodes]
-
-
-@given(BINARY)
-def test_from_transitions_and_back(tree):
-    nodes = nodes_of(tree)
-    steps = [int(node.word is None) for node in nodes]
-    found = Tree.from_transitions(
-        steps, [node.word for node in nodes if node.word is not None], labels_of(tree)
-    )
-    assert found == tree_of(tree)
-    assert found.transitions.tolist() == steps
-    assert found.transitions.dtype == np.int8
 
 
 @given(ANY, st.randoms(use_true_random=False))

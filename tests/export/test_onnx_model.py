@@ -7,53 +7,16 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import (
-    LABELS,
-    C,
-    H,
-    V,
-    X,
-    close,
-    eager_scores,
-    inputs_of,
-    make_config,
-    make_model,
-    stored,
-)
+from export_models import LABELS, C, H, V, X, make_config, make_model, stored
 from plain_parts import PlainCell, plain_spinn
 
-from thinstack.core import transitions as shapes
 from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx
-from thinstack.export.quantize import dequantised
-
-FORESTS = {
-    "empty": [],
-    "one word": [1],
-    "three words, three trees": [1, 1, 1],
-    "two words": [2],
-    "left chain": [shapes.left(64)],
-    "right chain": [shapes.right(64)],
-    "balanced": [shapes.balanced(33)],
-    "mixed": [13, 1, shapes.left(7), 40, 1, shapes.right(5), 2],
-}
-
-
-@pytest.mark.parametrize("forest", FORESTS)
-def test_both_runtimes_give_the_scores_of_the_model(exported, forest):
-    inputs = inputs_of(exported.model, FORESTS[forest], 3)
-    expected = eager_scores(dequantised(exported.model, exported.quantize), inputs)
-    assert expected["root_scores"].shape == (len(FORESTS[forest]), C)
-    for run in exported.runs():
-        found = run(inputs)
-        close(found, expected, 2e-6)
-        assert {scores.dtype for scores in found.values()} == {np.dtype(np.float32)}
 
 
 def test_signature(exported):

@@ -13,7 +13,7 @@ from onnx import numpy_helper
 from torch import Tensor
 
 from thinstack.core.forest import Forest, join
-from thinstack.errors import BundleError, ExportError, MissingExtraError
+from thinstack.errors import BundleError, ExportError
 from thinstack.export.onnx import verify as onnx_verify
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
@@ -194,9 +194,3 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
     monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda *_, **__: EagerSession())
     with pytest.raises(ExportError, match=r"change by .* with the trees beside it"):
         verify_onnx(words.file, model, words.config)
-
-
-def test_without_onnxruntime(words, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
-    with pytest.raises(MissingExtraError, match="cpu"):
-        verify_onnx(words.file, words.model, words.config)

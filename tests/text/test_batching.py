@@ -64,13 +64,6 @@ def test_only_single_trees_are_let_through():
     assert min(good, bad) > 100
 
 
-@pytest.mark.parametrize(("nodes", "found"), [(8, [[1, 0]]), (7, [[1], [0]]), (1, [[1], [0]])])
-def test_a_batch_is_filled_to_the_last_node(nodes, found):
-    """Trees over 3 and 2 words have 5 and 3 nodes; a sentence by itself may have more."""
-    lengths = np.array([3, 2])
-    assert [positions for positions, _ in batches(lengths, None, nodes=nodes)] == found
-
-
 def test_sentences_in_their_context_are_of_like_widths_and_few_places():
     """Places are sentences times the widest one."""
     lengths, widths = np.array([3, 3, 1, 3, 2, 1]), np.array([5, 4, 20, 6, 5, 1])

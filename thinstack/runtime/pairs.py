@@ -105,12 +105,12 @@ class PairScorer(Scorer):
             batch = self._batch_of(parts, [units[place] for place in places], steps)
             return list(self._run(batch).scores)
 
-        lengths, costs = costs_of(units, parts)
+        sizes, costs = costs_of(units, parts)
         costs["counts"] = [*map(sum, _by_pair(costs["counts"]))]
         if parts.widths is not None:
             costs["widths"] = [*map(max, _by_pair(costs["widths"]))]
             costs["heights"] = [*map(sum, _by_pair(counts))]
-        rows = self._in_batches(run, [*map(sum, _by_pair(lengths))], None, costs)
+        rows = self._in_batches(run, [*map(sum, _by_pair(sizes))], None, costs)
         scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
         return self.view.scores(scores)[0]
 

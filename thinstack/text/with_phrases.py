@@ -26,7 +26,7 @@ def with_phrases(
     if not heights.size:
         return transitions.astype(np.int8)
     deep = heights.max() + 1
-    for start, end in sorted(phrases, key=lambda phrase: phrase[0] - phrase[1]):
+    for start, end in phrases:
         heights[start : end - 1] -= deep
     return transitions_of(heights.tolist())
 

@@ -185,14 +185,6 @@ class ModelConfig(Strict):
     def _without_hub_labels(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        labels = data.get("labels")
-        if isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels):
-            for name, expected in hub_labels(labels).items():
-                if name in data and data[name] != expected:
-                    raise ValueError(
-                        f"{name} must number the labels in their order, or be left out; found "
-                        f"{data[name]!r:.80}"
-                    )
         return {name: value for name, value in data.items() if name not in ("id2label", "label2id")}
 
     @model_validator(mode="before")

@@ -8,10 +8,11 @@ from typing import Final, Literal, get_args
 
 from thinstack.core import Tree
 from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.binarize import binarize
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
-from thinstack.data.trees.text_files import read_lines, read_records
+from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
@@ -140,28 +141,29 @@ def _classes(folder: Path, ids: list[str]) -> list[str]:
     return [classes[pair] for pair in ids]
 
 
-def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Pair]:
+def read_snli(path: str | Path) -> list[Pair]:
     """The pairs of a file of SNLI's JSON lines. Pairs whose `gold_label` is "-", on which the
     annotators found no majority, are left out.
 
-    Malformed lines are skipped or raise as in `read_records`.
+    Raises DataError for a line without one of `SNLI_FIELDS`, and TreeError for another class and
+    for malformed brackets, both with file and line.
     """
-    pairs = read_records(path, SNLI_FIELDS, _snli_pair, skipped=skipped)
+    rows = Table(path).rows(SNLI_FIELDS, advice="take the files of snli_1.0.zip")
+    pairs = [_snli_pair(path, row) for row in rows]
     return [pair for pair in pairs if pair.target != UNDECIDED]
 
 
-def _snli_pair(record: dict[str, str]) -> Pair:
-    label = record["gold_label"]
+def _snli_pair(path: str | Path, row: TableRow) -> Pair:
+    label = row.values["gold_label"]
     if label not in (*LABELS, UNDECIDED):
         expected = f"{', '.join(LABELS)} or {UNDECIDED!r} (undecided)"
-        raise TreeError(f"expected gold_label to be one of {expected}, found {label!r:.60}")
-    first, second = (_binary_tree(record, f"sentence{side}_binary_parse") for side in (1, 2))
-    return Pair(record["pairID"], (first, second), label)
-
-
-def _binary_tree(record: dict[str, str], field: str) -> Tree:
-    """The tree in a field's brackets. Raises TreeError, which names the field and the character."""
-    try:
-        return binarize(from_brackets(record[field], labelled=False))
-    except TreeError as error:
-        raise TreeError(f"{field}, character {error.column}: {error.message}") from None
+        problem = f"expected gold_label to be one of {expected}, found {label!r:.60}"
+        raise TreeError(problem, source=str(path), line=row.line)
+    trees = []
+    for field in SNLI_FIELDS[2:]:
+        try:
+            trees.append(binarize(from_brackets(row.values[field], labelled=False)))
+        except TreeError as error:
+            problem = f"{field}, character {error.column}: {error.message}"
+            raise TreeError(problem, source=str(path), line=row.line) from None
+    return Pair(row.values["pairID"], (trees[0], trees[1]), label)

@@ -1,22 +1,20 @@
-"""Reads and writes the text files of treebanks: lines, and JSON objects, one a line."""
+"""Reads and writes the text files of treebanks, and their lines."""
 
-import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from thinstack.data.files.paths import any_path
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.text_streams import check_encoding, opened_text, undecoded
-from thinstack.errors import DataError, TreeError, shown
+from thinstack.errors import DataError, TreeError
 
 Part = TypeVar("Part")
 Item = TypeVar("Item")
 
 _MARK = "\ufeff"
 _UNDECODED = re.compile("[\udc80-\udcff]")
-_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can write it, but no text has it
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
@@ -76,52 +74,6 @@ def collect(
                 raise
             skipped.append(error)
     return items
-
-
-def read_records(
-    path: str | Path,
-    fields: Sequence[str],
-    make: Callable[[dict[str, str]], Item],
-    *,
-    skipped: list[TreeError] | None = None,
-) -> list[Item]:
-    """What `make` makes of the `fields` of each line. Other fields and blank lines are ignored.
-
-    A line is bad if it is no object with these fields, or if `make` raises TreeError for it. The
-    errors of bad lines, with file and line, go to the list `skipped` (see `collect`).
-
-    Raises TreeError for the first bad line if there is no `skipped`. Raises DataError for a file
-    that is missing, is not UTF-8 or holds no object.
-    """
-    lines = [(n, line) for n, line in enumerate(read_lines(path), start=1) if line.strip()]
-    expected = f"expected a JSON object with the fields {', '.join(fields)}"
-    if not lines:
-        raise DataError(f"{path}: {expected}, found blank lines only")
-
-    def item(numbered: tuple[int, str]) -> Item:
-        number, line = numbered
-        try:
-            return make(_record(line, fields, expected))
-        except TreeError as error:
-            source, column = str(path), error.column
-            raise TreeError(error.message, source=source, line=number, column=column) from None
-
-    return collect(item, lines, skipped)
-
-
-def _record(line: str, fields: Sequence[str], expected: str) -> dict[str, str]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        problem, column = getattr(error, "msg", str(error)), getattr(error, "colno", None)
-        raise TreeError(f"{expected}: {problem}", column=column) from None
-    if not isinstance(value, dict):
-        raise TreeError(f"{expected}, found {line:.60}")
-    for field in fields:
-        text = value.get(field, "no such field")
-        if not isinstance(value.get(field), str) or _HALF.search(text):
-            raise TreeError(f"expected a text in the field {field!r}, found {shown(text, 60)}")
-    return {field: value[field] for field in fields}
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:

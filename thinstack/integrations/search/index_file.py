@@ -50,19 +50,16 @@ def write_index(path: FilePath, table: PhraseTable, **about: Any) -> None:
     """Write an index, in place of an old one once it is whole. `about`: `model`, `digest` and
     `source` of the header. Raises OSError."""
     header = Header(width=table.width, **about).model_dump()
-    members = {
+    members: dict[str, NDArray[Any]] = {
         name: np.frombuffer(json.dumps(value).encode(), np.uint8)
         for name, value in zip(_JSON, (header, table.texts, table.ids), strict=True)
     }
-    for name in NUMBERS:
-        members[name] = table.column(name)
-    members["vectors"] = table.vectors
+    members |= {"vectors": table.vectors} | {name: table.column(name) for name in NUMBERS}
+    typed: dict[str, Any] = {
+        name: values.astype(_TYPES.get(name, "|u1"), copy=False) for name, values in members.items()
+    }
     with replacing(any_path(path)) as temporary, temporary.open("wb") as file:
-        np.savez(file, **{name: _typed(name, array) for name, array in members.items()})
-
-
-def _typed(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    return values.astype(_TYPES.get(name, "|u1"), copy=False)
+        np.savez(file, **typed)
 
 
 def read_header(path: FilePath) -> Header:
@@ -96,9 +93,8 @@ def _members(path: FilePath, names: set[str]) -> dict[str, NDArray[Any]]:
     place = file_path(path)
     try:
         with place.open("rb") as file, zipfile.ZipFile(file) as archive:
-            packed = any(member.compress_type for member in archive.infolist())
-            if packed or (len(names) > 1 and archive.testzip()):
-                raise ValueError("members")
+            if any(member.compress_type for member in archive.infolist()):
+                raise ValueError("members of any size")
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 return {name: _checked(name, arrays[name]) for name in names}
