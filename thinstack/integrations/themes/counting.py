@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
+from zlib import crc32
 
 import numpy as np
 
@@ -12,12 +13,18 @@ from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.reading import nothing_read
 from thinstack.integrations.report.rows import Mention, ReportOptions, Span, column_name
 from thinstack.integrations.report.statistics import share_interval
-from thinstack.integrations.report.tally import SIDES, Figures, Tally
+from thinstack.integrations.report.tally import SIDES, Figures
 from thinstack.integrations.themes.clauses import LEAST, TextNodes
 from thinstack.integrations.themes.matching import Matcher
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.integrations.themes.reading import ReadTexts
-from thinstack.integrations.themes.themes import Part, RowMatches, SideFigures, Theme, Themes
+from thinstack.integrations.themes.themes import (
+    Part,
+    RowMatches,
+    SideFigures,
+    Theme,
+    Themes,
+)
 from thinstack.integrations.themes.words import typical_words
 
 _GENERAL: Final = 1  # a text has an opinion of a side without a topic
@@ -70,7 +77,7 @@ class ThemeCounter:
                 place=span,
                 because=None,
                 said=None,
-                rank=(-round(1e6 * similarity), 0),
+                rank=(-round(1e6 * similarity), crc32(sentence.text.encode("utf-8", "surrogatepass"))),
             )
             mentions[texts.readable[text]].append(mention)
             self._matches.add(theme, start, end, similarity)
@@ -83,17 +90,20 @@ class ThemeCounter:
         if not figures.texts:
             raise InputError(nothing_read(collector.unread(), self._plan.rows))
         order = [*range(len(self._keys))] if named else self._largest()
-        tallies = [collector.terms[self._keys[number]] for number in order]
-        words = typical_words([tally.names for tally in tallies], self._options.ignore)
+        words = dict[int, tuple[str, ...]]()
+        for side in (-1, 0, 1):
+            some = [number for number in order if self._matcher.sides[number] == side]
+            phrases = [collector.terms[self._keys[number]].names for number in some]
+            words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
         calendar = self._plan.calendar
-        self._matches.show(order)
+        self._matches.show(order, len(self._keys))
         return Themes(
             source=report.source,
             model=report.model,
             rows=self._plan.rows,
             named=named,
             figures=figures,
-            themes=tuple(map(self._theme, order, tallies, words)),
+            themes=tuple(self._theme(number, words[number]) for number in order),
             sides=tuple(self._sides([self._matcher.sides[number] for number in order])),
             by=None if report.by is None else column_name(report.by),
             over=None if report.over is None else column_name(report.over),
@@ -113,8 +123,10 @@ class ThemeCounter:
             largest += some[: self._options.most]
         return largest
 
-    def _theme(self, number: int, tally: Tally, words: tuple[str, ...]) -> Theme:
+    def _theme(self, number: int, words: tuple[str, ...]) -> Theme:
         everyone, calendar = self._collector.all, self._plan.calendar
+        periods = calendar.periods() if calendar else []
+        tally = self._collector.terms[self._keys[number]]
         side = self._matcher.sides[number]
         return Theme(
             name=self._matcher.names[number],
@@ -124,7 +136,7 @@ class ThemeCounter:
             share=share_interval(tally.figures.texts, everyone.figures.texts),
             quotes=tuple(tally.figures.quotes(*SIDES)[: self._options.quotes]),
             groups=_parts(self._plan.groups, tally.groups, everyone.groups),
-            periods=_parts(calendar.periods() if calendar else (), tally.periods, everyone.periods),
+            periods=_parts(periods, tally.periods, everyone.periods),
             examples=tuple(self._matcher.examples[number]),
         )
 
@@ -149,4 +161,6 @@ def _parts(
 ) -> tuple[Part, ...]:
     """The texts of a theme in groups or periods, of those in which there are texts."""
     counts = [(name, some[name].texts if name in some else 0) for name in names if name in of]
-    return tuple(Part(name, count, share_interval(count, of[name].texts)) for name, count in counts)
+    return tuple(
+        Part(name, count, share_interval(count, of[name].texts)) for name, count in counts
+    )
