@@ -269,7 +269,7 @@ def test_what_themes_are_as_data(themes, frame, model):
     assert data["kind"] == "themes"
     assert (data["rows"], data["by"], data["over"]) == (len(TEXTS), "shop", "day")
     first = data["themes"][0]
-    assert first["title"] == BLAME
+    assert first["name"] == BLAME
     assert first["quotes"][0]["term"].lower() == BLAME
     assert {"texts", "share", "groups", "periods", "words", "examples"} <= {*first}
     table = themes.to_frame()

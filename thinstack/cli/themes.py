@@ -118,10 +118,10 @@ def _themes(asked: dict[str, Any], bar: CorpusBar, out: Output | None) -> "Theme
     """The themes; the rows are written to `out`, while the table is at hand."""
     from thinstack import load
     from thinstack.integrations.report.plan import read_again
-    from thinstack.integrations.report.rows import ReportOptions, corpus_rows
     from thinstack.integrations.report.reading import model_name
+    from thinstack.integrations.report.rows import ReportOptions, corpus_rows
     from thinstack.integrations.themes.options import theme_options
-    from thinstack.integrations.themes.run import run_themes
+    from thinstack.integrations.themes.run import ADVICE, run_themes
 
     settings = {key: asked[key] for key in ("side", "most", "quotes")}
     wanted = theme_options(_names(asked["name"]), asked["ignore"] or (), **settings)
@@ -132,6 +132,7 @@ def _themes(asked: dict[str, Any], bar: CorpusBar, out: Output | None) -> "Theme
             source=asked["table"].name,
             model=model_name(loaded),
             text="text" if asked["text"] is None else asked["text"],
+            advice=ADVICE,
             **{key: asked[key] for key in ("by", "over", "dates")},
         )
 

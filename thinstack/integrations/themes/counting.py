@@ -18,13 +18,7 @@ from thinstack.integrations.themes.clauses import LEAST, TextNodes
 from thinstack.integrations.themes.matching import Matcher
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.integrations.themes.reading import ReadTexts
-from thinstack.integrations.themes.themes import (
-    Part,
-    RowMatches,
-    SideFigures,
-    Theme,
-    Themes,
-)
+from thinstack.integrations.themes.themes import Part, RowMatches, SideFigures, Theme, Themes
 from thinstack.integrations.themes.words import typical_words
 
 _GENERAL: Final = 1  # a text has an opinion of a side without a topic
@@ -66,6 +60,7 @@ class ThemeCounter:
             start, end = nodes.characters(node)
             sentence = nodes.sentences[nodes.sentence(node)]
             polarity = float(nodes.polarity[node])
+            lot = crc32(sentence.text.encode(errors="replace"))
             says = (polarity >= LEAST) - (polarity <= -LEAST)
             span = Span(start - sentence.start, end - sentence.start)
             mention = Mention(
@@ -77,7 +72,7 @@ class ThemeCounter:
                 place=span,
                 because=None,
                 said=None,
-                rank=(-round(1e6 * similarity), crc32(sentence.text.encode("utf-8", "surrogatepass"))),
+                rank=(-round(1e6 * similarity), lot),
             )
             mentions[texts.readable[text]].append(mention)
             self._matches.add(theme, start, end, similarity)
@@ -161,6 +156,4 @@ def _parts(
 ) -> tuple[Part, ...]:
     """The texts of a theme in groups or periods, of those in which there are texts."""
     counts = [(name, some[name].texts if name in some else 0) for name in names if name in of]
-    return tuple(
-        Part(name, count, share_interval(count, of[name].texts)) for name, count in counts
-    )
+    return tuple(Part(name, count, share_interval(count, of[name].texts)) for name, count in counts)

@@ -146,8 +146,8 @@ class NamedThemes(Matcher):
             other = (sides != 0) & (nodes.sides[block, None] == -sides)
             scores[other] = -1
             rows, themes = np.nonzero(scores >= self._options.threshold)
-            near = block[rows]
-            yield Matches(nodes.texts[near], themes, near, scores[rows, themes])
+            near, similarity = block[rows], scores[rows, themes].astype(np.float32)
+            yield Matches(nodes.texts[near], themes, near, similarity)
 
     def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
         """The cosines (n, K) with the nearest example of each theme."""

@@ -29,6 +29,9 @@ Tell = Callable[[Progress], None]
 SAMPLE: Final = 10_000
 """Rows that themes are found in; of more, some are taken evenly."""
 
+ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
+"""What to do about a column that is not there."""
+
 _REMEMBERED: Final = 300_000  # nodes of a table that is read only once
 
 
@@ -73,7 +76,8 @@ def themes(
     options = theme_options(names, ignore, side, most, quotes, threshold)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model))
-    columns = ReportOptions("a frame", model_name(model), text, by, over, dates)
+    settings = {"text": text, "by": by, "over": over, "dates": dates, "advice": ADVICE}
+    columns = ReportOptions("a frame", model_name(model), **settings)
     result, _ = run_themes(lambda: frame_rows(eager, columns), model, columns, options)
     text_of = eager.get_column(text).__getitem__
     return replace(result, backend=eager.implementation, text_of=text_of)

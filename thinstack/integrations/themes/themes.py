@@ -152,8 +152,8 @@ class RowMatches(NamedTuple):
 class Themes:
     """The themes of a table of texts: complaints first, then praise, those of most texts first.
 
-    It iterates over its themes (`Theme`); `themes["late"]` is the one of that name. A notebook shows
-    it as a page. `thinstack.themes` makes one of a frame, and `thinstack themes` one of a file.
+    It iterates over its themes (`Theme`); `themes["late"]` is the one of that name. A notebook
+    shows it as a page.
 
     Attributes:
         source, model: the names of the table and of the model.
