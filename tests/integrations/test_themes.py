@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,8 @@ import thinstack
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.themes import centres, run
 from thinstack.integrations.themes.centres import grouped, polarity_direction, without
-from thinstack.integrations.themes.clauses import TextNodes
-from thinstack.integrations.themes.matching import NamedThemes
+from thinstack.integrations.themes.clauses import TURNED, TextNodes
+from thinstack.integrations.themes.matching import FoundThemes, NamedThemes
 from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.words import typical_words
 from thinstack.runtime.vectors import unit
@@ -179,6 +180,74 @@ def test_named_themes_are_matched_by_phrases_and_their_sentences(model):
     assert {name for _, name in found} == {"a", "b"}
 
 
+def at(cosine):
+    """A vector of this cosine with the first axis."""
+    return [cosine, math.sqrt(1 - cosine**2), 0.0]
+
+
+def nodes_of(*rows):
+    """Nodes of one text: vector, side, polarity, whether it is the sentence, width, topics."""
+    columns = {name: [] for name in ("vectors", "sides", "polarity", "parents", "widths", "topics")}
+    for vector, side, polarity, is_root, *more in rows:
+        width, topics = more or (3, 1)
+        values = (vector, side, polarity, -1 if is_root else len(rows), width, topics)
+        for column, value in zip(columns.values(), values, strict=True):
+            column.append(value)
+    arrays = {name: np.array(column) for name, column in columns.items()}
+    arrays["vectors"] = arrays["vectors"].astype(np.float16)
+    zeros = np.zeros(len(rows), np.int64)
+    return SimpleNamespace(texts=zeros, roots=zeros + len(rows) - 1, **arrays)
+
+
+def test_phrases_belong_to_the_nearest_theme_of_their_side():
+    found = np.array([[1, 0, 0], at(0.8), [1, 0, 0]], np.float32)  # two complaints, one praise
+    none = np.zeros((0, 3), np.float32)
+    themes = FoundThemes("abc", [-1, -1, 1], [()] * 3, found, {-1: none, 1: none})
+    for row, expected in (
+        ((at(0.98), -1, -0.5, False), {0}),
+        ((at(0.85), -1, -0.5, False), {1}),
+        ((at(-0.45), -1, -0.5, False), set()),
+        ((at(0.98), 1, 0.5, False), {2}),
+        ((at(0.98), TURNED, -0.5, False), set()),
+        ((at(0.98), 0, 0.0, True), {0}),
+        ((at(0.98), -1, -0.05, False), set()),
+        ((at(0.98), 0, 0.0, False), set()),
+        (([0.6, 0, 0.8], 0, 0.0, True), set()),
+        (([0.6, 0, 0.8], 1, 0.3, True), {2}),
+        ((at(0.98), -1, -0.5, False, 1, 1), set()),
+        ((at(0.98), -1, -0.5, False, 13, 1), set()),
+        ((at(0.98), -1, -0.5, False, 3, 0), set()),
+    ):
+        assert {*themes.match(nodes_of(row)).themes.tolist()} == expected, row
+    both = themes.match(nodes_of((at(0.9), -1, -1, False), (at(0.99), -1, -1, False)))
+    assert (both.themes.tolist(), both.nodes.tolist()) == ([0, 1], [1, 0])
+
+
+def test_names_have_sides_and_words_are_ignored():
+    rows = {"bad": ([1, 0, 0], -0.5), "worse": (at(0.9), -0.3), "any": ([1, 0, 0], 0.1)}
+    rows["echo"] = ([0, 0, 1], 0.0)
+
+    def model(text):
+        vector, polarity = rows[text]
+        return SimpleNamespace(vector=np.array(vector, np.float32), polarity=polarity)
+
+    model.width = 3
+    names = {"blame": ["bad", "worse"], "topic": ["any"]}
+    good, ill = (([1, 0, 0], side, 0.5 * side, True) for side in (1, -1))
+
+    def matched(row, **settings):
+        matcher = NamedThemes(model, theme_options(names, **settings))
+        assert matcher.sides == [-1, 0]
+        return {*matcher.match(nodes_of(row)).themes.tolist()}
+
+    assert matched(ill) == {0, 1}
+    assert matched(good) == {1}
+    assert matched(good, side="negative") == set()
+    tilted = ([0.3, 0, 0.954], -1, -0.5, True)
+    assert matched(tilted) == set()
+    assert matched(tilted, ignore=["Echo"]) == {0, 1}
+
+
 # -- tables
 
 
@@ -248,6 +317,11 @@ def test_themes_are_saved_as_names(themes, model, frame):
     assert [theme.side for theme in again] == ["negative", "positive"]
     for row, has in enumerate(HAS):
         assert has <= names_of(again, row)
+    topic = thinstack.themes(frame, "review", names={"plot": ["plot"]}, model=model, threshold=0.1)
+    assert [theme.side for theme in topic] == [None]
+    for figures in (*again.sides, *topic.sides):
+        assert figures.texts > 0
+        assert figures.other.value == 0, "each text with a topic has a theme"
     only = thinstack.themes(frame, "review", side="positive", model=model)
     assert [theme.name for theme in only] == [PRAISE]
 
