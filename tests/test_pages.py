@@ -60,9 +60,18 @@ def names_of_vectors() -> dict[str, Any]:
     return {}
 
 
+def names_of_themes() -> dict[str, Any]:
+    rows = [
+        f"awful plot,{store},2026-03-0{day}" for store in ("Hull", "Bath") for day in range(1, 9)
+    ]
+    Path("reviews.csv").write_text("\n".join(["review,store,date", *rows]), encoding="utf-8")
+    return {}
+
+
 NAMES: dict[str, Callable[[], dict[str, Any]]] = {  # what a page's fragments take for granted
     "scores.md": names_of_scores,
     "spacy.md": names_of_spacy,
+    "themes.md": names_of_themes,
     "vectors.md": names_of_vectors,
 }
 

@@ -1,6 +1,6 @@
 """Tables of reviews in which eight complaints are planted, each in many words and in a share of the
-rows that is known. The complaints of the set `tried` were looked at while themes were made, those
-of `measured` were not."""
+rows that is known. The complaints of the sets `tried` and `seen` were looked at while the limits of
+themes were chosen, those of `measured` were not."""
 
 import json
 import random
@@ -91,7 +91,7 @@ TRIED: Final = (
     ),
 )
 
-MEASURED: Final = (
+SEEN: Final = (
     Complaint(
         ("refund", "money", "return", "returned"),
         0.07,
@@ -142,7 +142,58 @@ MEASURED: Final = (
     ),
 )
 
-SETS: Final = {"tried": TRIED, "measured": MEASURED}
+MEASURED: Final = (
+    Complaint(
+        ("small", "size", "sizes", "tight", "fit"),
+        0.08,
+        ("The jacket", "This shirt", "The medium", "My usual size"),
+        ("is far too small", "is so tight that I cannot breathe", "does not fit me at all"),
+    ),
+    Complaint(
+        ("color", "faded", "fades", "wash", "washed"),
+        0.07,
+        ("The color", "The blue", "The print", "Its color"),
+        ("faded after one wash", "washed out completely", "ran in the first wash"),
+    ),
+    Complaint(
+        ("zip", "zipper", "stuck"),
+        0.09,
+        ("The zipper", "The zip", "Its front zip", "The zipper of the pocket"),
+        ("gets stuck all the time", "broke on day two", "will not close", "is a disaster"),
+    ),
+    Complaint(
+        ("itchy", "itches", "fabric", "scratchy", "rough"),
+        0.05,
+        ("The fabric", "The wool", "The material", "The lining"),
+        ("is horribly itchy", "feels rough and scratchy", "makes my skin itch"),
+    ),
+    Complaint(
+        ("button", "buttons"),
+        0.06,
+        ("A button", "The top button", "Two of the buttons", "The buttons"),
+        ("fell off at once", "came loose the first day", "were badly sewn on"),
+    ),
+    Complaint(
+        ("price", "overpriced", "expensive", "costs"),
+        0.06,
+        ("The price", "What they charge", "The cost", "Such a price"),
+        ("is outrageous", "is far too high", "is a rip-off"),
+    ),
+    Complaint(
+        ("parking", "park", "car"),
+        0.10,
+        ("Parking", "The car park", "Finding a place to park", "Their parking lot"),
+        ("is a nightmare", "was impossible", "is always a mess", "took us half an hour"),
+    ),
+    Complaint(
+        ("wifi", "internet", "network"),
+        0.05,
+        ("The wifi", "Their internet", "The hotel wifi", "The internet in our room"),
+        ("kept dropping", "was terribly slow", "did not work", "is awful"),
+    ),
+)
+
+SETS: Final = {"tried": TRIED, "seen": SEEN, "measured": MEASURED}
 
 
 class PlantedTable(NamedTuple):

@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | report | search | serve | evaluate | train | finish |
-export | push | plugins | doctor`. An error prints a message; the exit code is 2."""
+"""The command line, `thinstack predict | report | themes | search | serve | evaluate | train |
+finish | export | push | plugins | doctor`. An error prints a message; the exit code is 2."""
 
 import os
 import sys
@@ -20,6 +20,7 @@ from thinstack.cli.predict import predict
 from thinstack.cli.report import report
 from thinstack.cli.search import search
 from thinstack.cli.serve import serve
+from thinstack.cli.themes import themes
 from thinstack.cli.train import train
 from thinstack.errors import StoppedError, ThinstackError, escaped
 
@@ -56,7 +57,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (predict, report, search, serve, evaluate, train, finish, export, push, plugins, doctor)
+_COMMANDS = (
+    *(predict, report, themes, search, serve, evaluate, train, finish),
+    *(export, push, plugins, doctor),
+)
 for command in _COMMANDS:
     app.command(cls=TextCommand if command is predict else None)(command)
 

@@ -103,7 +103,7 @@ class Report:
             intervals = [*map(figures.share, SIDES.values()), figures.polarity]
             ends = [end for interval in intervals for end in interval or (None, None, None)]
             numbers = ["" if end is None else f"{round(end, 6) + 0:.6g}" for end in ends]
-            names = [_cell(name) for name in (aspect, group, period)]
+            names = [table_cell(name) for name in (aspect, group, period)]
             writer.writerow([*names, mentions, figures.texts, *figures.counts, *numbers])
         return file.getvalue()
 
@@ -142,6 +142,6 @@ _COLUMNS: Final = (
 )
 
 
-def _cell(text: str) -> str:
+def table_cell(text: str) -> str:
     """A text in a table that a spreadsheet may open: it must not be read as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -18,7 +18,6 @@ from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import ReportOptions, Source, frame_rows
 from thinstack.integrations.report.summary import report_of
 from thinstack.integrations.report.tally import QUOTES
-from thinstack.integrations.themes.matching import NAMED
 from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes
 from thinstack.runtime.mentions import warn_of_unmentioned
@@ -72,7 +71,7 @@ def run_report(
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
     topics = None
     if themes is not None:
-        chosen = theme_options(None, (), "both", MOST_THEMES, QUOTES, NAMED)
+        chosen = theme_options(most=MOST_THEMES, quotes=QUOTES)
         columns = options._replace(model=model_name(themes))
         topics, _ = run_themes(source, themes, columns, chosen, tell)
     suite = readers[0].suite if readers else None

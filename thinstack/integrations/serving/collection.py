@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from thinstack.integrations.report.rows import ReportOptions, TextRow
 from thinstack.integrations.search.phrase_index import PhraseIndex
-from thinstack.integrations.themes.matching import NAMED
 from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.run import run_themes
 from thinstack.runtime.predictor import Predictor
@@ -50,7 +49,7 @@ class Collection:
 
 
 def _themes(rows: Sequence[TextRow], predictor: Predictor) -> list[dict[str, Any]]:
-    options = theme_options(None, (), "both", MOST_THEMES, 1, NAMED)
+    options = theme_options(most=MOST_THEMES, quotes=1)
     themes, _ = run_themes(lambda: iter(rows), predictor, ReportOptions("the texts"), options)
     return [
         {"side": theme.side, "name": theme.name, "words": theme.words, "share": theme.share.value}

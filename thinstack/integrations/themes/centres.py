@@ -10,7 +10,7 @@ from thinstack.runtime.vectors import unit
 NEAR: Final = 0.5
 """The cosine of two clauses that are near each other, at least."""
 
-MERGED: Final = 0.65
+MERGED: Final = 0.7
 """The cosine of the centres of two groups that become one, at least."""
 
 OUTSIDE: Final = -1

@@ -98,8 +98,8 @@ class TextNodes:
 
     @cached_property
     def sides(self) -> Ints:
-        """(N,) what each node says: -1 or 1 if the clause around it has that side, which a word or
-        two before it do not turn round, as in "no problems"; `TURNED` if they do; else 0.
+        """(N,) the side of the clause around each node: -1, 0 or 1; or `TURNED` if one word or two
+        turn it round, as in "no problems".
 
         The clause is the largest phrase around a node of up to `WIDEST` words, as long as no other
         side appears. A node without a side takes the nearest phrase around it that has one.
@@ -110,9 +110,8 @@ class TextNodes:
         around = self.parents[nodes]
         turned = (around >= 0) & ~weak[around] & (self._signs[around] == -self._signs[nodes])
         turned &= self.widths[around] - self.widths[nodes] <= _SHORT
-        return np.where(turned, TURNED, np.where(weak[nodes], 0, self._signs[nodes])).astype(
-            np.int64
-        )
+        sides = np.where(weak[nodes], 0, self._signs[nodes].astype(np.int64))
+        return np.where(turned, TURNED, sides)
 
     def characters(self, node: int) -> tuple[int, int]:
         """The characters [start, end) of a node in its text."""

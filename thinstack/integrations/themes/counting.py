@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
+from zlib import crc32
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.reading import nothing_read
 from thinstack.integrations.report.rows import Mention, ReportOptions, Span, column_name
 from thinstack.integrations.report.statistics import share_interval
-from thinstack.integrations.report.tally import SIDES, Figures, Tally
+from thinstack.integrations.report.tally import SIDES, Figures
 from thinstack.integrations.themes.clauses import LEAST, TextNodes
 from thinstack.integrations.themes.matching import Matcher
 from thinstack.integrations.themes.options import ThemeOptions
@@ -59,6 +60,7 @@ class ThemeCounter:
             start, end = nodes.characters(node)
             sentence = nodes.sentences[nodes.sentence(node)]
             polarity = float(nodes.polarity[node])
+            lot = crc32(sentence.text.encode(errors="replace"))
             says = (polarity >= LEAST) - (polarity <= -LEAST)
             span = Span(start - sentence.start, end - sentence.start)
             mention = Mention(
@@ -70,7 +72,7 @@ class ThemeCounter:
                 place=span,
                 because=None,
                 said=None,
-                rank=(-round(1e6 * similarity), 0),
+                rank=(-round(1e6 * similarity), lot),
             )
             mentions[texts.readable[text]].append(mention)
             self._matches.add(theme, start, end, similarity)
@@ -83,17 +85,20 @@ class ThemeCounter:
         if not figures.texts:
             raise InputError(nothing_read(collector.unread(), self._plan.rows))
         order = [*range(len(self._keys))] if named else self._largest()
-        tallies = [collector.terms[self._keys[number]] for number in order]
-        words = typical_words([tally.names for tally in tallies], self._options.ignore)
+        words = dict[int, tuple[str, ...]]()
+        for side in (-1, 0, 1):
+            some = [number for number in order if self._matcher.sides[number] == side]
+            phrases = [collector.terms[self._keys[number]].names for number in some]
+            words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
         calendar = self._plan.calendar
-        self._matches.show(order)
+        self._matches.show(order, len(self._keys))
         return Themes(
             source=report.source,
             model=report.model,
             rows=self._plan.rows,
             named=named,
             figures=figures,
-            themes=tuple(map(self._theme, order, tallies, words)),
+            themes=tuple(self._theme(number, words[number]) for number in order),
             sides=tuple(self._sides([self._matcher.sides[number] for number in order])),
             by=None if report.by is None else column_name(report.by),
             over=None if report.over is None else column_name(report.over),
@@ -113,8 +118,10 @@ class ThemeCounter:
             largest += some[: self._options.most]
         return largest
 
-    def _theme(self, number: int, tally: Tally, words: tuple[str, ...]) -> Theme:
+    def _theme(self, number: int, words: tuple[str, ...]) -> Theme:
         everyone, calendar = self._collector.all, self._plan.calendar
+        periods = calendar.periods() if calendar else []
+        tally = self._collector.terms[self._keys[number]]
         side = self._matcher.sides[number]
         return Theme(
             name=self._matcher.names[number],
@@ -124,7 +131,7 @@ class ThemeCounter:
             share=share_interval(tally.figures.texts, everyone.figures.texts),
             quotes=tuple(tally.figures.quotes(*SIDES)[: self._options.quotes]),
             groups=_parts(self._plan.groups, tally.groups, everyone.groups),
-            periods=_parts(calendar.periods() if calendar else (), tally.periods, everyone.periods),
+            periods=_parts(periods, tally.periods, everyone.periods),
             examples=tuple(self._matcher.examples[number]),
         )
 

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from html import unescape
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from thinstack.integrations.themes.centres import (
     polarity_direction,
     without,
 )
-from thinstack.integrations.themes.matching import FoundThemes
+from thinstack.integrations.themes.matching import FoundThemes, ignored_directions
 from thinstack.integrations.themes.reading import ReadTexts
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.english import rules
@@ -33,6 +34,24 @@ _LARGE: Final = 0.1  # the share of the texts above which a theme is split
 _LONGEST: Final = 80  # characters of a title
 _TITLE: Final = range(2, 11)  # words of a title
 _FREQUENT: Final = 0.1  # the share of the texts that a name of the product is in, at least
+
+
+class ClauseGroups(NamedTuple):
+    """Clauses that are grouped.
+
+    Attributes:
+        said: the n clauses.
+        texts: (n,) the text of each.
+        groups: (n,) the group of each, or `OUTSIDE`.
+        vectors: (n, D) that were compared.
+        directions: (k, D) that these are without.
+    """
+
+    said: list[str]
+    texts: Ints
+    groups: Ints
+    vectors: Floats
+    directions: Floats
 
 
 class ClauseSample:
@@ -59,64 +78,50 @@ class ClauseSample:
             start, end = nodes.characters(clause)
             self._said.append(texts.rows[texts.readable[owner]].text[start:end])
 
-    def themes(self, count: int, names: Floats) -> tuple[list[list[str]], Floats, Floats]:
-        """Of each theme in `count` texts what is said, the most typical clause first; the centres
-        (K, D), and the directions (k, D) that clauses are compared without: `names` and that of
-        polarity."""
+    def groups(self, count: int, names: Floats) -> ClauseGroups:
+        """The groups of the clauses of `count` texts. `names`: directions (k, D) that clauses are
+        compared without, as they are without that of polarity."""
         if not self._said:
-            return [], names[:0], names
-        vectors, owners, said = self._thinned()
-        polarity = np.concatenate(self._polarity)[self._chosen]
-        direction = polarity_direction(without(vectors, names), polarity)
+            none = np.zeros(0, np.int64)
+            return ClauseGroups([], none, none, names[:0], names)
+        size = min(len(self._said), MOST_CLAUSES)
+        chosen = np.arange(size) * len(self._said) // size
+        vectors = without(np.concatenate(self._vectors)[chosen], names)
+        direction = polarity_direction(vectors, np.concatenate(self._polarity)[chosen])
         directions = np.concatenate([names, direction[None]])
-        vectors = without(vectors, directions)
+        vectors, owners = without(vectors, directions), np.concatenate(self._owners)[chosen]
         least = max(_FEWEST, round(_RAREST * count))
         groups = grouped(vectors, owners, least=least, most=max(round(_LARGE * count), least))
-        centres = centres_of(vectors, groups)
-        typical = []
-        for group, centre in enumerate(centres):
-            (members,) = np.nonzero(groups == group)
-            order = members[np.argsort(-(vectors[members] @ centre), kind="stable")]
-            typical.append([said[place] for place in order])
-        return typical, centres, directions
-
-    @property
-    def _chosen(self) -> Ints:
-        size = len(self._said)
-        return np.arange(min(size, MOST_CLAUSES)) * size // min(size, MOST_CLAUSES)
-
-    def _thinned(self) -> tuple[Floats, Ints, list[str]]:
-        chosen = self._chosen
-        vectors = np.concatenate(self._vectors)[chosen].astype(np.float32)
         said = [self._said[place] for place in chosen]
-        return vectors, np.concatenate(self._owners)[chosen], said
+        return ClauseGroups(said, owners, groups, vectors, directions)
 
 
 def find_themes(
-    model: Predictor, texts: Iterable[ReadTexts], sides: Sequence[int], ignore: Collection[str]
+    model: Predictor, texts: Iterable[ReadTexts], ignore: Collection[str]
 ) -> FoundThemes:
-    """The themes of some texts, of these sides. `ignore`: names that do not count."""
-    samples, count, counter = {side: ClauseSample(side) for side in sides}, 0, _NameCounter()
+    """The complaints and the praise in some texts. `ignore`: names that do not count."""
+    samples, count, counter = {side: ClauseSample(side) for side in (-1, 1)}, 0, _NameCounter()
     for some in texts:
         counter.add(some)
         for sample in samples.values():
             sample.add(some, count)
         count += len(some.readable)
-    names = np.zeros((0, model.width), np.float32)
-    if ignore:
-        names = model.encode(sorted(ignore))
-    titles, examples, side_of, parts = list[str](), list[list[str]](), list[int](), []
-    directions = {}
+    names = ignored_directions(model, ignore)
+    titles, examples, side_of = list[str](), list[list[str]](), list[int]()
+    parts, directions = list[Floats](), dict[int, Floats]()
     for side, sample in samples.items():
-        typical, centres, directions[side] = sample.themes(count, names)
-        for said in typical:
-            readable = _distinct(said)
-            titles.append(_free(readable[0], titles))
-            examples.append(readable[:EXAMPLES])
-        side_of += [side] * len(typical)
-        parts.append(centres)
-    frequent, all_centres = counter.frequent(count), np.concatenate(parts)
-    return FoundThemes(titles, side_of, examples, all_centres, directions, frequent)
+        clauses = sample.groups(count, names)
+        directions[side] = clauses.directions
+        parts.append(centres_of(clauses.vectors, clauses.groups))
+        for group, centre in enumerate(parts[-1]):
+            (members,) = np.nonzero(clauses.groups == group)
+            order = members[np.argsort(-(clauses.vectors[members] @ centre), kind="stable")]
+            said = _distinct([clauses.said[place] for place in order])
+            titles.append(_free(said[0], titles))
+            examples.append(said[:EXAMPLES])
+            side_of.append(side)
+    products = [name for name in counter.frequent(count) if name not in ignore]
+    return FoundThemes(titles, side_of, examples, np.concatenate(parts), directions, products)
 
 
 def _free(title: str, taken: Collection[str]) -> str:
@@ -138,7 +143,7 @@ def _distinct(said: Sequence[str]) -> list[str]:
 
 def _trimmed(clause: str) -> str:
     """A clause on one line, without marks around it and words such as "and" behind it."""
-    words = clause.split()
+    words = unescape(clause).split()
     while len(words) > 1 and words[-1].strip(MARKS).lower() in rules().dangling["last"] | {""}:
         del words[-1]
     return " ".join(words).strip(MARKS)

@@ -1,7 +1,8 @@
 """Which themes a text belongs to, and the phrase of it that says so."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,8 @@ from numpy.typing import NDArray
 from thinstack.errors import InputError, shown
 from thinstack.integrations.themes.centres import Floats, without
 from thinstack.integrations.themes.clauses import LEAST, TURNED, WIDEST, Ints, TextNodes
+from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.vectors import unit
-
-NAMED: Final = 0.45
-"""The similarity of a phrase to a theme that a user names, at least."""
 
 _FOUND: Final = 0.5  # the cosine of a phrase with the centre of a theme, at least
 _NEUTRAL: Final = 0.65  # the same of a phrase that takes no side
@@ -37,7 +35,7 @@ class Matches(NamedTuple):
     similarity: Floats
 
 
-class Matcher(Protocol):
+class Matcher(ABC):
     """The K themes of a table.
 
     Attributes:
@@ -52,11 +50,12 @@ class Matcher(Protocol):
     examples: Sequence[Sequence[str]]
     products: Sequence[str]
 
+    @abstractmethod
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts."""
 
 
-class FoundThemes:
+class FoundThemes(Matcher):
     """Themes that were found. `sides`: the side of each, in order; `centres`: (K, D);
     `directions`: what vectors of a side are compared without (k, D); `products`: names that many
     texts have."""
@@ -75,16 +74,15 @@ class FoundThemes:
 
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts. A phrase with a topic belongs to the nearest theme of the side
-        that it takes with the clause around it, if that is near. A neutral one belongs to the
-        nearest theme of both sides, if that is nearer still and its sentence does not say the
-        opposite."""
+        that it takes with the clause around it, if that is near. A neutral sentence
+        belongs to the nearest theme of both sides, if that is nearer still."""
         fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
         sides = np.where(abs(nodes.polarity) >= _SAYS, nodes.sides, 0)
         sides[nodes.sides == TURNED] = TURNED
         parts, side_of = list[Matches](), np.array(self.sides)
         for side, directions in self._directions.items():
             (themes,) = np.nonzero(side_of == side)
-            neutral = (sides == 0) & (nodes.polarity[nodes.roots] * side > -LEAST)
+            neutral = (sides == 0) & (nodes.parents < 0)
             (some,) = np.nonzero(fits & ((sides == side) | neutral))
             for start in range(0, len(some) if len(themes) else 0, _BLOCK):
                 block = some[start : start + _BLOCK]
@@ -96,22 +94,29 @@ class FoundThemes:
         return _best(parts, alone=True)
 
 
-class NamedThemes:
+def ignored_directions(model: Predictor, words: Collection[str]) -> Floats:
+    """What vectors are compared without (k, D): the vectors of words that do not count."""
+    vectors = [model(word).vector for word in sorted(words)]
+    rows = [vector for vector in vectors if vector is not None]
+    return np.stack(rows) if rows else np.zeros((0, model.width), np.float32)
+
+
+class NamedThemes(Matcher):
     """Themes that a user names by examples.
 
     A phrase is as similar to a theme as the mean of two cosines, each with the nearest example:
     that of the phrase, and that of its sentence. If all examples of a theme take one side, phrases
-    of the other one do not belong to it. `side`: -1 or 1 if only phrases of that side count, or 0.
+    of the other one do not belong to it. `options`: the names; if one side is wanted, only phrases
+    of that side count.
 
     Raises InputError for names without examples, and for examples without words.
     """
 
-    def __init__(
-        self, model: Predictor, names: Mapping[str, Sequence[str]], side: int, threshold: float
-    ):
-        self.names, self._side, self._threshold = list(names), side, threshold
-        self.products = ()
+    def __init__(self, model: Predictor, options: ThemeOptions):
+        names = options.names or {}
+        self.names, self.products, self._options = list(names), (), options
         self.examples = [*map(list, names.values())]
+        self._ignored = ignored_directions(model, options.ignore)
         polarity, vectors = list[float](), list[NDArray[np.float32]]()
         for example in (one for examples in self.examples for one in examples):
             result = model(example)
@@ -119,17 +124,17 @@ class NamedThemes:
                 raise InputError(f"names: expected words, found the example {shown(example)}")
             polarity.append(result.polarity or 0.0)
             vectors.append(result.vector)
-        self._vectors = np.stack(vectors)
+        self._vectors = without(np.stack(vectors), self._ignored)
         self._first = np.cumsum([0, *map(len, self.examples[:-1])])
         said = np.sign(polarity) * (np.abs(polarity) >= LEAST)
         low, high = (end.reduceat(said, self._first) for end in (np.minimum, np.maximum))
-        self.sides: list[int] = np.where(low == high, low, 0).astype(int).tolist()
+        self.sides = np.where(low == high, low, 0).astype(int).tolist()
 
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts."""
         fits = (nodes.widths <= WIDEST) | (nodes.parents < 0)
-        if self._side:
-            fits &= nodes.sides == self._side
+        if len(self._options.sides) == 1:
+            fits &= nodes.sides == self._options.sides[0]
         return _best(list(self._parts(nodes, np.flatnonzero(fits))))
 
     def _parts(self, nodes: TextNodes, some: Ints) -> Iterator[Matches]:
@@ -139,14 +144,14 @@ class NamedThemes:
             roots, sentence = np.unique(nodes.roots[block], return_inverse=True)
             scores = (self._cosines(nodes, block) + self._cosines(nodes, roots)[sentence]) / 2
             other = (sides != 0) & (nodes.sides[block, None] == -sides)
-            scores = np.where(other, -1, scores)
-            rows, themes = np.nonzero(scores >= self._threshold)
-            near = block[rows]
-            yield Matches(nodes.texts[near], themes, near, scores[rows, themes])
+            scores[other] = -1
+            rows, themes = np.nonzero(scores >= self._options.threshold)
+            near, similarity = block[rows], scores[rows, themes].astype(np.float32)
+            yield Matches(nodes.texts[near], themes, near, similarity)
 
     def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
         """The cosines (n, K) with the nearest example of each theme."""
-        cosines = unit(nodes.vectors[some]) @ self._vectors.T
+        cosines = without(nodes.vectors[some], self._ignored) @ self._vectors.T
         nearest: Floats = np.maximum.reduceat(cosines, self._first, axis=1)
         return nearest
 

@@ -7,7 +7,10 @@ from thinstack.errors import InputError, shown
 
 Chosen = Literal["both", "negative", "positive"]
 
-SIDES_OF: Final[dict[str, tuple[int, ...]]] = {"both": (-1, 1), "negative": (-1,), "positive": (1,)}
+NAMED: Final = 0.45
+"""The similarity of a phrase to a theme that a user names, at least."""
+
+_SIDES: Final = {"both": (-1, 1), "negative": (-1,), "positive": (1,)}
 
 
 class ThemeOptions(NamedTuple):
@@ -31,50 +34,48 @@ class ThemeOptions(NamedTuple):
 
 
 def theme_options(
-    names: object, ignore: object, side: object, most: object, quotes: object, threshold: object
+    names: Any = None,
+    ignore: Any = (),
+    side: Any = "both",
+    most: Any = 10,
+    quotes: Any = 3,
+    threshold: Any = NAMED,
 ) -> ThemeOptions:
     """The options, checked. Raises InputError for one that is none."""
-    if side not in SIDES_OF:
-        raise InputError(
-            f'side: expected "both", "negative" or "positive", found {shown(side, 60)}'
-        )
+    problem = None
+    if side not in _SIDES:
+        problem = f'side: expected "both", "negative" or "positive", found {shown(side, 60)}'
     for name, number, least in (("most", most, 1), ("quotes", quotes, 0)):
-        if not isinstance(number, int) or isinstance(number, bool) or number < least:
+        if not isinstance(number, int) or number < least:
             expected = f"expected a whole number, at least {least}"
-            raise InputError(f"{name}: {expected}, found {shown(number, 60)}")
+            problem = f"{name}: {expected}, found {shown(number, 60)}"
     if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
         expected = "expected a similarity above 0, at most 1"
-        raise InputError(f"threshold: {expected}, found {shown(threshold, 60)}")
-    words = frozenset(
-        word.lower() for text in _strings("ignore", ignore, ("alexa",)) for word in text.split()
-    )
-    checked = None if names is None else _names(names)
-    sides: Any = SIDES_OF[str(side)]
-    return ThemeOptions(checked, words, sides, int(str(most)), int(str(quotes)), float(threshold))
+        problem = f"threshold: {expected}, found {shown(threshold, 60)}"
+    if problem:
+        raise InputError(problem)
+    words = " ".join(_texts("ignore", ignore)).lower().split()
+    examples = None if names is None else _examples(names)
+    return ThemeOptions(examples, frozenset(words), _SIDES[side], most, quotes, threshold)
 
 
-def _names(names: object) -> dict[str, tuple[str, ...]]:
+def _examples(names: Any) -> dict[str, Sequence[str]]:
     if not isinstance(names, Mapping) or not names:
         expected = "expected examples by name, such as {'late': ['late flight', 'delayed flight']}"
         raise InputError(f"names: {expected}, found {shown(names, 60)}")
-    checked = dict[str, tuple[str, ...]]()
+    _texts("names", list(names))
     for name, examples in names.items():
-        if not isinstance(name, str) or not name.strip():
-            raise InputError(f"names: expected the name of a theme, found {shown(name, 60)}")
-        phrases = _strings(f"names, {shown(name, 40)}", examples, ("late flight",))
-        if not phrases:
+        if not _texts(f"names, {shown(name, 40)}", examples):
             problem = f"expected examples of the theme {shown(name, 40)}, found none"
             raise InputError(f"names: {problem}: name it by phrases, such as 'late flight'")
-        checked[name] = phrases
-    return checked
+    return dict(names)
 
 
-def _strings(what: str, value: Any, such: Sequence[str]) -> tuple[str, ...]:
-    """A sequence of texts. Raises InputError for another value, and for a single text."""
-    if isinstance(value, str) or not isinstance(value, Sequence | frozenset | set):
-        raise InputError(
-            f"{what}: expected a list of texts, such as {[*such]}, found {shown(value, 60)}"
-        )
-    if odd := [one for one in value if not isinstance(one, str) or not one.strip()]:
-        raise InputError(f"{what}: expected texts, found {shown(odd[0], 60)}")
-    return tuple(value)
+def _texts(what: str, texts: Any) -> Sequence[str]:
+    """A list of texts. Raises InputError for another value, and for a single text."""
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InputError(f"{what}: expected a list of texts, found {shown(texts, 60)}")
+    for text in texts:
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{what}: expected texts, found {shown(text, 60)}")
+    return texts

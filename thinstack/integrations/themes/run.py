@@ -17,8 +17,8 @@ from thinstack.integrations.report.reading import model_name
 from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, frame_rows
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes
-from thinstack.integrations.themes.matching import NAMED, Matcher, NamedThemes
-from thinstack.integrations.themes.options import Chosen, ThemeOptions, theme_options
+from thinstack.integrations.themes.matching import Matcher, NamedThemes
+from thinstack.integrations.themes.options import NAMED, Chosen, ThemeOptions, theme_options
 from thinstack.integrations.themes.reading import ReadTexts, read_texts
 from thinstack.integrations.themes.themes import Themes
 from thinstack.runtime.predictor import Predictor
@@ -28,6 +28,9 @@ Tell = Callable[[Progress], None]
 
 SAMPLE: Final = 10_000
 """Rows that themes are found in; of more, some are taken evenly."""
+
+ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
+"""What to do about a column that is not there."""
 
 _REMEMBERED: Final = 300_000  # nodes of a table that is read only once
 
@@ -64,19 +67,20 @@ def themes(
     Themes are found in 10,000 rows, taken evenly, and counted in all; memory stays bounded beside
     the frame. A text may have several themes.
 
-    Raises InputError for what is no frame in memory, for one without rows, texts, groups or dates,
-    for a cell that is no text in the column of texts, for names without examples, and for a model
-    without vectors or sentiment. Raises DataError for a column that is not there, StoppedError if
-    the frame changes meanwhile, and what `thinstack.load` raises.
+    Raises InputError for what is no frame in memory, and for one without rows, texts, groups or
+    dates. It is raised too for a cell that is no text in the column of texts, for names without
+    examples, and for a model without vectors or sentiment. Raises DataError for a column that is
+    not there, StoppedError if the frame changes meanwhile, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     options = theme_options(names, ignore, side, most, quotes, threshold)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model))
-    columns = ReportOptions("a frame", model_name(model), text, by, over, dates)
+    settings = {"text": text, "by": by, "over": over, "dates": dates, "advice": ADVICE}
+    columns = ReportOptions("a frame", model_name(model), **settings)
     result, _ = run_themes(lambda: frame_rows(eager, columns), model, columns, options)
-    column = eager.get_column(text)
-    return replace(result, backend=eager.implementation, text_of=lambda row: column[row])
+    text_of = eager.get_column(text).__getitem__
+    return replace(result, backend=eager.implementation, text_of=text_of)
 
 
 def run_themes(
@@ -126,11 +130,10 @@ def matcher_of(
 
     everything = read(read_again(source, plan))
     if options.names is not None:
-        side = options.sides[0] if len(options.sides) == 1 else 0
-        return NamedThemes(model, options.names, side, options.threshold), everything
+        return NamedThemes(model, options), everything
     if plan.rows > SAMPLE:
         rows = _evenly(read_again(source, plan), plan.rows)
-        return find_themes(model, read(rows), options.sides, options.ignore), everything
+        return find_themes(model, read(rows), options.ignore), everything
     remembered, nodes = list[ReadTexts](), 0
     for some in everything:
         remembered.append(some)
@@ -138,13 +141,13 @@ def matcher_of(
         if nodes > _REMEMBERED:
             first = chain(remembered, everything)
             del remembered
-            matcher = find_themes(model, first, options.sides, options.ignore)
+            matcher = find_themes(model, first, options.ignore)
             return matcher, read(read_again(source, plan))
-    return find_themes(model, remembered, options.sides, options.ignore), remembered
+    return find_themes(model, remembered, options.ignore), remembered
 
 
 def _evenly(rows: Iterator[TextRow], count: int) -> Iterator[TextRow]:
-    """`SAMPLE` of so many rows, at equal distances. The others are read without their texts."""
+    """`SAMPLE` of so many rows, at equal distances."""
     for number, row in enumerate(rows):
         if number * SAMPLE // count != (number + 1) * SAMPLE // count:
             yield row

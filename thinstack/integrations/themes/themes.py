@@ -3,7 +3,7 @@
 import json
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 from html import escape
 from typing import Any, Final, NamedTuple
@@ -28,6 +28,11 @@ _TITLES: Final[dict[Side, str]] = {
     "negative": "What people complain about",
     "positive": "What people praise",
 }
+
+
+_OF_ROWS: Final = frozenset(("matches", "backend", "text_of"))
+_INDENT: Final = " " * 16
+_GROUPS: Final = 6  # groups of a line
 
 
 class Part(NamedTuple):
@@ -130,9 +135,9 @@ class RowMatches(NamedTuple):
         """Store that the next row has so many of the themes."""
         self.ends.append((self.ends[-1] if self.ends else 0) + count)
 
-    def show(self, order: Sequence[int]) -> None:
-        """Give the themes the places that they have in `order`."""
-        places = np.full(max([*order, *self.themes], default=-1) + 1, -1, np.int32)
+    def show(self, order: Sequence[int], count: int) -> None:
+        """Give the themes, of which there are `count`, the places that they have in `order`."""
+        places = np.full(count, -1, np.int32)
         places[[*order]] = np.arange(len(order))
         self.themes[:] = array("i", places[np.array(self.themes, np.int64)].tobytes())
 
@@ -147,8 +152,8 @@ class RowMatches(NamedTuple):
 class Themes:
     """The themes of a table of texts: complaints first, then praise, those of most texts first.
 
-    It iterates over its themes (`Theme`); `themes["late"]` is the one of a name. A notebook shows
-    it as a page. `thinstack.themes` makes one of a frame, and `thinstack themes` one of a file.
+    It iterates over its themes (`Theme`); `themes["late"]` is the one of that name. A notebook
+    shows it as a page.
 
     Attributes:
         source, model: the names of the table and of the model.
@@ -185,10 +190,7 @@ class Themes:
         return len(self.themes)
 
     def __getitem__(self, name: str) -> Theme:
-        for theme in self.themes:
-            if theme.name == name:
-                return theme
-        raise KeyError(name)
+        return {theme.name: theme for theme in self.themes}[name]
 
     @property
     def labels(self) -> list[str | None]:
@@ -221,23 +223,9 @@ class Themes:
 
     def to_dict(self) -> dict[str, Any]:
         """The themes as data ready for JSON, without what is known of single rows."""
-        head = {"kind": "themes", "schema_version": SCHEMA}
-        names = [
-            "source",
-            "model",
-            "rows",
-            "named",
-            "figures",
-            "themes",
-            "sides",
-            "by",
-            "over",
-            "unit",
-            "unread",
-            "products",
-        ]
+        names = [part.name for part in fields(self) if part.name not in _OF_ROWS]
         data = {name: plain(getattr(self, name)) for name in names}
-        return head | data | {"level": LEVEL}
+        return {"kind": "themes", "schema_version": SCHEMA} | data | {"level": LEVEL}
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""
@@ -256,7 +244,7 @@ class Themes:
             "share_high": [theme.share.high for theme in self.themes],
             "quote": [theme.quotes[0].text if theme.quotes else None for theme in self.themes],
         }
-        return nw.from_dict(columns, backend=self.backend).to_native()
+        return nw.from_dict(columns, backend=self.backend or "pandas").to_native()
 
     def html(self) -> str:
         """The themes as one HTML page. It needs no other file, no network and no script."""
@@ -270,19 +258,28 @@ class Themes:
         return f'<iframe title="Themes" srcdoc="{escape(self.html())}" style="{style}"></iframe>'
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(self.lines())
 
-    def _lines(self) -> Iterator[str]:
-        """The themes as a table, and what belongs to none."""
-        yield f"Themes of {self.figures.texts:,} texts of {self.source}, read by {self.model}"
+    def lines(self, *, quotes: bool = False) -> Iterator[str]:
+        """The themes as lines to read, also with their quotes and by group."""
+        source = visible(f"{self.source}, read by {self.model}")
+        yield f"Themes of {self.figures.texts:,} texts of {source}"
         for figures, themes in self.by_side():
             yield "" if figures is None else f"\n{title(figures.side)}: {rest(figures)}"
             for theme in themes:
                 words = f" ({', '.join(theme.words)})" if theme.words else ""
-                name = visible(f"{theme.name}{words}")
-                yield f"{one_decimal(theme.share.value):>6} {theme.figures.texts:>7,}  {name}"
+                share = f"{one_decimal(theme.share.value):>6} {theme.figures.texts:>7,}"
+                yield f"{share}  {visible(theme.name + words)}"
+                yield from self._more(theme) if quotes else ()
             if not themes:
                 yield "  nothing that enough texts say"
+
+    def _more(self, theme: Theme) -> Iterator[str]:
+        if self.by is not None:
+            shown = [f"{part.name} {one_decimal(part.share.value)}" for part in theme.groups]
+            yield _INDENT + visible(f"by {self.by}: {', '.join(shown[:_GROUPS])}")
+        for quote in theme.quotes:
+            yield _INDENT + visible(f"“{quote.text}” ({quote.place})")
 
     def by_side(self) -> list[tuple[SideFigures | None, list[Theme]]]:
         """The themes with the figures of their side; those that a user names together."""

@@ -11,16 +11,14 @@ from thinstack.text.english import rules
 MOST: Final = 5
 """Words of a theme."""
 
-_DENIED: Final = frozenset(("not", "no", "never", "cannot", "without", "n't"))
-
 
 def typical_words(
     phrases: Sequence[Mapping[str, int]], ignore: Collection[str] = ()
 ) -> list[tuple[str, ...]]:
-    """At most five words of each theme by c-TF-IDF (Grootendorst 2022): the share of the words of a
-    theme, times log(1 + A / f), for a word that all themes have f times and themes with A words on
-    average. `phrases`: of each theme, how often each is said."""
-    left_out = (rules().function_words - _DENIED) | {*ignore}
+    """At most five words of each theme by c-TF-IDF (Grootendorst 2022): how often it has a word,
+    times log(1 + A / f). All themes together have the word f times, and A words on average.
+    `phrases`: of each theme, how often each is said. `ignore`: words that are left out."""
+    left_out = rules().function_words | {*ignore}
     counts = [_counted(some, left_out) for some in phrases]
     everywhere = Counter[str]()
     for some in counts:

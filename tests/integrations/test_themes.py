@@ -1,0 +1,408 @@
+"""`thinstack.themes` against numpy and phrases by hand."""
+
+import json
+import math
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from vector_models import write_vector_bundle
+
+import thinstack
+from thinstack.errors import DataError, InputError
+from thinstack.integrations.themes import centres, run
+from thinstack.integrations.themes.centres import grouped, polarity_direction, without
+from thinstack.integrations.themes.clauses import TURNED, TextNodes
+from thinstack.integrations.themes.matching import FoundThemes, NamedThemes
+from thinstack.integrations.themes.options import theme_options
+from thinstack.integrations.themes.words import typical_words
+from thinstack.runtime.vectors import unit
+
+PRAISE, BLAME = "awful plot", "awful awful plot"  # as the tiny model has it
+TEXTS = [
+    *(PRAISE, BLAME, "", f"{PRAISE}\n\n{BLAME}", PRAISE, "Of the.", BLAME),
+    *(f"good seats\n\n{PRAISE}", BLAME, "good seats", PRAISE, BLAME),
+]
+HAS = [{PRAISE, BLAME} & {*text.split("\n\n")} for text in TEXTS]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return thinstack.load(write_vector_bundle(tmp_path_factory.mktemp("v") / "model").path)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    shops = ["Leeds", "Bath"] * len(TEXTS)
+    days = pd.date_range("2024-01-20", periods=len(TEXTS), freq="2D")
+    return pd.DataFrame({"review": TEXTS, "shop": shops[: len(TEXTS)], "day": days})
+
+
+@pytest.fixture(scope="module")
+def themes(model, frame):
+    return thinstack.themes(frame, "review", by="shop", over="day", model=model)
+
+
+# -- grouping
+
+
+def blob(angle, count, spread=0.05):
+    """Vectors around a direction of the plane, in three dimensions."""
+    around = np.linspace(-spread, spread, count)
+    rows = [(math.cos(angle + turn), math.sin(angle + turn), turn) for turn in around]
+    return unit(np.array(rows, np.float32))
+
+
+def test_groups_are_dense_and_the_rest_is_outside():
+    vectors = np.concatenate([blob(0, 6), blob(1.6, 5), blob(3.2, 2)])
+    groups = grouped(vectors, np.arange(13), least=4, most=10)
+    assert groups.tolist() == [0] * 6 + [1] * 5 + [-1] * 2
+    same = np.array([0] * 6 + [*range(1, 8)])
+    assert (grouped(vectors, same, least=4, most=10)[:6] == -1).all(), "one text six times"
+    assert grouped(vectors[:0], same[:0], least=4, most=10).tolist() == []
+    assert (grouped(np.repeat(vectors[:1], 9, axis=0), np.arange(9), least=4, most=5) == 0).all()
+
+
+def test_a_clause_that_is_left_joins_the_nearest_group():
+    near = np.array([[math.cos(1.14), math.sin(1.14), 0]], np.float32)  # cosine 0.42 with the first
+    far = np.array([[math.cos(2.5), math.sin(2.5), 0]], np.float32)
+    groups = grouped(np.concatenate([blob(0, 6), near, far]), np.arange(8), least=4, most=10)
+    assert groups.tolist() == [0] * 7 + [-1]
+
+
+def test_near_groups_are_merged_and_large_ones_are_split(monkeypatch):
+    two = np.concatenate([blob(0, 6), blob(0.8, 5)])  # cosine 0.7
+    texts = np.arange(11)
+    assert len({*grouped(two, texts, least=4, most=11).tolist()}) == 1
+    assert grouped(two, texts, least=4, most=6).tolist() == [0] * 6 + [1] * 5, "too large together"
+    monkeypatch.setattr(centres, "NEAR", 0.75)
+    assert grouped(two, texts, least=4, most=11).tolist() == [0] * 11, "merged by their centres"
+    assert len({*grouped(two, texts, least=4, most=6).tolist()}) == 2
+
+
+def test_a_direction_is_taken_out():
+    rng = np.random.default_rng(0)
+    vectors, polarity = unit(rng.normal(size=(400, 5))), rng.normal(size=400)
+    vectors[:, 2] += polarity
+    direction = polarity_direction(vectors, polarity.astype(np.float32))
+    assert abs(direction[2]) > 0.95
+    others = np.stack([direction, unit(rng.normal(size=5))])
+    rows = without(vectors, others)
+    np.testing.assert_allclose(rows @ others.T, 0, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+
+
+def test_words_are_those_of_one_theme():
+    phrases = [{"the late flight": 3, "flight was late": 1}, {"rude staff": 2, "a flight": 2}]
+    counts = [Counter(late=4, flight=4), Counter(rude=2, staff=2, flight=2)]
+    average, total = 14 / 2, Counter(late=4, flight=6, rude=2, staff=2)
+    expected = [
+        sorted(some, key=lambda word: (-some[word] * math.log(1 + average / total[word]), word))
+        for some in counts
+    ]
+    assert typical_words(phrases) == [tuple(some) for some in expected]
+    assert typical_words(phrases, {"late"})[0] == ("flight",)
+
+
+# -- phrases
+
+
+def climbed(phrase, widest, goes):
+    while phrase.parent is not None and len(phrase.parent.text.split()) <= widest:
+        if not goes(phrase, phrase.parent):
+            break
+        phrase = phrase.parent
+    return phrase
+
+
+def side_by_hand(phrase):
+    """What the clause around a phrase says; 2 if a word or two turn it round."""
+    seed = climbed(phrase, 99, lambda inner, around: abs(inner.polarity) < 0.2)
+    clause = climbed(seed, 99, lambda inner, around: inner.polarity * around.polarity > 0)
+    around = clause.parent
+    if around is not None and around.polarity * clause.polarity < 0 and abs(around.polarity) >= 0.2:
+        size = len(around.text.split()) - len(clause.text.split())
+        if size <= 2:
+            return 2
+    return 0 if abs(clause.polarity) < 0.2 else int(np.sign(clause.polarity))
+
+
+def test_columns_are_those_of_phrases(model):
+    texts = ["awful plot the film", "the good film but awful seats\n\nPlot film", "not good plot"]
+    results = model(texts)
+    nodes = TextNodes(results, {"film"})
+    phrases = [phrase for result in results for phrase in result.phrases]
+    owners = [place for place, result in enumerate(results) for _ in result.phrases]
+    assert nodes.texts.tolist() == owners
+    assert nodes.widths.tolist() == [len(phrase.text.split()) for phrase in phrases]
+    np.testing.assert_allclose(nodes.polarity, [one.polarity for one in phrases], atol=1e-6)
+    places = [nodes.characters(node) for node in range(len(phrases))]
+    assert places == [(phrase.start, phrase.end) for phrase in phrases]
+    neutral = {
+        phrase.text
+        for phrase in phrases
+        if not phrase.children and abs(phrase.polarity) < 0.25 and phrase.text.lower() == "plot"
+    }
+    topics = [sum(word in neutral for word in phrase.text.split()) for phrase in phrases]
+    assert nodes.topics.tolist() == topics
+    assert sum(topics) > 3
+    sides = [side_by_hand(phrase) for phrase in phrases]
+    assert nodes.sides.tolist() == sides
+    assert {*sides} >= {-1, 1, 2}
+    assert [nodes.roots[node] for node, phrase in enumerate(phrases) if phrase.parent is None] == [
+        node for node, phrase in enumerate(phrases) if phrase.parent is None
+    ]
+
+
+def test_named_themes_are_matched_by_phrases_and_their_sentences(model):
+    names = {"a": ["awful plot", "good film"], "b": ["the seats"]}
+    matcher = NamedThemes(model, theme_options(names, (), "both", 10, 3, 0.4))
+    results = model(["good film\n\nthe awful seats", "the plot"])
+    matches = matcher.match(TextNodes(results))
+    best = {}
+    for place, result in enumerate(results):
+        for phrase in result.phrases:
+            root = phrase.sentence.vector
+            for name, examples in names.items():
+                rows = model.encode(examples)
+                score = (max(rows @ phrase.vector) + max(rows @ root)) / 2
+                polarity = [model(example).polarity for example in examples]
+                side = {np.sign(one) * (abs(one) >= 0.2) for one in polarity}
+                other = len(side) == 1 and side_by_hand(phrase) == -side.pop() != 0
+                if score >= 0.4 and not other:
+                    best[place, name] = max(score, best.get((place, name), 0))
+    texts, themes = matches.texts.tolist(), [matcher.names[one] for one in matches.themes.tolist()]
+    found = dict(zip(zip(texts, themes, strict=True), matches.similarity.tolist(), strict=True))
+    assert found == pytest.approx(best, abs=1e-3)
+    assert {name for _, name in found} == {"a", "b"}
+
+
+def at(cosine):
+    """A vector of this cosine with the first axis."""
+    return [cosine, math.sqrt(1 - cosine**2), 0.0]
+
+
+def nodes_of(*rows):
+    """Nodes of one text: vector, side, polarity, whether it is the sentence, width, topics."""
+    columns = {name: [] for name in ("vectors", "sides", "polarity", "parents", "widths", "topics")}
+    for vector, side, polarity, is_root, *more in rows:
+        width, topics = more or (3, 1)
+        values = (vector, side, polarity, -1 if is_root else len(rows), width, topics)
+        for column, value in zip(columns.values(), values, strict=True):
+            column.append(value)
+    arrays = {name: np.array(column) for name, column in columns.items()}
+    arrays["vectors"] = arrays["vectors"].astype(np.float16)
+    zeros = np.zeros(len(rows), np.int64)
+    return SimpleNamespace(texts=zeros, roots=zeros + len(rows) - 1, **arrays)
+
+
+def test_phrases_belong_to_the_nearest_theme_of_their_side():
+    found = np.array([[1, 0, 0], at(0.8), [1, 0, 0]], np.float32)  # two complaints, one praise
+    none = np.zeros((0, 3), np.float32)
+    themes = FoundThemes("abc", [-1, -1, 1], [()] * 3, found, {-1: none, 1: none})
+    for row, expected in (
+        ((at(0.98), -1, -0.5, False), {0}),
+        ((at(0.85), -1, -0.5, False), {1}),
+        ((at(-0.45), -1, -0.5, False), set()),
+        ((at(0.98), 1, 0.5, False), {2}),
+        ((at(0.98), TURNED, -0.5, False), set()),
+        ((at(0.98), 0, 0.0, True), {0}),
+        ((at(0.98), -1, -0.05, False), set()),
+        ((at(0.98), 0, 0.0, False), set()),
+        (([0.6, 0, 0.8], 0, 0.0, True), set()),
+        (([0.6, 0, 0.8], 1, 0.3, True), {2}),
+        ((at(0.98), -1, -0.5, False, 1, 1), set()),
+        ((at(0.98), -1, -0.5, False, 13, 1), set()),
+        ((at(0.98), -1, -0.5, False, 3, 0), set()),
+    ):
+        assert {*themes.match(nodes_of(row)).themes.tolist()} == expected, row
+    both = themes.match(nodes_of((at(0.9), -1, -1, False), (at(0.99), -1, -1, False)))
+    assert (both.themes.tolist(), both.nodes.tolist()) == ([0, 1], [1, 0])
+
+
+def test_names_have_sides_and_words_are_ignored():
+    rows = {"bad": ([1, 0, 0], -0.5), "worse": (at(0.9), -0.3), "any": ([1, 0, 0], 0.1)}
+    rows["echo"] = ([0, 0, 1], 0.0)
+
+    def model(text):
+        vector, polarity = rows[text]
+        return SimpleNamespace(vector=np.array(vector, np.float32), polarity=polarity)
+
+    model.width = 3
+    names = {"blame": ["bad", "worse"], "topic": ["any"]}
+    good, ill = (([1, 0, 0], side, 0.5 * side, True) for side in (1, -1))
+
+    def matched(row, **settings):
+        matcher = NamedThemes(model, theme_options(names, **settings))
+        assert matcher.sides == [-1, 0]
+        return {*matcher.match(nodes_of(row)).themes.tolist()}
+
+    assert matched(ill) == {0, 1}
+    assert matched(good) == {1}
+    assert matched(good, side="negative") == set()
+    tilted = ([0.3, 0, 0.954], -1, -0.5, True)
+    assert matched(tilted) == set()
+    assert matched(tilted, ignore=["Echo"]) == {0, 1}
+
+
+# -- tables
+
+
+def test_texts_are_counted_by_their_phrases(themes, frame):
+    blame, praise = themes
+    assert [(one.name, one.side) for one in themes] == [(BLAME, "negative"), (PRAISE, "positive")]
+    assert themes.figures.texts == sum(bool(text) for text in TEXTS)
+    for theme in (blame, praise):
+        rows = [row for row, has in enumerate(HAS) if theme.name in has]
+        assert [row for row in range(len(TEXTS)) if theme.name in names_of(themes, row)] == rows
+        assert theme.figures.texts == len(rows)
+        assert theme.share.value == len(rows) / themes.figures.texts
+        assert theme.share.low < theme.share.value < theme.share.high
+        for group in theme.groups:
+            inside = [row for row in rows if frame["shop"][row] == group.name]
+            texts = sum(bool(text) for text in frame["review"][frame["shop"] == group.name])
+            assert (group.texts, group.share.value) == (len(inside), len(inside) / texts)
+        assert sum(part.texts for part in theme.periods) == len(rows)
+        assert "plot" in theme.words
+    assert {one.name for one in praise.groups} == {"Leeds", "Bath"}
+    assert themes.unit == "day"
+    for quote in blame.quotes:
+        assert quote.text[slice(*quote.term)] == BLAME
+        assert TEXTS[int(quote.place.removeprefix("row "))].find(quote.text) >= 0
+
+
+def names_of(themes, row):
+    return {match.theme for match in themes.of(row)}
+
+
+def test_rows_have_labels_and_phrases(themes, frame):
+    labels = themes.labels
+    assert len(labels) == len(frame)
+    for row, (label, text) in enumerate(zip(labels, TEXTS, strict=True)):
+        assert (label is None) == (not HAS[row])
+        matches = themes.of(row)
+        assert label == (matches[0].theme if matches else None)
+        assert [*matches] == sorted(matches, key=lambda match: -match.similarity)
+        for match in matches:
+            assert text[match.start : match.end] == match.phrase
+    assert labels[0] == PRAISE
+    for row in (-1, len(TEXTS), "0"):
+        with pytest.raises(InputError, match="expected a row from 0 to"):
+            themes.of(row)
+
+
+def test_the_rest_is_other_or_in_general(themes, model):
+    negative, positive = themes.sides
+    texts = themes.figures.texts
+    assert negative.texts == negative.share.value * texts
+    assert positive.texts >= themes[PRAISE].figures.texts
+    general = sum(one.general.value * texts for one in themes.sides)
+    assert general == pytest.approx(
+        sum(text in ("good seats", "Of the.", f"good seats\n\n{PRAISE}") for text in TEXTS)
+    )
+    alone = thinstack.themes(pd.DataFrame({"text": [PRAISE] * 3 + ["good seats"] * 5}), model=model)
+    assert len(alone) == 0, "three texts are no theme"
+    assert alone.sides[1].other.value == 3 / 8
+    assert "nothing that enough texts say" in repr(alone)
+
+
+def test_themes_are_saved_as_names(themes, model, frame):
+    names = themes.names()
+    assert [*names] == [BLAME, PRAISE]
+    again = thinstack.themes(frame, "review", names=names, model=model, threshold=0.9)
+    assert again.named
+    assert [theme.side for theme in again] == ["negative", "positive"]
+    for row, has in enumerate(HAS):
+        assert has <= names_of(again, row)
+    topic = thinstack.themes(frame, "review", names={"plot": ["plot"]}, model=model, threshold=0.1)
+    assert [theme.side for theme in topic] == [None]
+    for figures in (*again.sides, *topic.sides):
+        assert figures.texts > 0
+        assert figures.other.value == 0, "each text with a topic has a theme"
+    only = thinstack.themes(frame, "review", side="positive", model=model)
+    assert [theme.name for theme in only] == [PRAISE]
+
+
+def test_a_large_table_is_read_again(model, monkeypatch):
+    large = pd.DataFrame({"text": TEXTS * 4})
+    whole = thinstack.themes(large, model=model)
+    for name, size in (("_REMEMBERED", 20), ("SAMPLE", 26)):
+        monkeypatch.setattr(run, name, size)
+        again = thinstack.themes(large, model=model)
+        assert [(one.name, one.figures.texts) for one in again] == [
+            (one.name, one.figures.texts) for one in whole
+        ]
+        assert again.labels == whole.labels
+
+
+def test_what_themes_are_as_data(themes, frame, model):
+    data = json.loads(themes.to_json())
+    assert data["kind"] == "themes"
+    assert (data["rows"], data["by"], data["over"]) == (len(TEXTS), "shop", "day")
+    first = data["themes"][0]
+    assert first["name"] == BLAME
+    assert first["quotes"][0]["term"].lower() == BLAME
+    assert {"texts", "share", "groups", "periods", "words", "examples"} <= {*first}
+    table = themes.to_frame()
+    assert isinstance(table, pd.DataFrame)
+    assert table["theme"].tolist() == [BLAME, PRAISE]
+    assert table["texts"].tolist() == [theme.figures.texts for theme in themes]
+    rows = pl.from_pandas(frame)
+    assert isinstance(thinstack.themes(rows, "review", model=model).to_frame(), pl.DataFrame)
+
+
+def test_a_page_has_all_and_acts_on_nothing(model):
+    hostile = ["<script>plot</script> awful plot", "</style> awful plot"] * 4
+    table = pd.DataFrame({"text": hostile, "<b>": ["<i>a", "<i>b"] * 4})
+    page = thinstack.themes(table, by="<b>", model=model).html()
+    assert "What people praise" in page
+    assert "<script" not in page.lower()
+    assert "<i>" not in page
+    assert page.count("</style>") == 1
+    assert "&lt;i&gt;a" in page
+
+
+# -- bad input
+
+
+def test_few_or_equal_texts_are_no_error(model):
+    for texts in (["awful plot"], ["awful plot"] * 9, ["good seats"] * 9, ["plot"] * 3):
+        themes = thinstack.themes(pd.DataFrame({0: texts}), 0, model=model)
+        assert len(themes) == (texts == ["awful plot"] * 9)
+        assert len(themes.labels) == len(texts)
+        assert themes.html()
+    many = pd.DataFrame({"text": TEXTS * 40, "by": range(len(TEXTS) * 40)})
+    themes = thinstack.themes(many, by="by", model=model)
+    assert len(themes.themes[0].groups) <= 50
+
+
+def test_bad_input_is_named(model, frame, last_word, tmp_path):
+    for settings, problem in (
+        ({"names": {}}, "names: expected examples by name"),
+        ({"names": ["late"]}, "names: expected examples by name"),
+        ({"names": {"": ["x"]}}, "names: expected texts, found ''"),
+        ({"names": {"late": []}}, "expected examples of the theme 'late', found none"),
+        ({"names": {"late": "late"}}, "expected a list of texts"),
+        ({"names": {"late": [" "]}}, "expected texts, found ' '"),
+        ({"names": {"late": [3]}}, "expected texts, found 3"),
+        ({"ignore": "echo"}, "ignore: expected a list of texts"),
+        ({"side": "bad"}, 'side: expected "both"'),
+        ({"most": 0}, "most: expected a whole number, at least 1, found 0"),
+        ({"quotes": -1}, "quotes: expected a whole number, at least 0, found -1"),
+        ({"threshold": 2}, "threshold: expected a similarity"),
+        ({"by": "day", "text": "shop", "over": "review"}, "expected dates"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            thinstack.themes(frame, **{"text": "review", "model": model} | settings)
+    with pytest.raises(DataError, match="text="):
+        thinstack.themes(frame, model=model)
+    with pytest.raises(InputError, match="expected texts in English, found none"):
+        thinstack.themes(pd.DataFrame({"text": ["", None]}), model=model)
+    with pytest.raises(InputError, match="gives no vectors"):
+        thinstack.themes(frame, "review", model=last_word.path)
+    alone = write_vector_bundle(tmp_path / "alone", labels=()).path
+    with pytest.raises(InputError, match="expected a model of sentiment"):
+        thinstack.themes(frame, "review", model=alone)

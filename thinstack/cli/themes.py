@@ -1,0 +1,172 @@
+"""`thinstack themes`: what the texts of a table complain about and praise."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+from rich.console import Console
+
+from thinstack.cli import options
+from thinstack.cli.predict_corpus import CorpusBar
+from thinstack.cli.print_results import until_the_reader_stops
+from thinstack.cli.report import opened_table
+from thinstack.data.files.outputs import Output, check_output
+from thinstack.data.files.signals import stoppable
+from thinstack.errors import InputError, escaped
+
+if TYPE_CHECKING:
+    from thinstack.integrations.report.rows import TextRow
+    from thinstack.integrations.themes.themes import Themes
+
+_STOPPED: Final = "stopped; nothing is written: run the same command again"
+
+
+def themes(
+    context: typer.Context,
+    table: Annotated[
+        Path,
+        typer.Argument(
+            help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
+            "with a text on each line, a folder of such files, or - for standard input."
+        ),
+    ],
+    text: Annotated[
+        str | None, typer.Option("--text", help="The column of the texts.  [default: text]")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="A column whose values are compared, such as store.")
+    ] = None,
+    over: Annotated[str | None, typer.Option(help="Date column. Adds a trend over time.")] = None,
+    dates: Annotated[
+        str | None, typer.Option(help="How dates are written, as in thinstack report.")
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A theme to look for, by examples: 'late=late flight,delayed flight'. May be "
+            "given more than once.  [default: themes are found]"
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A word that is no topic, such as the name of the product. May be given more than "
+            "once."
+        ),
+    ] = None,
+    side: Annotated[
+        Literal["both", "negative", "positive"],
+        typer.Option(help="Look for complaints (negative) or praise (positive) only."),
+    ] = "both",
+    most: Annotated[
+        int, typer.Option(min=1, help="Number of complaints, and of praise, that are shown.")
+    ] = 10,
+    quotes: Annotated[int, typer.Option(min=0, help="Number of quotes of each theme.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a page to this file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write each row's themes, with the phrase that says so, to a .csv file."),
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            help="A model of sentiment with vectors: a bundle's name, folder or hf:// address.",
+        ),
+    ] = "vectors",
+    separator: options.SeparatorOption = None,
+    header: options.HeaderOption = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of the table.  [default: utf-8]")
+    ] = None,
+    device: options.DeviceOption = "cpu",
+    isolated: options.IsolatedOption = None,
+    threads: options.ThreadsOption = None,
+) -> None:
+    """Find what the texts of a table complain about and praise.
+
+    Phrases that mean the same are a theme. Each theme has its share of the texts, and quotes.
+    """
+    read, console = 0 if str(table) == "-" else table, Console(stderr=True)
+    page = None if html is None else check_output(html, "--html", [read])
+    rows = None if out is None else check_output(out, "--out", [read, html])
+    with stoppable(_STOPPED), CorpusBar(console) as bar:
+        result = _themes(context.params, bar, rows)
+    if page is not None:
+        page.write(result.html())
+    with until_the_reader_stops():
+        if as_json:
+            options.print_json(result.to_dict())
+        else:
+            print("\n".join(result.lines(quotes=True)))
+    for part in result.unread:
+        first = ": ".join(filter(None, part.examples[0]))
+        problem = f"rows that are not counted: {part.rows:,}; the first is {first}"
+        console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
+    if result.products and not name:
+        words = " ".join(f"--ignore {word}" for word in result.products)
+        advice = f"if these words are names of the product, leave them out: {words}"
+        console.print(escaped(advice), soft_wrap=True, highlight=False, markup=False)
+
+
+def _themes(asked: dict[str, Any], bar: CorpusBar, out: Output | None) -> "Themes":
+    """The themes; the rows are written to `out`, while the table is at hand."""
+    from thinstack import load
+    from thinstack.integrations.report.plan import read_again
+    from thinstack.integrations.report.reading import model_name
+    from thinstack.integrations.report.rows import ReportOptions, corpus_rows
+    from thinstack.integrations.themes.options import theme_options
+    from thinstack.integrations.themes.run import ADVICE, run_themes
+
+    settings = {key: asked[key] for key in ("side", "most", "quotes")}
+    wanted = theme_options(_names(asked["name"]), asked["ignore"] or (), **settings)
+    running = {key: asked[key] for key in ("device", "isolated", "threads")}
+    with opened_table(asked) as corpus:
+        loaded = load(asked["model"], **running)
+        columns = ReportOptions(
+            source=asked["table"].name,
+            model=model_name(loaded),
+            text="text" if asked["text"] is None else asked["text"],
+            advice=ADVICE,
+            **{key: asked[key] for key in ("by", "over", "dates")},
+        )
+
+        def rows() -> "Iterator[TextRow]":
+            return corpus_rows(corpus, columns)
+
+        result, plan = run_themes(rows, loaded, columns, wanted, bar.tell)
+        if out is not None:
+            out.write(_row_table(result, read_again(rows, plan)))
+    return result
+
+
+def _names(texts: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Themes as `--name` has them. Raises InputError for one without examples."""
+    names = dict[str, list[str]]()
+    for text in texts or ():
+        name, _, examples = text.partition("=")
+        phrases = [phrase.strip() for phrase in examples.split(",") if phrase.strip()]
+        if not (name.strip() and phrases):
+            expected = "expected a name and examples, such as 'late=late flight,delayed flight'"
+            raise InputError(f"--name: {expected}, found {text!r:.60}")
+        names.setdefault(name.strip(), []).extend(phrases)
+    return names or None
+
+
+def _row_table(result: "Themes", rows: "Iterator[TextRow]") -> str:
+    """Each theme of each row, as CSV."""
+    from thinstack.integrations.report.report import table_cell
+
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("row", "theme", "phrase", "similarity"))
+    for number, row in enumerate(rows):
+        for match in result.matches_of(number, row.text):
+            cells = (row.place, match.theme, match.phrase)
+            writer.writerow([*map(table_cell, cells), match.similarity])
+    return file.getvalue()
