@@ -43,8 +43,9 @@ class Judgement(ABC):
 
     @property
     def label(self) -> str | None:
-        """The most probable class. None for a text without words, if no class is as probable as
-        `abstain`, and if the model gives no labels."""
+        """The most probable class; on a scale of sentiment, of the side that the polarity is on.
+        None for a text without words, if it is less probable than `abstain`, and if the model gives
+        no labels."""
         row = self._row()
         return self.view.label(row) if row else None
 

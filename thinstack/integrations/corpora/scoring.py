@@ -178,13 +178,13 @@ class TextScorer:
         if vectors is None or not self.width:
             vectors = np.full((len(text), self.width), np.nan, np.float16)
         view, nothing = self.predictor.view, np.full(len(text), NOTHING, np.int64)
-        with np.errstate(invalid="ignore"):
-            best = scores.max(axis=1, initial=NOTHING)
-            unsure = ~(best >= (view.abstain or 0))  # so are rows without scores
-        polarity = np.full(len(text), np.nan)
+        label, polarity = nothing, np.full(len(text), np.nan)
+        if self.labels:
+            best = view.best(scores)
+            share = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
+            label = np.where(share >= view.abstain, best, NOTHING)  # nothing of rows without scores
         if view.polarity is not None:
-            polarity = (scores.astype(np.float64) * np.array(view.polarity)).sum(axis=1)
-        label = np.where(unsure, NOTHING, scores.argmax(axis=1) if self.labels else NOTHING)
+            polarity = view.mean_places(scores)
         fields: dict[str, Any] = dict.fromkeys(ScoredRows._fields, nothing)
         fields |= {"text": text, "label": label, "scores": scores, "polarity": polarity}
         fields["vectors"] = vectors
