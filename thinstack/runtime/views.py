@@ -146,8 +146,8 @@ class View(NamedTuple):
 
     def best(self, scores: NDArray[np.floating]) -> NDArray[np.int64]:
         """The class (N,) that is the label of each row of scores (N, V): the most probable one. If
-        it lies on the other side of a scale of sentiment than the polarity, the most probable one
-        of the side of the polarity, so that the two never contradict each other."""
+        it lies on the other side of a scale than the polarity, it is the most probable one of the
+        side of the polarity: the two never contradict each other."""
         best: NDArray[np.int64] = scores.argmax(axis=1)
         if self.polarity is None:
             return best
