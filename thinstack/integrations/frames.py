@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
-from thinstack.runtime.aspects import Aspect
+from thinstack.runtime.asked import Asked, name_of, term_cells, term_columns
 from thinstack.runtime.categories import Category
 from thinstack.runtime.mentions import Terms, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
@@ -35,7 +35,7 @@ def score_frame(
     *,
     model: Predictor | str | Path = "sentiment",
     scores: bool = False,
-    about: Sequence[str | Category] | Category = (),
+    about: Asked | Category = (),
     vectors: bool = False,
     prefix: str = "",
 ) -> Frame:
@@ -144,12 +144,12 @@ def checked_terms(about: object) -> tuple[str, ...]:
 
 
 def checked_mentions(about: object) -> tuple[str | Category, ...]:
-    """Terms and categories, or a single category, each once. Raises InputError as
-    `checked_terms`."""
-    if isinstance(about, str) or not isinstance(about, Sequence | Category):
-        return checked_terms(about)
-    asked = dict.fromkeys([about] if isinstance(about, Category) else about)
-    checked_terms([one for one in asked if not isinstance(one, Category)])
+    """Terms and categories, or a single category. Raises InputError as `checked_terms`."""
+    if isinstance(about, Category):
+        return (about,)
+    several = isinstance(about, Sequence) and not isinstance(about, str)
+    asked = list(about) if several else []
+    checked_terms([one for one in asked if not isinstance(one, Category)] if several else about)
     return tuple(asked)
 
 
@@ -199,40 +199,8 @@ def _conversion(frame: "nw.DataFrame[Any]", cell: object) -> str:
     return others.get(frame.implementation.value, pandas)
 
 
-def term_columns(about: Sequence[str | Category], model: Predictor) -> list[str]:
-    """The names of the columns of terms and categories. Raises InputError as `Result.about` does,
-    for categories without vectors, and for two of one name."""
-    if any(isinstance(one, Category) for one in about):
-        need_vectors(model, "categories")
-    if about:
-        model("").about(*about)
-    first = [name_of(one).split("|")[0].strip() for one in about]
-    if twice := [name for name in first if first.count(name) > 1]:
-        raise InputError(
-            f"about: two terms would have a column '{twice[0]}_polarity': leave one out, or make "
-            "them names of one, such as 'price|cost'"
-        )
-    return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
-
-
-def name_of(asked: str | Category) -> str:
-    """What the mentions of a term or category are asked for by (`Aspect.asked`)."""
-    return asked.name if isinstance(asked, Category) else asked
-
-
-def term_cells(aspects: Sequence[Aspect], about: Sequence[str | Category]) -> Iterator[float | int]:
-    """Of each term and category, the mean polarity of its mentions, NaN without any, and their
-    number."""
-    polarities: dict[str, list[float]] = {name_of(one): [] for one in about}
-    for aspect in aspects:
-        place = math.nan if aspect.polarity is None else aspect.polarity
-        polarities[aspect.asked or ""].append(place)
-    for places in polarities.values():
-        yield from (sum(places) / len(places) if places else math.nan, len(places))
-
-
 def _columns(
-    results: Iterator[Result], about: Sequence[str | Category], scores: Sequence[str], width: int
+    results: Iterator[Result], about: Asked, scores: Sequence[str], width: int
 ) -> list[Any]:
     """The new columns, in order. `scores`: the classes that have one. `width`: the columns of the
     vectors (n, D), which come last unless it is 0. Warns of terms that no text mentions."""
@@ -252,7 +220,7 @@ def _columns(
     return [*columns, *vectors]
 
 
-def _cells(result: Result, about: Sequence[str | Category], *, scores: bool) -> Iterator[Any]:
+def _cells(result: Result, about: Asked, *, scores: bool) -> Iterator[Any]:
     """The new cells of a row in order, NaN in place of a number that is missing."""
     view, phrases, polarity = result.view, dict[bool, str](), math.nan
     if result.sentences and view.polarity is not None:

@@ -44,8 +44,8 @@ class ClauseNodes(Nodes):
         """What is said of the words [first, behind): by the largest phrase around them in their
         clause that is not neutral; or else by the first one around the clause, or the sentence.
 
-        It is turned round if the clause is neutral and stands behind "except" or "than", and if
-        what is good is only wished for.
+        It is turned round if the clause is neutral and stands behind "except" or "but", and if what
+        is good is only wished for.
         """
         clause = node = self.smallest(first, behind)
         while self.parents[clause] >= 0 and not self._is_apart(clause):
@@ -115,10 +115,15 @@ class ClauseNodes(Nodes):
         return opposed and any(word in words.joined for word in between)
 
     def _is_excepted(self, node: int) -> bool:
-        """Whether a node begins with, or stands behind, a word such as "except"."""
-        start = self.spans[node][0]
-        before = self._spelt[start - 1 : start] if self.spans[self.sibling(node)][0] < start else []
-        return any(word in rules().clauses.opposite for word in (*before, self._spelt[start]))
+        """Whether a word such as "except" or "but" stands between a node and the rest of the phrase
+        around it, which says something."""
+        opposite, start = rules().clauses.opposite, self.spans[node][0]
+        first, behind = self.spans[self.sibling(node)]
+        before = self._spelt[start - 1 : start] if first < start else []
+        rest = zip(self._edges.words[first:behind], self._spelt[first:behind], strict=True)
+        return any(word in opposite for word in (*before, self._spelt[start])) and any(
+            is_word and word not in opposite for is_word, word in rest
+        )
 
     def _is_unreal(self, clause: int, behind: int) -> bool:
         words = " ".join(self._spelt[self.spans[clause][0] : behind])

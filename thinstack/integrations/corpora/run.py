@@ -10,8 +10,9 @@ from typing import Any, BinaryIO, NamedTuple
 from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
+from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, StoppedError, ThinstackError
-from thinstack.integrations.corpora.inputs import Columns, Corpus, open_corpus, spooled_corpus
+from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus
 from thinstack.integrations.corpora.output_files import (
     SPOOL,
     OutFolder,
@@ -19,7 +20,7 @@ from thinstack.integrations.corpora.output_files import (
     join_parts,
     remove_parts,
 )
-from thinstack.integrations.corpora.part_files import check_format
+from thinstack.integrations.corpora.part_files import MoreColumns, check_format, check_kept
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
@@ -67,6 +68,7 @@ class Request:
         jobs: how many processes score side by side; 0 means this process, which a row may kill.
         fail_after: the run stops if more than this share of all rows fails.
         repeated_ids: whether several rows may have the same id.
+        keep: the columns of a table that are written too, beside its own "id"; None means all.
         bom: whether the one file starts with a byte order mark, as Excel needs it.
     """
 
@@ -79,6 +81,7 @@ class Request:
     jobs: int = 1
     fail_after: float = 0.01
     repeated_ids: bool = False
+    keep: tuple[str, ...] | None = ()
     bom: bool = False
 
 
@@ -101,6 +104,11 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     folder.prepare()
     with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)
+        request = replace(request, settings=_keeping(request, corpus))
+        corpus = corpus._replace(columns=request.settings.reads)
+        folder = folder._replace(kept=request.settings.columns)
+        more = MoreColumns(folder.kept, scorer.terms)
+        check_kept(more, **classes)
         manifest = _manifest(request, corpus, scorer, tell)
         done = folder.done().intersection(range(len(manifest.shards)))
         before = sum(manifest.shards[number] for number in done)
@@ -119,7 +127,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
         if request.file:
-            join_parts(folder, len(manifest.shards), request.file, bom=request.bom, **classes)
+            named: dict[str, Any] = {"more": more, "bom": request.bom} | classes
+            join_parts(folder, len(manifest.shards), request.file, **named)
             remove_parts(folder)
     if request.file:
         remove_parts(folder)  # where the lock was in the way, as on Windows
@@ -178,7 +187,7 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     """The files to read; what comes as a stream is kept in the folder until all is scored. `again`:
     what they were before."""
     settings = request.settings
-    columns = Columns(settings.text, settings.id)
+    columns = settings.reads
     reading = settings.model_dump(include={"encoding", "separator", "header", "paragraphs"})
     if isinstance(request.input, Path):
         return open_corpus(request.input, columns if request.named else None, **reading)
@@ -186,6 +195,18 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
         return again
     spool = folder.path / SPOOL
     return spooled_corpus(request.input, spool, columns, named=request.named, **reading)
+
+
+def _keeping(request: Request, corpus: Corpus) -> Settings:
+    """The settings with the columns that are kept. Raises DataError for one that no table has."""
+    if request.keep == ():
+        return request.settings
+    settings = request.settings.model_copy(update={"own_id": request.settings.id is None})
+    columns = corpus._replace(columns=settings.reads).other_columns()
+    if request.keep is not None:
+        check_columns(", ".join(corpus.files), columns, request.keep, "name others with --columns")
+        columns = [*request.keep]
+    return settings.model_copy(update={"columns": tuple(columns)})
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
