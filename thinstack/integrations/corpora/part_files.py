@@ -46,7 +46,6 @@ _STRINGS: Final = ("id", "text", _BECAUSE, "label")
 _PROBLEM: Final = "error"
 _VECTOR: Final = "vector"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
-_LONG: Final = 80  # characters of a proposal
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
 
@@ -68,16 +67,9 @@ def check_format(
         csv_columns(labels, output=output)
 
 
-def check_kept(more: MoreColumns, labels: Sequence[str], *, output: Output) -> None:
-    """Raise InputError for columns of the input that have the name of one that is written."""
-    written = {*_columns(output, MoreColumns(terms=more.terms)), *labels, "scores", _VECTOR}
-    if taken := [name for name in more.kept if name in written]:
-        rest = ",".join(name for name in more.kept if name not in written)
-        choice = f"--columns {rest}" if rest and len(rest) < _LONG else "--keep none"
-        raise InputError(
-            f"the input has a column {taken[0]!r}, and so have the scores: rename it, or leave it "
-            f"out with {choice}"
-        )
+def written_columns(labels: Sequence[str], *, output: Output, terms: Sequence[str]) -> set[str]:
+    """The names of the columns that are written, of any format, but those that are kept."""
+    return {*_columns(output, MoreColumns(terms=terms)), *labels, "scores", _VECTOR}
 
 
 def csv_columns(

@@ -1,9 +1,11 @@
 """A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -11,7 +13,7 @@ from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
 from thinstack.data.tables.table_rows import check_columns
-from thinstack.errors import InputError, StoppedError, ThinstackError
+from thinstack.errors import InputError, StoppedError, ThinstackError, outside
 from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus
 from thinstack.integrations.corpora.output_files import (
     SPOOL,
@@ -20,7 +22,7 @@ from thinstack.integrations.corpora.output_files import (
     join_parts,
     remove_parts,
 )
-from thinstack.integrations.corpora.part_files import MoreColumns, check_format, check_kept
+from thinstack.integrations.corpora.part_files import MoreColumns, check_format, written_columns
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
@@ -40,16 +42,20 @@ from thinstack.integrations.corpora.workers import (
     score_shard,
     score_side_by_side,
 )
+from thinstack.runtime.asked import name_of
+from thinstack.runtime.mentions import warn_of_unmentioned
 
 
 class Progress(NamedTuple):
     """How far a run is, in rows of the input: `done` are finished; of these, `failed` have failed,
-    and `before` were done before the run started. `rows` is None while they are being counted."""
+    and `before` were done before the run started. `rows` is None while they are being counted.
+    `mentions`: of each term and category, since then."""
 
     done: int
     failed: int = 0
     before: int = 0
     rows: int | None = None
+    mentions: tuple[int, ...] = ()
 
 
 Tell = Callable[[Progress], None]
@@ -104,11 +110,11 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     folder.prepare()
     with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)
-        request = replace(request, settings=_keeping(request, corpus))
+        written = written_columns(**classes, terms=scorer.terms)
+        request = replace(request, settings=_keeping(request, corpus, written))
         corpus = corpus._replace(columns=request.settings.reads)
         folder = folder._replace(kept=request.settings.columns)
         more = MoreColumns(folder.kept, scorer.terms)
-        check_kept(more, **classes)
         manifest = _manifest(request, corpus, scorer, tell)
         done = folder.done().intersection(range(len(manifest.shards)))
         before = sum(manifest.shards[number] for number in done)
@@ -132,6 +138,9 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
             remove_parts(folder)
     if request.file:
         remove_parts(folder)  # where the lock was in the way, as on Windows
+    if not last.before:
+        counts = zip(scorer.about, last.mentions, strict=False)
+        warn_of_unmentioned(name_of(term) for term, count in counts if not count)
     return last
 
 
@@ -180,7 +189,14 @@ def _followed(
         shard = next(shards, None)
         if shard is None:
             return now
-        now = now._replace(done=now.done + shard.rows, failed=now.failed + shard.failed)
+        both = zip_longest(now.mentions, shard.mentions, fillvalue=0)
+        now = Progress(
+            now.done + shard.rows,
+            now.failed + shard.failed,
+            now.before,
+            now.rows,
+            tuple(map(sum, both)),
+        )
 
 
 def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:
@@ -197,8 +213,10 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     return spooled_corpus(request.input, spool, columns, named=request.named, **reading)
 
 
-def _keeping(request: Request, corpus: Corpus) -> Settings:
-    """The settings with the columns that are kept. Raises DataError for one that no table has."""
+def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Settings:
+    """The settings with the columns that are kept. Of all, those of the name of one that is
+    `written` are left out, with a warning. Raises InputError for such a one that is asked for, and
+    DataError for one that no table has."""
     if request.keep == ():
         return request.settings
     settings = request.settings.model_copy(update={"own_id": request.settings.id is None})
@@ -206,6 +224,12 @@ def _keeping(request: Request, corpus: Corpus) -> Settings:
     if request.keep is not None:
         check_columns(", ".join(corpus.files), columns, request.keep, "name others with --columns")
         columns = [*request.keep]
+    if taken := [name for name in columns if name in written]:
+        problem = f"the input has a column {taken[0]!r}, and so have the scores"
+        if request.keep is not None:
+            raise InputError(f"{problem}: rename it, or leave it out of --columns")
+        warnings.warn(f"{problem}: it is left out; rename it to keep it", stacklevel=outside())
+    columns = [name for name in columns if name not in written]
     return settings.model_copy(update={"columns": tuple(columns)})
 
 

@@ -34,10 +34,12 @@ _MAX_FAILED_STARTS: Final = 3
 
 
 class WrittenShard(NamedTuple):
-    """A shard that is written: how many rows it has, and how many have failed."""
+    """A shard that is written: how many rows it has, how many have failed, and how many mentions of
+    each term and category are in it."""
 
     rows: int
     failed: int
+    mentions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def score_shard(
     """Score the rows of a shard and write them. With `before`, which is told each place before its
     row is scored and how many rows there are before all is written, row by row."""
     failed: list[tuple[Row, Problem]] = []
-    first = shard.first
+    first, mentions = shard.first, np.zeros(len(scorer.about))
     with replacing(folder.part(shard.number)) as path:
         columns: dict[str, Any] = {"output": scorer.output, "vectors": scorer.width}
         columns["more"] = MoreColumns(folder.kept, scorer.terms)
@@ -86,13 +88,14 @@ def score_shard(
                     before(first - shard.first)
                 scored, problems = scorer(rows)
                 _check_complete(len(rows), scored, problems)
+                mentions += np.nansum(scored.terms[:, 1::2], axis=0)
                 failed += [(rows[place], problems[place]) for place in sorted(problems)]
                 write(rows, scored._replace(row=scored.text + first))
                 first += len(rows)
             if before is not None:
                 before(len(shard.rows))
         folder.write_failed(shard.number, failed_lines(failed))
-    return WrittenShard(len(shard.rows), len(failed))
+    return WrittenShard(len(shard.rows), len(failed), tuple(mentions.astype(int).tolist()))
 
 
 def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) -> None:
