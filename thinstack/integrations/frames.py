@@ -147,10 +147,10 @@ def checked_mentions(about: object) -> tuple[str | Category, ...]:
     """Terms and categories, or a single category. Raises InputError as `checked_terms`."""
     if isinstance(about, Category):
         return (about,)
-    several = isinstance(about, Sequence) and not isinstance(about, str)
-    asked = list(about) if several else []
-    checked_terms([one for one in asked if not isinstance(one, Category)] if several else about)
-    return tuple(asked)
+    if isinstance(about, str) or not isinstance(about, Sequence):
+        return checked_terms(about)
+    checked_terms([one for one in about if not isinstance(one, Category)])
+    return tuple(about)
 
 
 def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:

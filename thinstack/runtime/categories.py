@@ -84,8 +84,9 @@ def similarity_to_examples(
 ) -> NDArray[np.float32]:
     """How similar N phrases (N, D) of a sentence, whose vector is `whole` (D,), are to a category
     with these examples (E, D): (N,)."""
-    nearest: NDArray[np.float32] = (phrases @ examples.T).max(axis=1)
-    return (nearest + (whole @ examples.T).max()) / 2
+    nearest = (phrases @ examples.T).max(axis=1)
+    similarity: NDArray[np.float32] = (nearest + (whole @ examples.T).max()) / 2
+    return similarity
 
 
 def nearest_phrase(nodes: ClauseNodes, category: Category) -> tuple[int, float] | None:

@@ -110,8 +110,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     folder.prepare()
     with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)
-        written = written_columns(**classes, terms=scorer.terms)
-        request = replace(request, settings=_keeping(request, corpus, written))
+        taken = written_columns(**classes, terms=scorer.terms)
+        request = replace(request, settings=_keeping(request, corpus, taken))
         corpus = corpus._replace(columns=request.settings.reads)
         folder = folder._replace(kept=request.settings.columns)
         more = MoreColumns(folder.kept, scorer.terms)
