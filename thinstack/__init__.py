@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from thinstack.integrations.show.render import render
     from thinstack.integrations.themes.run import themes
     from thinstack.integrations.themes.themes import Theme, Themes
-    from thinstack.runtime import Aspect, Phrase, Prediction, Predictor, Result
+    from thinstack.runtime import Aspect, Category, Phrase, Prediction, Predictor, Result
 else:
     __getattr__ = lazy(
         __name__,
@@ -72,7 +72,7 @@ else:
             "integrations.show.render": "render",
             "integrations.themes.run": "themes",
             "integrations.themes.themes": "Theme Themes",
-            "runtime": "Aspect Phrase Prediction Predictor Result",
+            "runtime": "Aspect Category Phrase Prediction Predictor Result",
         },
         dict.fromkeys(
             ("predict", "pipeline", "sentiment", "predict_text"),
@@ -82,6 +82,7 @@ else:
 
 __all__ = [
     "Aspect",
+    "Category",
     "Hit",
     "Phrase",
     "PhraseIndex",

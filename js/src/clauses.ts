@@ -1,5 +1,5 @@
 /** The clause of a sentence that says something of a term, and the phrase of it that decides. As `runtime/clauses.py`. */
-import { type Edges, edgesOf } from "./highlights.js";
+import { type Edges, edgesOf, isWord } from "./highlights.js";
 import { NEUTRAL, type Phrase, siblingOf, sideOf } from "./phrase.js";
 import { type Prediction } from "./prediction.js";
 import { rules } from "./rules.js";
@@ -24,7 +24,7 @@ export class Clauses {
 
   /**
    * What is said of the words [first, behind): by the largest phrase around them in their clause that is not neutral; or else by the
-   * first one around the clause, or the sentence. It is turned round if the clause is neutral and stands behind "except" or "than",
+   * first one around the clause, or the sentence. It is turned round if the clause is neutral and stands behind "except" or "but",
    * and if what is good is only wished for.
    */
   verdict(first: number, behind: number): Verdict {
@@ -97,11 +97,14 @@ export class Clauses {
     return end - start > 1 && sideOf(phrase) * sideOf(beside) < 0 && between.some((word) => joined.includes(word));
   }
 
-  /** Whether a phrase begins with, or stands behind, a word such as "except". */
+  /** Whether a word such as "except" or "but" stands between a phrase and the rest of the one around it, which says something. */
   private isExcepted(phrase: Phrase): boolean {
+    const { opposite } = rules().clauses;
     const [start] = this.sentence.spans[phrase.node];
-    const follows = this.sentence.spans[siblingOf(phrase).node][0] < start;
-    return this.edges.spelt.slice(start - Number(follows), start + 1).some((word) => rules().clauses.opposite.includes(word));
+    const [first, behind] = this.sentence.spans[siblingOf(phrase).node];
+    const between = this.edges.spelt.slice(start - Number(first < start), start + 1);
+    const rest = this.edges.spelt.slice(first, behind);
+    return between.some((word) => opposite.includes(word)) && rest.some((word) => isWord(word) && !opposite.includes(word));
   }
 
   private isUnreal(clause: Phrase, behind: number): boolean {

@@ -2,7 +2,7 @@
 import { percent, visible } from "./drawnText.js";
 import { type Prediction } from "./prediction.js";
 import { scaleAt } from "./scale.js";
-import { argmax } from "./scored.js";
+import { bestOf } from "./scored.js";
 import { checkLabels } from "./views.js";
 
 const SIGNS = ["−−", "−", "0", "+", "++"];
@@ -22,7 +22,7 @@ export class Marks {
   constructor(private readonly prediction: Prediction) {
     checkLabels(prediction.labels, "a picture");
     this.labels = prediction.labels.map(visible);
-    const best = prediction.nodeScores.map((row) => (prediction.labelOf(row) === null ? -1 : argmax(row)));
+    const best = prediction.nodeScores.map((row) => (prediction.labelOf(row) === null ? -1 : bestOf(row, prediction.polarities)));
     this.names = best.map((label) => (label < 0 ? "uncertain" : this.labels[label]));
     this.signs = this.names;
     this.tones = best.map(() => "plain");

@@ -5,7 +5,7 @@ import { heat } from "./heat.js";
 import { highlights } from "./highlights.js";
 import { type NestedSentence, nested, rounded } from "./plainData.js";
 import { type Phrase, once, phrasesOf } from "./phrase.js";
-import { type Scored, argmax, hasPhrases, named, polarityOf } from "./scored.js";
+import { type Scored, bestOf, hasPhrases, named, polarityOf } from "./scored.js";
 import { svg } from "./svg.js";
 import { SHIFT, spansOf } from "./transitions.js";
 import { type View } from "./views.js";
@@ -107,7 +107,7 @@ export class Prediction {
       const children = step === SHIFT ? [bracketSafe(this.words[next++])] : stack.splice(-2);
       const row = this.nodeScores[node];
       const inner = children.join(" ");
-      if (labelled) stack.push(`(${this.labelOf(row) === null ? "-" : argmax(row)} ${inner})`);
+      if (labelled) stack.push(`(${this.labelOf(row) === null ? "-" : bestOf(row, this.polarities)} ${inner})`);
       else stack.push(step === SHIFT ? inner : `( ${inner} )`);
     });
     return stack.pop() ?? null;
@@ -150,9 +150,9 @@ export class Prediction {
     return node === Math.max(this.transitions.length - 1, 0) ? this.nodeScores[0] : undefined;
   }
 
-  /** The label of a row of scores; null where no class is as probable as `abstain`, and without classes. */
+  /** The label of a row of scores (`bestOf`); null where it is not as probable as `abstain`, and without classes. */
   labelOf(row: ArrayLike<number>): string | null {
-    const best = argmax(row);
+    const best = bestOf(row, this.polarities);
     return row[best] >= this.abstain ? this.labels[best] : null;
   }
 

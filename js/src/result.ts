@@ -5,7 +5,7 @@ import { highlights } from "./highlights.js";
 import { type NestedText, rounded } from "./plainData.js";
 import { type Phrase, hide, once } from "./phrase.js";
 import { type Prediction, type Scores } from "./prediction.js";
-import { type Scored, argmax, meanScores, named, polarityOf } from "./scored.js";
+import { type Scored, bestOf, meanScores, named, polarityOf } from "./scored.js";
 import { svg } from "./svg.js";
 import { meanVector } from "./vectors.js";
 import { type View } from "./views.js";
@@ -39,7 +39,7 @@ export class Result {
     [this.text, this.sentences, this.known] = [text, sentences, known];
     const { labels, polarities, abstain } = view;
     const means = root?.scores[0] ?? this.means();
-    const best = argmax(means);
+    const best = bestOf(means, polarities);
     this.label = means.length && means[best] >= abstain ? labels[best] : null;
     this.polarity = means.length ? polarityOf(means, polarities) : null;
     this.scores = means.length ? named(means, labels) : {};

@@ -29,6 +29,17 @@ export function argmax(row: ArrayLike<number>): number {
   return best;
 }
 
+/**
+ * The class that is the label of a row: the most probable one. If it lies on the other side of a scale than the polarity, the most
+ * probable one of the side of the polarity.
+ */
+export function bestOf(row: ArrayLike<number>, polarities: readonly number[] | null): number {
+  const best = argmax(row);
+  const mean = polarityOf(row, polarities) ?? 0;
+  if (!polarities || polarities[best] * mean >= 0) return best;
+  return argmax(polarities.map((place, label) => (place * mean > 0 ? row[label] : -1)));
+}
+
 /** The probabilities of a row, by the names of their classes. */
 export function named(row: ArrayLike<number>, labels: readonly string[]): Record<string, number> {
   return Object.fromEntries(labels.map((label, place) => [label, row[place]])); // which defines "__proto__" too

@@ -4,6 +4,7 @@ import { TREE_STYLE } from "./generated.js";
 import { LEVEL, MARGIN, NODE, type Place, places } from "./layout.js";
 import { Marks } from "./marks.js";
 import { type Prediction } from "./prediction.js";
+import { bestOf } from "./scored.js";
 
 const HEADING = 30; // the line above a tree
 const WORDS = 20; // the line of words
@@ -51,7 +52,8 @@ class Picture {
     this.spans = prediction.spans;
     this.places = places(prediction, this.marks.signs);
     const { names } = this.marks;
-    const best = Math.max(...prediction.nodeScores[prediction.nodeScores.length - 1]);
+    const row = prediction.nodeScores[prediction.nodeScores.length - 1];
+    const best = row[bestOf(row, prediction.polarities)];
     this.heading = names[names.length - 1] + (best === 1 ? "" : ` ${percent(best)}`);
     const ends = this.places.map(({ x, width, text }) => x + Math.floor(Math.max(width, textWidth(text)) / 2));
     this.width = Math.max(Math.max(...ends) + MARGIN, textWidth(this.heading) + 3 * MARGIN);

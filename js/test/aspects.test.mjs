@@ -101,6 +101,7 @@ test("terms that are named are judged by the climb", () => {
     [["staff", "food"], "(3 (1 (1 (2 Staff) (1 fail)) (2 ,)) (3 (2 food) (3 shines)))", [["Staff", "-", "fail"], ["food", "+", "shines"]]],
     // Of a neutral clause, what is around it; turned round behind "except", and where it is wished for.
     [["food"], "(3 (2 (2 Food) (2 but)) (3 (2 staff) (3 shines)))", [["Food", "+", "staff shines"]]],
+    [["price"], "(3 (3 (3 good) (2 food)) (2 (2 but) (2 price)))", [["price", "-", "good food but price"]]],
     [["food"], "(3 (3 (3 great) (2 staff)) (2 (2 except) (2 food)))", [["food", "-", "great staff except food"]]],
     [["food"], "(3 (2 I) (3 (2 wish) (3 (2 food) (3 (2 was) (3 hot)))))", [["food", "-", "I wish food was hot"]]],
     [["food"], "(3 (2 I) (3 (2 wish) (3 (2 I) (3 (2 had) (3 food)))))", [["food", "+", "wish I had food"]]],

@@ -25,3 +25,17 @@ test("a class may have any name", async () => {
   const { named } = await import(`data:text/javascript,${encodeURIComponent(source.outputFiles[0].text)}`);
   assert.deepEqual(Object.entries(named([0.25, 0.75], ["__proto__", "constructor"])), [["__proto__", 0.25], ["constructor", 0.75]]);
 });
+
+test("the label of a scale is on the side of its polarity", async () => {
+  const source = await build({ entryPoints: [new URL("../src/scored.ts", import.meta.url).pathname], bundle: true, format: "esm", write: false });
+  const { bestOf } = await import(`data:text/javascript,${encodeURIComponent(source.outputFiles[0].text)}`);
+  for (const [row, best] of [
+    [[0.25, 0.2, 0.1, 0.4, 0.05], 0],
+    [[0.05, 0.4, 0.1, 0.2, 0.25], 4],
+    [[0.1, 0.2, 0.1, 0.4, 0.2], 3],
+    [[0.2, 0.1, 0.4, 0.1, 0.2], 2],
+  ]) {
+    assert.equal(bestOf(row, [-1, -0.5, 0, 0.5, 1]), best);
+    assert.equal(bestOf(row, null), row.indexOf(Math.max(...row)));
+  }
+});

@@ -59,7 +59,8 @@ def test_brief_is_a_line_for_each_aspect(ask):
     numbered = [(place, each) for place, some in enumerate(found) for each in some]
     for line, (place, each) in zip(answer.out.splitlines(), numbered, strict=True):
         because = f": {each.because}" if each.because else ""
-        assert line == f"{place:4}  {each.label:9}  {each.polarity:+.2f}  {each}{because}"
+        start = f"{place:4}  {each.label:9}  {each.polarity:+.2f}"
+        assert line == f"{start}  {each}{because} | {TEXTS[place]}"
 
 
 def test_json_has_the_aspects_of_each_text(ask):

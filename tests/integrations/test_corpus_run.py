@@ -119,11 +119,11 @@ def test_rows_that_fail_are_under_errors_only(predict, tmp_path):
 def test_too_many_failed_rows_stop_a_run_which_goes_on(predict, tmp_path):
     path, out = written(tmp_path / "texts.jsonl", [None, *TEXTS, None]), tmp_path / "out"
     stopped(predict(path), "1 of 12 rows have failed", str(out / "errors"), "--fail-after")
-    assert {row["id"] for row in rows_in(out)} == {"2", "3", "4"}
-    assert failed_in(out) == {"1": "missing"}
+    assert {row["id"] for row in rows_in(out)} == {"r1", "r2", "r3"}
+    assert failed_in(out) == {"r0": "missing"}
     assert predict(path, "--fail-after", "0.2").code == 1
-    assert {row["id"] for row in rows_in(out)} == {str(line) for line in range(2, 12)}
-    assert failed_in(out) == {"1": "missing", "12": "missing"}
+    assert {row["id"] for row in rows_in(out)} == {f"r{row}" for row in range(1, 11)}
+    assert failed_in(out) == {"r0": "missing", "r11": "missing"}
 
 
 def breaking(monkeypatch, error, number):

@@ -74,8 +74,8 @@ def test_rows_that_fail_have_a_file_of_their_own(predict, tmp_path):
     answer = predict(path, "--out", out, "--fail-after", "0.5")
     errors = out.parent / "s.csv.errors.jsonl"
     assert answer.err.endswith(f"2 failed: {errors} says why; the scores are in {out}\n")
-    assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["1", "12"]
-    assert {row[0] for row in table(out)} == {str(line) for line in range(2, 12)}
+    assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["r0", "r11"]
+    assert {row[0] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
     out.unlink()
     stopped(predict(path, "--out", out), f"{errors}: is there already")
 
@@ -107,7 +107,7 @@ def test_a_file_that_came_to_the_name_stays(predict, tmp_path, monkeypatch, name
     assert foreign.read_text() == "precious"
     foreign.unlink()
     assert predict(*arguments).code == 1, "without it, the same command goes on"
-    assert {row[0] for row in table(out)} == {str(line) for line in range(2, 12)}
+    assert {row[0] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
 
 
 def test_an_ending_and_a_format_must_agree(predict, texts, tmp_path):

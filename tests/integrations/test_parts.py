@@ -38,6 +38,7 @@ ROWS = ScoredRows(
     because_end=np.array([1, NOTHING, NOTHING, 4]),
     row=np.array([7, 7, 2**40, 2**40 + 1]),
     vectors=np.zeros((4, 0), np.float16),
+    terms=np.zeros((4, 0)),
 )
 RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}

@@ -125,6 +125,12 @@ def test_terms_that_a_model_finds(brackets, expected):
             "(3 (3 (2 Staff) (3 (3 pretty) (2 and))) (3 (3 nice) (2 food)))",
             [("Staff", "+", "pretty")],
         ),
+        (
+            ["price"],
+            "(3 (3 (3 good) (2 food)) (2 (2 but) (2 price)))",
+            [("price", "-", "good food but price")],
+        ),
+        (["price"], "(3 (2 But) (3 (2 price) (3 fair)))", [("price", "+", "fair")]),
         # Of a neutral clause, what is around it; turned round behind "except" and "than".
         (
             ["food"],

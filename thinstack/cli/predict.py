@@ -18,6 +18,8 @@ from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
+    from thinstack.runtime.asked import Asked
+    from thinstack.runtime.categories import Category
     from thinstack.runtime.result import Result
 
 
@@ -58,9 +60,21 @@ class DisplaySettings:
         list[str] | None,
         typer.Option(
             help="Show what is said of a term, such as battery, or price|cost for two names of "
-            "one. Give it again for another term."
+            "one. Give it again for another term. With --input: two columns for each."
         ),
     ] = None
+    category: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The same of a category by examples, by the vectors of phrases, such as "
+            '"price=overpriced,pay extra,cheap".'
+        ),
+    ] = None
+
+    @property
+    def asked(self) -> "Asked":
+        """The terms and categories that are asked for."""
+        return [*(self.about or ()), *map(_category, self.category or ())]
 
     def kind(self) -> Kind:
         """The one kind of output. Raises InputError for options that ask for several. A page and a
@@ -68,7 +82,8 @@ class DisplaySettings:
         kinds = options.chosen(self, "as_json", "as_json_lines", "as_csv", "brief", "full")
         pages = options.chosen(self, "html", "svg")
         why = options.chosen(self, "why")
-        terms = options.chosen(self, "aspects", "about")
+        named = options.chosen(self, "about", "category")
+        terms = [*options.chosen(self, "aspects"), *named[:1]]
         whole = [*options.chosen(self, "full"), *pages, *why]
         if len(terms) > 1 or (terms and whole):
             both = options.listed([*terms, *whole])
@@ -79,6 +94,43 @@ class DisplaySettings:
             raise InputError(f"{clashing}: do not go together: choose one kind of output")
         order: tuple[Kind, ...] = ("as_json", "as_json_lines", "as_csv", "brief")
         return next((kind for kind in order if kind in kinds), "drawn")
+
+
+def _category(text: str) -> "Category":
+    """The category of an option, "name=example,example"."""
+    from thinstack.runtime.categories import Category
+
+    name, equals, examples = text.partition("=")
+    if not equals:
+        raise InputError(
+            f'--category {text}: expected a name and examples, such as "price=overpriced,cheap"'
+        )
+    return Category(name.strip(), [one.strip() for one in examples.split(",") if one.strip()])
+
+
+@dataclass(frozen=True)
+class ReadingSettings:
+    """How texts are read."""
+
+    source: Annotated[
+        TreeSource,
+        typer.Option(
+            help="Where the trees come from. auto: whatever the model was trained on. self: the "
+            "model's own parser."
+        ),
+    ] = "auto"
+    encoding: Annotated[
+        str,
+        typer.Option(
+            help="Encoding of the files or of standard input. A byte order mark is ignored."
+        ),
+    ] = "utf-8"
+    paragraphs: Annotated[
+        bool,
+        typer.Option(
+            "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
+        ),
+    ] = False
 
 
 @options.grouped
@@ -94,27 +146,9 @@ def predict(
         tuple[str, str] | None,
         typer.Option(help="Two texts, for a model that was trained on pairs."),
     ] = None,
-    source: Annotated[
-        TreeSource,
-        typer.Option(
-            help="Where the trees come from. auto: whatever the model was trained on. self: the "
-            "model's own parser."
-        ),
-    ] = "auto",
+    reading: ReadingSettings,
     shown: DisplaySettings,
     view: options.ViewSettings,
-    encoding: Annotated[
-        str,
-        typer.Option(
-            help="Encoding of the files or of standard input. A byte order mark is ignored."
-        ),
-    ] = "utf-8",
-    paragraphs: Annotated[
-        bool,
-        typer.Option(
-            "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
-        ),
-    ] = False,
     corpus: CorpusSettings,
     running: options.Running,
 ) -> None:
@@ -127,27 +161,28 @@ def predict(
 
     origin = context.get_parameter_source("model")
     if origin is not None and origin.name == "DEFAULT":
-        model = "vectors" if corpus.vectors else model
+        model = "vectors" if corpus.vectors or shown.category else model
         model = "aspects" if shown.aspects or corpus.output == "aspects" else model
     texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]
     if pair is not None or (corpus.input is not None and open_bundle(model).config.reads_pairs):
         refused = [name for name in texts_alone if pair is None or name not in KINDS]
-        refused += ["source"] * (source != "auto") + ["paragraphs"] * paragraphs
+        refused += options.chosen(reading, "source", "paragraphs")
         refuse_with_pairs(refused, corpus, of_table=pair is None)
         predictor = load(model, **vars(running), **vars(view))
         if pair is not None:
             print_pair(predictor, pair, shown.kind())
         else:
-            score_table(predictor, corpus, encoding=encoding)
+            score_table(predictor, corpus, encoding=reading.encoding)
         return
     if corpus.input is not None:
-        reading = {"source": source, "encoding": encoding, "paragraphs": paragraphs} | vars(view)
-        predict_corpus(corpus, corpus.input, model, running, reading, texts_alone)
+        misplaced = [name for name in texts_alone if name not in ("about", "category")]
+        read = vars(reading) | vars(view) | {"asked": shown.asked}
+        predict_corpus(corpus, corpus.input, model, running, read, misplaced)
     corpus.refuse_without_input(texts or [])
     kind = shown.kind()
-    if texts and paragraphs:
+    if texts and reading.paragraphs:
         raise InputError("--paragraphs cuts standard input, but texts are given: leave one out")
-    inputs = texts or _texts_of_input(encoding, paragraphs=paragraphs)
+    inputs = texts or _texts_of_input(reading.encoding, paragraphs=reading.paragraphs)
     predictor = load(model, **vars(running), **vars(view))
     used = [predictor.bundle.path, None if texts else 0]
     pages = {
@@ -155,9 +190,9 @@ def predict(
         for name, path in (("html", shown.html), ("svg", shown.svg))
         if path is not None
     }
-    scored = _numbered(predictor.stream(inputs, source=source))
-    if shown.aspects or shown.about:
-        answers = Aspects(predictor, shown.about or (), numbered=len(texts or ()) != 1)
+    scored = _numbered(predictor.stream(inputs, source=reading.source))
+    if shown.aspects or shown.asked:
+        answers = Aspects(predictor, shown.asked, several=len(texts or ()) != 1)
         print_texts(answers.watched(scored), answers, predictor.view, kind)
         return
     sentences = Sentences(view.max_words if shown.why else None, full=shown.full)

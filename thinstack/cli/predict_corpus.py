@@ -18,6 +18,7 @@ from thinstack.errors import InputError, StoppedError, escaped
 if TYPE_CHECKING:
     from thinstack.integrations.corpora.run import Progress as Done
     from thinstack.integrations.corpora.run import Request
+    from thinstack.runtime.asked import Asked
 
 
 _STANDARD_INPUT = "-"
@@ -96,6 +97,18 @@ class CorpusSettings:
             "--allow-repeated-ids", help="With --input: let several rows have the same id."
         ),
     ] = False
+    keep: Annotated[
+        Literal["all", "none"] | None,
+        typer.Option(
+            help="With --input of a table: whether to write its other columns too.  [default: all]"
+        ),
+    ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="With --input of a table: the other columns to write, such as store,date."
+        ),
+    ] = None
     bom: Annotated[
         bool,
         typer.Option(
@@ -104,6 +117,18 @@ class CorpusSettings:
             "Excel knows UTF-8.",
         ),
     ] = False
+
+    @property
+    def kept(self) -> tuple[str, ...] | None:
+        """The columns of a table that are written too; None means all. Raises InputError for
+        columns beside --keep none."""
+        if self.columns is None:
+            return () if self.keep == "none" else None
+        if self.keep == "none":
+            raise InputError(
+                "--columns names columns to write, and --keep none writes none: leave one out"
+            )
+        return tuple(name.strip() for name in self.columns.split(","))
 
     def refuse_without_input(self, texts: Sequence[str]) -> None:
         """Raise InputError for options that need --input, and for a file in place of a text."""
@@ -225,8 +250,12 @@ def _request(
                 "pairs, which --model names"
             )
         named["text"] = texts[0]
+    named.pop("columns", None)  # those that are asked for; the settings have those that are there
     settings = {name: named[name] for name in Settings.model_fields if name in named}
-    settings |= {name: value for name, value in reading.items() if value is not None}
+    settings |= {
+        name: value for name, value in reading.items() if value is not None and name != "asked"
+    }
+    settings |= _asked(reading["asked"], settings)
     one_file = file_format(out)
     if one_file and settings.setdefault("format", one_file) != one_file:
         raise InputError(
@@ -246,9 +275,28 @@ def _request(
         model=ModelSource(model, running.device, running.threads or 1, isolated=isolated),
         named=bool(chosen(corpus, "text", "id")),
         repeated_ids=corpus.allow_repeated_ids,
+        keep=corpus.kept,
         bom=corpus.bom,
         **{name: named[name] for name in ("jobs", "fail_after") if name in named},
     )
+
+
+def _asked(about: "Asked", settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings for terms and categories, which documents have columns of."""
+    from thinstack.integrations.frames import checked_mentions
+    from thinstack.runtime.categories import Category
+
+    asked = checked_mentions(about)
+    if not asked:
+        return {}
+    if settings.get("output", "documents") != "documents":
+        raise InputError(
+            "--about and --category add columns to the rows of texts: leave --output out, or name "
+            "--output documents"
+        )
+    categories = {one.name: tuple(one.examples) for one in asked if isinstance(one, Category)}
+    terms = tuple(one for one in asked if not isinstance(one, Category))
+    return {"output": "documents", "about": terms, "categories": categories}
 
 
 def standard_input(input: Path) -> BinaryIO | None:

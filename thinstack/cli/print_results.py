@@ -14,6 +14,7 @@ from thinstack.data.files.outputs import Output
 
 if TYPE_CHECKING:
     from thinstack.integrations.show.pen import Pen
+    from thinstack.runtime.asked import Asked
     from thinstack.runtime.aspects import Aspect
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
@@ -154,16 +155,20 @@ class Sentences:
 
 
 class Aspects(Sentences):
-    """The answers for the aspects of texts: those of the `terms` that a user names, or if there are
-    none all that the model finds. If texts are `numbered`, a line begins with the place of its
-    text, from 0. Raises what is wrong with the model and the terms."""
+    """The answers for the aspects of texts: those of the `terms` and categories that a user names,
+    or if there are none all that the model finds. Of `several` texts, a line begins with the place
+    of its text, from 0, and ends with the text. Raises what is wrong with the model and the
+    terms."""
 
-    def __init__(self, model: "Predictor", terms: Sequence[str], *, numbered: bool):
+    def __init__(self, model: "Predictor", terms: "Asked", *, several: bool):
+        from thinstack.runtime.asked import term_columns
+
         super().__init__()
-        self.terms, self.numbered = terms, numbered
+        self.terms, self.several = terms, several
         self._mentioned = set[str | None]()
         asked = ("asked",) if terms else ()
         self.columns = ("text", "aspect", *asked, "start", "end", "label", "polarity", "because")
+        term_columns(terms, model)
         self.of(model(""))
 
     def of(self, result: "Result") -> "Sequence[Aspect]":
@@ -176,10 +181,11 @@ class Aspects(Sentences):
 
     def watched(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
         """The texts; behind the last one, a warning of each term that none of them mentions."""
+        from thinstack.runtime.asked import name_of
         from thinstack.runtime.mentions import warn_of_unmentioned
 
         yield from texts
-        warn_of_unmentioned(term for term in self.terms if term not in self._mentioned)
+        warn_of_unmentioned({*map(name_of, self.terms)} - self._mentioned)
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
         """A text with its aspects."""
@@ -192,9 +198,9 @@ class Aspects(Sentences):
         """A line for each aspect."""
         from thinstack.integrations.show.terminal import brief_aspect
 
-        start = f"{place:>4}  " if self.numbered else ""
+        start, end = (f"{place:>4}  ", f" | {result.text}") if self.several else ("", "")
         for aspect in self.of(result):
-            yield brief_aspect(pen, aspect, start, cut=cut)
+            yield brief_aspect(pen, aspect, start, end, cut=cut)
 
     def rows(self, result: "Result") -> Iterator[list[Any]]:
         """A row for each aspect."""

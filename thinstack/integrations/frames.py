@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
+from thinstack.runtime.asked import Asked, name_of, term_cells, term_columns
+from thinstack.runtime.categories import Category
 from thinstack.runtime.mentions import Terms, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
@@ -33,7 +35,7 @@ def score_frame(
     *,
     model: Predictor | str | Path = "sentiment",
     scores: bool = False,
-    about: Sequence[str] = (),
+    about: Asked | Category = (),
     vectors: bool = False,
     prefix: str = "",
 ) -> Frame:
@@ -49,10 +51,10 @@ def score_frame(
     each class also has a column with its probability and of its name. `prefix` stands before all
     new names.
 
-    `about`: terms, such as `["battery", "price|cost"]`, as `Result.about` takes them. Each has two
-    columns: the mean polarity of its mentions in the text, `battery_polarity`, and the number of
-    these, `battery_mentions`. Of several names, the first is that of the columns. A term that no
-    text mentions is a NoMentionWarning.
+    `about`: terms and categories, such as `["battery", "price|cost"]`, as `Result.about` takes
+    them. Each has two columns: the mean polarity of its mentions in the text, `battery_polarity`,
+    and the number of these, `battery_mentions`. Of several names, the first is that of the columns.
+    A term that no text mentions is a NoMentionWarning.
 
     `vectors`: whether to add a column `vector`, last, with the vector of each text
     (`Result.vector`): a fixed-size list of float32, in pandas an array of numpy.
@@ -77,15 +79,16 @@ def score_frame(
         need_vectors(model, "score_frame")
     else:
         model.view.need_labels("score_frame")
+    asked = checked_mentions(about)
     shown_scores = model.labels if scores else ()
     names = ["label", "polarity", "most_positive", "most_negative", *shown_scores]
-    names = [prefix + name for name in (*names, *_term_names(about, model))]
+    names = [prefix + name for name in (*names, *term_columns(asked, model))]
     names += [f"{prefix}vector"] * vectors
     levels = getattr(getattr(frame, "columns", None), "nlevels", 1)  # of pandas
     labels = [name if levels == 1 else (name, *[""] * (levels - 1)) for name in names]
     _check_new(labels, eager.columns)
     results = model.stream(_texts(eager, text))
-    columns = _columns(results, about, shown_scores, model.width * vectors)
+    columns = _columns(results, asked, shown_scores, model.width * vectors)
     scored: Frame = _joined(frame, eager, dict(zip(labels, columns, strict=True)))
     return scored
 
@@ -140,6 +143,16 @@ def checked_terms(about: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(about))
 
 
+def checked_mentions(about: object) -> tuple[str | Category, ...]:
+    """Terms and categories, or a single category. Raises InputError as `checked_terms`."""
+    if isinstance(about, Category):
+        return (about,)
+    if isinstance(about, str) or not isinstance(about, Sequence):
+        return checked_terms(about)
+    checked_terms([one for one in about if not isinstance(one, Category)])
+    return tuple(about)
+
+
 def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
     """Raise InputError for new columns of the name of another one, or without a name in Unicode.
     Where columns have levels, names are tuples."""
@@ -186,22 +199,8 @@ def _conversion(frame: "nw.DataFrame[Any]", cell: object) -> str:
     return others.get(frame.implementation.value, pandas)
 
 
-def _term_names(about: Sequence[str], model: Predictor) -> list[str]:
-    """The names of the columns of terms. Raises InputError as `Result.about` does, and for two of
-    one name."""
-    if checked_terms(about):
-        model("").about(*about)
-    first = [term.split("|")[0].strip() for term in about]
-    if twice := [name for name in first if first.count(name) > 1]:
-        raise InputError(
-            f"about: two terms would have a column '{twice[0]}_polarity': leave one out, or make "
-            "them names of one, such as 'price|cost'"
-        )
-    return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
-
-
 def _columns(
-    results: Iterator[Result], about: Sequence[str], scores: Sequence[str], width: int
+    results: Iterator[Result], about: Asked, scores: Sequence[str], width: int
 ) -> list[Any]:
     """The new columns, in order. `scores`: the classes that have one. `width`: the columns of the
     vectors (n, D), which come last unless it is 0. Warns of terms that no text mentions."""
@@ -215,13 +214,13 @@ def _columns(
         if width:
             vector = result.vector
             numbers.frombytes((unknown if vector is None else vector).tobytes())
-    counts = zip(about, mentions, strict=True)
+    counts = zip(map(name_of, about), mentions, strict=True)
     warn_of_unmentioned(term for term, times in counts if times and not any(times))
     vectors = [np.frombuffer(numbers, np.float32).reshape(-1, width)] if width else []
     return [*columns, *vectors]
 
 
-def _cells(result: Result, about: Sequence[str], *, scores: bool) -> Iterator[Any]:
+def _cells(result: Result, about: Asked, *, scores: bool) -> Iterator[Any]:
     """The new cells of a row in order, NaN in place of a number that is missing."""
     view, phrases, polarity = result.view, dict[bool, str](), math.nan
     if result.sentences and view.polarity is not None:
@@ -234,12 +233,7 @@ def _cells(result: Result, about: Sequence[str], *, scores: bool) -> Iterator[An
     if scores:
         missing = dict.fromkeys(view.labels, math.nan)
         yield from (result.scores if result.sentences else missing).values()
-    polarities: dict[str, list[float]] = {term: [] for term in about}
-    for aspect in result.about(*about) if about else ():
-        place = math.nan if aspect.polarity is None else aspect.polarity
-        polarities[aspect.asked or ""].append(place)
-    for places in polarities.values():
-        yield from (sum(places) / len(places) if places else math.nan, len(places))
+    yield from term_cells(result.about(*about) if about else (), about)
 
 
 def _vector_column(rows: NDArray[np.float32], backend: Any) -> Any:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from thinstack.core.scale import Scale
     from thinstack.core.transitions import balanced, parents_of, spans_of
     from thinstack.runtime.aspects import Aspect
+    from thinstack.runtime.categories import Category
     from thinstack.runtime.pairs import PairResult
     from thinstack.runtime.phrase import Phrase
     from thinstack.runtime.prediction import Prediction
@@ -29,6 +30,7 @@ else:
             "core.scale": "Scale",
             "core.transitions": "balanced parents_of spans_of",
             "runtime.aspects": "Aspect",
+            "runtime.categories": "Category",
             "runtime.pairs": "PairResult",
             "runtime.phrase": "Phrase",
             "runtime.prediction": "Prediction",
@@ -47,6 +49,7 @@ else:
 __all__ = [
     "Aspect",
     "Bundle",
+    "Category",
     "Contribution",
     "OnError",
     "PairResult",

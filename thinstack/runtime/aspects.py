@@ -10,10 +10,11 @@ import numpy as np
 from thinstack.core.scale import NO_TERM
 from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError
+from thinstack.runtime.categories import Category, nearest_phrase
 from thinstack.runtime.clauses import ClauseNodes, Verdict
 from thinstack.runtime.highlights import is_word
 from thinstack.runtime.mentions import Mention, Terms
-from thinstack.runtime.phrase import Nodes, NodeView, Phrase, shown
+from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase, shown
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -35,11 +36,12 @@ class Aspect(NodeView):
     Attributes:
         start, end: the characters [start, end) of the whole text that are the term.
         node: the node of the tree of the sentence, in transition order, that says it.
-        asked: the term of `about` that this is a mention of, as the user wrote it. None if the
-            model found it.
-        turned: whether what the node says is turned round for the term, as behind "except for" and
-            "I wish": label, scores and polarity are then the opposite of those of the node.
-        probability: how probably it is a term; 1.0 if a user named it.
+        asked: the term of `about` that this is a mention of, as the user wrote it, or the name of
+            the category. None if the model found it.
+        turned: whether label, scores and polarity are the opposite of those of the node, as behind
+            "except for" and "I wish".
+        probability: how probably it is a term; 1.0 if a user named it; of a category, how similar
+            it is to the examples.
     """
 
     __slots__ = ("_because", "asked", "end", "probability", "start", "turned")
@@ -152,10 +154,11 @@ def aspects(sentences: Sequence["Prediction"], *, finds: bool) -> tuple[Aspect, 
 
 
 def about(
-    sentences: Sequence["Prediction"], view: "View", terms: Sequence[str], *, finds: bool
+    sentences: Sequence["Prediction"], view: "View", asked: Sequence[str | Category], *, finds: bool
 ) -> list[Aspect]:
-    """What some sentences say of terms that a user names, an aspect for each mention, in the order
-    of the text. `thinstack.runtime.mentions` says what is a mention.
+    """What some sentences say of terms and categories that a user names, an aspect for each
+    mention, in the order of the text. `thinstack.runtime.mentions` says what mentions a term, and
+    `Category` what mentions a category, which a sentence does once at most.
 
     A model of aspects (`finds`) judges a mention as the term that it finds there: the mention
     itself, or the most probable term that shares a word with it. With another model, and where no
@@ -163,17 +166,20 @@ def about(
     Raises InputError as `Terms` does, for classes that are no scale of sentiment, and for a model
     that scores only sentences.
     """
-    asked = Terms(terms)
+    terms = Terms([one for one in asked if not isinstance(one, Category)])
+    categories = [one for one in asked if isinstance(one, Category)]
     view.need_labels("about")
     if not (finds or view.polarity):
         raise _unusable(f"this one has the classes {', '.join(view.labels):.200}")
     judged = list[Aspect]()
     for sentence in sentences:
-        mentions = sorted(asked.mentions(sentence), key=lambda one: (one.start, one.end))
-        if mentions and not sentence.phrases:
+        mentions = sorted(terms.mentions(sentence), key=lambda one: (one.start, one.end))
+        if (mentions or categories) and not sentence.phrases:
             raise _unusable("this one scores only sentences")
         nodes = ClauseNodes(sentence)
-        judged += filter(None, (_judged(nodes, mention, finds=finds) for mention in mentions))
+        spoken = [_judged(nodes, mention, finds=finds) for mention in mentions]
+        spoken += [_implied(nodes, category) for category in categories]
+        judged += sorted(filter(None, spoken), key=lambda aspect: (aspect.start, aspect.end))
     return judged
 
 
@@ -244,6 +250,19 @@ def _judged(nodes: ClauseNodes, mention: Mention, *, finds: bool) -> Aspect | No
     verdict = nodes.verdict(*words) if term is None else _verdict(nodes, term)
     place = mention.start + shift, mention.end + shift
     return Aspect(nodes, verdict, *place, asked=mention.asked)
+
+
+def _implied(nodes: ClauseNodes, category: Category) -> Aspect | None:
+    """The phrase of a sentence that is about a category, as its clause judges it."""
+    nearest = nearest_phrase(nodes, category)
+    if nearest is None:
+        return None
+    node, similarity = nearest
+    verdict = nodes.verdict(*nodes.spans[node])
+    if not verdict.turned and nodes.sides[node] == nodes.sides[verdict.node] != NEUTRAL:
+        verdict = verdict._replace(because=node)  # it says it by itself
+    place = nodes.starts[node], nodes.ends[node]
+    return Aspect(nodes, verdict, *place, asked=category.name, probability=similarity)
 
 
 def _verdict(nodes: ClauseNodes, term: int) -> Verdict:

@@ -23,8 +23,8 @@ class ClauseNodes(Nodes):
     """The nodes of a prediction, by the clauses that they are in.
 
     Two phrases side by side are clauses apart if a word such as "but" or "except" stands where they
-    meet, or if they say the opposite and a comma or "and" does. The clause of a term is the largest
-    phrase around it in which no two are apart, so a negation above the term is in it.
+    meet. So are they if a comma or "and" does, and they say the opposite. The clause of a term is
+    the largest phrase around it in which no two are apart, so a negation above the term is in it.
     """
 
     @cached_property
@@ -44,8 +44,8 @@ class ClauseNodes(Nodes):
         """What is said of the words [first, behind): by the largest phrase around them in their
         clause that is not neutral; or else by the first one around the clause, or the sentence.
 
-        It is turned round if the clause is neutral and stands behind "except" or "than", and if
-        what is good is only wished for.
+        It is turned round if the clause is neutral and stands behind "except" or "but", and if what
+        is good is only wished for.
         """
         clause = node = self.smallest(first, behind)
         while self.parents[clause] >= 0 and not self._is_apart(clause):
@@ -64,10 +64,11 @@ class ClauseNodes(Nodes):
         return Verdict(node, turned, self.because(first, behind, self.sides[node], node))
 
     def because(self, first: int, behind: int, side: int, top: int) -> int | None:
-        """What decides that the words [first, behind) have a side, inside of the node `top`: in the
-        smallest phrase around them of that side, what stands beside them, if it is of that side, or
-        else the phrase. It is one that can be read by itself and says something beside the term;
-        None if there is none, and for neutral."""
+        """What decides that the words [first, behind) have a side, inside of the node `top`.
+
+        It is in the smallest phrase around them of that side: what stands beside them, if it is of
+        that side, or else the phrase. It can be read by itself and says something beside the term.
+        None if there is no such phrase, and for neutral."""
         node, beside = self.smallest(first, behind), list[int]()
         while side != NEUTRAL and node >= 0:
             if self.sides[node] == side:
@@ -84,6 +85,10 @@ class ClauseNodes(Nodes):
         for node in nodes:
             if self.sides[node] == side:
                 yield from (node, *self._inside(self.children(node) or (), side))
+
+    def is_readable(self, node: int) -> bool:
+        """Whether a phrase can be read by itself, and has a content word; or is the sentence."""
+        return self._is_shown(node, 0, 0)
 
     def _first_shown(self, node: int, first: int, behind: int) -> int | None:
         while node >= 0 and not self._is_shown(node, first, behind):
@@ -110,10 +115,15 @@ class ClauseNodes(Nodes):
         return opposed and any(word in words.joined for word in between)
 
     def _is_excepted(self, node: int) -> bool:
-        """Whether a node begins with, or stands behind, a word such as "except"."""
-        start = self.spans[node][0]
-        before = self._spelt[start - 1 : start] if self.spans[self.sibling(node)][0] < start else []
-        return any(word in rules().clauses.opposite for word in (*before, self._spelt[start]))
+        """Whether a word such as "except" or "but" stands between a node and the rest of the phrase
+        around it, which says something."""
+        opposite, start = rules().clauses.opposite, self.spans[node][0]
+        first, behind = self.spans[self.sibling(node)]
+        before = self._spelt[start - 1 : start] if first < start else []
+        rest = zip(self._edges.words[first:behind], self._spelt[first:behind], strict=True)
+        return any(word in opposite for word in (*before, self._spelt[start])) and any(
+            is_word and word not in opposite for is_word, word in rest
+        )
 
     def _is_unreal(self, clause: int, behind: int) -> bool:
         words = " ".join(self._spelt[self.spans[clause][0] : behind])

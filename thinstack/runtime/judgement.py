@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.runtime.aspects import Aspect, about, aspects
+from thinstack.runtime.categories import Category
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Phrase, shown
 from thinstack.runtime.span_vectors import place_of, span_vectors
@@ -43,8 +44,9 @@ class Judgement(ABC):
 
     @property
     def label(self) -> str | None:
-        """The most probable class. None for a text without words, if no class is as probable as
-        `abstain`, and if the model gives no labels."""
+        """The most probable class; on a scale of sentiment, of the side that the polarity is on.
+        None for a text without words, if it is less probable than `abstain`, and if the model gives
+        no labels."""
         row = self._row()
         return self.view.label(row) if row else None
 
@@ -108,18 +110,20 @@ class Judgement(ABC):
         text. Raises InputError if the model is none of aspects, as `thinstack.load("aspects")`."""
         return aspects(self._read, finds=self._finds_terms)
 
-    def about(self, *terms: str) -> list[Aspect]:
+    def about(self, *terms: str | Category) -> list[Aspect]:
         """What the text says of terms that you name: an aspect for each mention, in the order of
         the text.
 
         `terms`: such as "battery", or "price|cost", which are two names of one. They are found as
         whole words, in any case, in the singular and the plural, however they are spelled
-        (docs/text.md). A model of aspects judges a mention as the term that it finds there. With
-        another model of sentiment, and where no term is found, it is judged by the smallest phrase
-        around it that is not neutral, or else by its sentence.
+        (docs/text.md). A `thinstack.Category` has examples in place of names, and is found by the
+        vectors of phrases. A model of aspects judges a mention as the term that it finds there.
+        With another model of sentiment, and where no term is found, it is judged by the clause
+        around it, or if that is neutral by what is around the clause.
 
         Raises InputError for a term that is no text or has a name without a letter or digit. Also
-        if the model's classes are no scale of sentiment, and if it scores only sentences.
+        if the model's classes are no scale of sentiment, if it scores only sentences, and for a
+        category if it gives no vectors.
         """
         return about(self._read, self.view, terms, finds=self._finds_terms)
 

@@ -90,14 +90,10 @@ class Nodes:
     @cached_property
     def polarity(self) -> list[float | None]:
         """The polarity of each node, None if the classes are not a scale of sentiment."""
-        places, scores = self.sentence.view.polarity, self.sentence.node_scores
-        if places is None:
+        view, scores = self.sentence.view, self.sentence.node_scores
+        if view.polarity is None:
             return [None] * len(scores)
-        # Class by class, as `View.mean_place` adds: so the numbers are the same.
-        means = np.zeros(len(scores))
-        for column, place in zip(scores.astype(np.float64).T, places, strict=True):
-            means += column * place
-        return [*means.tolist()]
+        return [*view.mean_places(scores).tolist()]
 
     @cached_property
     def sides(self) -> list[int]:

@@ -136,18 +136,19 @@ class Prediction(Judgement):
 
     @property
     def label_ids(self) -> NDArray[np.int64]:
-        """The most probable class of each phrase, (N,); -1 if the model gives no labels."""
-        if not self.labels:
-            return np.full(len(self.node_scores), -1)
-        best: NDArray[np.int64] = self.node_scores.argmax(axis=1)
-        return best
+        """The class of each phrase, (N,), as `View.best` has it; -1 if the model gives no
+        labels."""
+        return (
+            self.view.best(self.node_scores) if self.labels else np.full(len(self.node_scores), -1)
+        )
 
     @property
     def certain(self) -> NDArray[np.bool_]:
         """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
         if not (self.abstain and self.labels):
             return np.full(len(self.node_scores), bool(self.labels))
-        certain: NDArray[np.bool_] = self.node_scores.max(axis=1) >= self.abstain
+        best = np.take_along_axis(self.node_scores, self.label_ids[:, None], axis=1)[:, 0]
+        certain: NDArray[np.bool_] = best >= self.abstain
         return certain
 
     @property

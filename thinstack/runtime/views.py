@@ -137,10 +137,34 @@ class View(NamedTuple):
             )
 
     def label(self, row: Sequence[float]) -> str | None:
-        """The most probable class of a row of scores (V,), or None if it is less probable than
+        """The label of a row of scores (V,), as `best` has it, or None if it is less probable than
         `abstain`."""
-        best = max(row)
-        return None if best < self.abstain else self.labels[row.index(best)]
+        best = row.index(max(row))
+        if self.polarity is not None and self.polarity[best] * (self.mean_place(row) or 0) < 0:
+            best = int(self.best(np.array([row]))[0])
+        return None if row[best] < self.abstain else self.labels[best]
+
+    def best(self, scores: NDArray[np.floating]) -> NDArray[np.int64]:
+        """The class (N,) that is the label of each row of scores (N, V): the most probable one. If
+        it lies on the other side of a scale than the polarity, it is the most probable one of the
+        side of the polarity: the two never contradict each other."""
+        best: NDArray[np.int64] = scores.argmax(axis=1)
+        if self.polarity is None:
+            return best
+        places, means = np.array(self.polarity), self.mean_places(scores)
+        (odd,) = np.nonzero(places[best] * means < 0)
+        if odd.size:
+            agree = places * means[odd, None] > 0
+            best[odd] = np.where(agree, scores[odd], -1).argmax(axis=1)
+        return best
+
+    def mean_places(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
+        """The polarity (N,) of rows of scores (N, V) on a scale of sentiment."""
+        # Class by class, as `mean_place` adds: so the numbers are the same.
+        means = np.zeros(len(scores))
+        for column, place in zip(scores.astype(np.float64).T, self.polarity or (), strict=True):
+            means += column * place
+        return means
 
     def mean_place(self, row: Sequence[float]) -> float | None:
         """The polarity of a row of scores (V,): the mean place of the classes."""

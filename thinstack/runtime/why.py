@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.scale import NEUTRAL_TONE, Scale
+from thinstack.core.scale import NEUTRAL_TONE
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.core.tree import depths
 from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.views import View
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -77,7 +78,7 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
         sentences.append(words[:start] + words[end:])
         trees.append(np.delete(steps, [*inside, parents[node]]))
     scored = predictor.trees_and_scores(sentences, trees)
-    support = _support(np.stack([sentence.scores[-1] for sentence in scored]), predictor.view.scale)
+    support = _support(np.stack([sentence.scores[-1] for sentence in scored]), predictor.view)
     changes = support[0] - support[1:]
     turns = _turning(changes, spans[nodes])
     contributions = []
@@ -134,13 +135,13 @@ def _is_left(words: Sequence[str], start: int, end: int) -> bool:
     return any(any(map(str.isalnum, plain(word))) for word in (*words[:start], *words[end:]))
 
 
-def _support(scores: NDArray[np.floating], scale: Scale | None) -> NDArray[np.float64]:
+def _support(scores: NDArray[np.floating], view: View) -> NDArray[np.float64]:
     """How much each row of scores (R, C) speaks for the label of the first, (R,).
 
     Where classes are a scale: its mean class, counted towards the side of the label; for a neutral
     one how near it is to neutral. Else the probability of the label.
     """
-    label, rows = int(scores[0].argmax()), scores.astype(np.float64)
+    label, rows, scale = int(view.best(scores[:1])[0]), scores.astype(np.float64), view.scale
     if scale is None:
         return rows[:, label]
     mean: NDArray[np.float64] = rows @ np.array(scale.tones) - NEUTRAL_TONE

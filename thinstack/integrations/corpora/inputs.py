@@ -5,6 +5,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -34,6 +35,7 @@ a compressed file."""
 
 _ADVICE = "name the columns with --text and --id"
 _ONE_COLUMN = (".txt", ".spacy")
+_ID: Final = "id"
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
 
 
@@ -60,18 +62,28 @@ class Row(NamedTuple):
     id: str | None
     text: str
     problem: Problem | None = None
+    cells: tuple[object, ...] = ()
 
 
 class Columns(NamedTuple):
-    """The columns of the texts and of their ids. Without `id`, a row's id is its line number."""
+    """The columns of the texts and of their ids. Without `id`, a row's id is its line number, or
+    with `own_id` the cell of a column that is called so, if a table has one. `others`: more columns
+    that are read."""
 
     text: str = DEFAULT_TEXT
     id: str | None = None
+    others: tuple[str, ...] = ()
+    own_id: bool = False
 
     @property
     def names(self) -> list[str]:
         """The names of both columns, or of the text's only."""
         return [self.text] if self.id is None else [self.text, self.id]
+
+    @property
+    def wanted(self) -> list[str]:
+        """The names of all columns that are read, if they are there."""
+        return [*dict.fromkeys([*self.names, *[_ID] * self.own_id, *self.others])]
 
 
 class Corpus(NamedTuple):
@@ -100,7 +112,7 @@ class Corpus(NamedTuple):
         """The rows of all files, in the order of the files."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
-            records = self.records(path, self.columns.names)
+            records = self.records(path, self.columns.wanted)
             yield from rows_of(str(path), records, self.columns, prefix=prefix, advice=_ADVICE)
 
     def records(self, path: Path, wanted: Sequence[str]) -> Iterator[Found]:
@@ -113,7 +125,26 @@ class Corpus(NamedTuple):
         if kind == ".txt" and not _told(self.separator, self.header):
             return _texts(path, self.encoding, paragraphs=self.paragraphs)
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
+        if table.kind == ".parquet":
+            wanted = [name for name in wanted if name in table.columns]
         return table.records(wanted)
+
+    def other_columns(self) -> list[str]:
+        """The columns of all tables but those of the texts and ids, in the order of the files; of
+        JSON, of all rows."""
+        names, but = dict[str, None](), {*self.columns.names, *[_ID] * self.columns.own_id}
+        for path in self.files.values():
+            rows = (self.kind or _suffix(path)) in (".json", ".jsonl", ".ndjson", "")
+            for one in self.records(path, ()):
+                if isinstance(one, list):
+                    names |= dict.fromkeys(one)
+                    if not rows:
+                        break
+                elif rows:
+                    names |= dict.fromkeys(one.cells)
+                else:
+                    break
+        return [name for name in names if name not in but]
 
 
 def open_corpus(path: Path, columns: Columns | None = None, **reading: Any) -> Corpus:
@@ -245,6 +276,9 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
         except DataError as error:
             expected = f"{source}:{record.line}: expected an id in the column {columns.id!r}"
             return Row(None, "", Problem("id", f"{expected}, {error}"))
+    elif columns.own_id and columns.text != _ID:
+        with suppress(DataError):  # a row without an id of its own has that of its line
+            place = cell_text(record.cells.get(_ID))
     value = record.cells.get(columns.text)
     try:
         text = value if isinstance(value, str) and not value.strip() else cell_text(value)
@@ -255,7 +289,7 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
     if len(text) > LONGEST_TEXT:
         expected = f"{source}:{record.line}: expected a text of at most {LONGEST_TEXT:,} characters"
         return Row(place, "", Problem("too_long", f"{expected}, found {len(text):,}"))
-    return Row(place, text)
+    return Row(place, text, cells=tuple(map(record.cells.get, columns.others)))
 
 
 def _missing(value: object) -> bool:

@@ -16,7 +16,12 @@ from thinstack.data.files.paths import check_new_folder
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.part_files import PartFormat, csv_columns, merge_parquet
+from thinstack.integrations.corpora.part_files import (
+    MoreColumns,
+    PartFormat,
+    csv_columns,
+    merge_parquet,
+)
 from thinstack.integrations.corpora.run_manifest import MANIFEST, read_run_manifest
 from thinstack.integrations.corpora.scoring import Output
 
@@ -33,10 +38,11 @@ _FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".pa
 
 class OutFolder(NamedTuple):
     """A folder of parts in one format. If a part exists, it is whole. So are its failed rows, which
-    are written before it."""
+    are written before it. `kept`: the columns of the input that are written too."""
 
     path: Path
     format: PartFormat
+    kept: tuple[str, ...] = ()
 
     def prepare(self) -> None:
         """Make the folder. Raises InputError if it cannot be made, has the name of a file, or
@@ -132,6 +138,7 @@ def join_parts(
     labels: Sequence[str],
     *,
     output: Output,
+    more: MoreColumns,
     bom: bool = False,
 ) -> None:
     """Write the rows of all shards as one file, and the failed rows as another one. Each is whole,
@@ -143,7 +150,7 @@ def join_parts(
             merge_parquet(parts, temporary)
         else:
             csv = folder.format == "csv"
-            names = csv_line(csv_columns(labels, output=output)) if csv else ""
+            names = csv_line(csv_columns(labels, output=output, more=more)) if csv else ""
             _concatenate(parts, temporary, len(names.encode()), codecs.BOM_UTF8 if bom else b"")
     failed = [folder.failed_part(number) for number in range(shards)]
     if there := [path for path in failed if path.exists()]:

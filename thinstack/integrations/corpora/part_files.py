@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,17 @@ PartFormat = Literal["parquet", "jsonl", "csv"]
 
 Write = Callable[[Sequence[Row], ScoredRows], None]
 """Writes scored rows; those of the input are by place."""
+
+
+class MoreColumns(NamedTuple):
+    """Columns that rows may have beside the others: those that are `kept` from the input, and those
+    of `terms` (`term_columns`)."""
+
+    kept: Sequence[str] = ()
+    terms: Sequence[str] = ()
+
+
+_NO_MORE: Final = MoreColumns()
 
 _PLACED: Final[dict[Output, tuple[str, str]]] = {
     "phrases": ("node", "parent"),
@@ -56,22 +67,35 @@ def check_format(
         csv_columns(labels, output=output)
 
 
-def csv_columns(labels: Sequence[str], *, output: Output) -> list[str]:
+def written_columns(labels: Sequence[str], *, output: Output, terms: Sequence[str]) -> set[str]:
+    """The names of the columns that are written, of any format, but those that are kept."""
+    return {*_columns(output, MoreColumns(terms=terms)), *labels, "scores", _VECTOR}
+
+
+def csv_columns(
+    labels: Sequence[str], *, output: Output, more: MoreColumns = _NO_MORE
+) -> list[str]:
     """The names of the columns of CSV: a class has a column of its name. Raises InputError for a
     class that has the name of another column."""
-    names = _columns(output)
+    names = _columns(output, more)
     check_classes("--format csv", labels, names, "choose --format jsonl or --format parquet")
     return [*names, *labels]
 
 
 def open_part(
-    path: Path, format: PartFormat, labels: Sequence[str], *, output: Output, vectors: int = 0
+    path: Path,
+    format: PartFormat,
+    labels: Sequence[str],
+    *,
+    output: Output,
+    vectors: int = 0,
+    more: MoreColumns = _NO_MORE,
 ) -> AbstractContextManager[Write]:
     """A writer of rows for these classes to a file. `output`: what has a row. `vectors`: the
     columns of a vector, which parquet alone holds."""
     if format == "parquet":
-        return _parquet_part(path, labels, output=output, vectors=vectors)
-    return (_jsonl_part if format == "jsonl" else _csv_part)(path, labels, output=output)
+        return _parquet_part(path, labels, output=output, vectors=vectors, more=more)
+    return (_jsonl_part if format == "jsonl" else _csv_part)(path, labels, output=output, more=more)
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
@@ -81,19 +105,27 @@ def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
-def _columns(output: Output) -> list[str]:
-    """The columns but those of scores. Rows of aspects have the number of their text, by which
-    texts of one id are told apart."""
+def _columns(output: Output, more: MoreColumns) -> list[str]:
+    """The columns but those of scores, the kept ones behind the id. Rows of aspects have the number
+    of their text, by which texts of one id are told apart."""
     row, because = ([_ROW], [_BECAUSE]) if output == "aspects" else ([], [])
     places = [*row, "sentence", "start", "end", *_PLACED.get(output, ())]
-    return ["id", *places, "text", *because, "label", "polarity"]
+    return ["id", *more.kept, *places, "text", *because, "label", "polarity", *more.terms]
 
 
 def _column(
-    name: str, texts: Sequence[Row], rows: ScoredRows, labels: Sequence[str]
+    name: str, texts: Sequence[Row], rows: ScoredRows, labels: Sequence[str], more: MoreColumns
 ) -> Iterable[Any]:
     """A column but that of the scores, with None for what is missing. `texts`: those that were
     scored."""
+    if name in more.kept:
+        place = more.kept.index(name)
+        return (texts[text].cells[place] for text in rows.text.tolist())
+    if name in more.terms:
+        place = more.terms.index(name)
+        kind = int if place % 2 else float
+        cells = rows.terms[:, place].tolist()
+        return (None if cell != cell else kind(cell) for cell in cells)
     if name == "id":
         return (texts[place].id for place in rows.text.tolist())
     if name == "text":
@@ -110,43 +142,79 @@ def _column(
 def _rounded(rows: ScoredRows) -> tuple[ScoredRows, list[list[float]]]:
     """The rows with their polarity rounded for text files, and their scores rounded in lists."""
     scores = rows.scores.astype(np.float64).round(_PLACES).tolist()
-    return rows._replace(polarity=rows.polarity.round(_PLACES)), scores
+    polarity, terms = rows.polarity.round(_PLACES), rows.terms.round(_PLACES)
+    return rows._replace(polarity=polarity, terms=terms), scores
+
+
+def _as_text(cell: object) -> str | None:
+    """A kept cell as a text, for CSV and parquet."""
+    if cell is None or cell != cell:
+        return None
+    plain = isinstance(cell, str) or not isinstance(cell, bool | dict | list)
+    text = str(cell) if plain else json.dumps(cell, ensure_ascii=False, default=str)
+    return text.encode(errors="replace").decode()
+
+
+def _as_json(cell: object) -> str:
+    """A kept cell as JSON."""
+    if cell is None or cell != cell:
+        return "null"
+    return json.dumps(cell, ensure_ascii=False, default=str).encode(errors="replace").decode()
 
 
 @contextmanager
-def _jsonl_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
+def _jsonl_part(
+    path: Path, labels: Sequence[str], *, output: Output, more: MoreColumns
+) -> Iterator[Write]:
     def write(texts: Sequence[Row], rows: ScoredRows) -> None:
-        stream.writelines(_lines(texts, rows, labels, output=output))
+        stream.writelines(_lines(texts, rows, labels, output=output, more=more))
 
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         yield write
 
 
 def _lines(
-    texts: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, output: Output
+    texts: Sequence[Row],
+    rows: ScoredRows,
+    labels: Sequence[str],
+    *,
+    output: Output,
+    more: MoreColumns,
 ) -> Iterator[str]:
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
     quoted = json.JSONEncoder(ensure_ascii=False).encode
     inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in labels)
-    names = _columns(output)
-    form = "{" + "".join(f'"{name}": %s, ' for name in names) + '"scores": '
+    names = _columns(output, more)
+    form = "{" + "".join(f"{quoted(name).replace('%', '%%')}: %s, " for name in names)
+    form += '"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     rows, scores = _rounded(rows)
     columns = [
-        map(quoted, column) if name in _STRINGS else ("null" if n is None else n for n in column)
-        for name, column in ((name, _column(name, texts, rows, labels)) for name in names)
+        map(_as_json, column)
+        if name in more.kept
+        else map(quoted, column)
+        if name in _STRINGS
+        else ("null" if n is None else n for n in column)
+        for name, column in ((name, _column(name, texts, rows, labels, more)) for name in names)
     ]
     for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
         yield unscored % cells if row[0] != row[0] else scored % (*cells, *row)
 
 
 @contextmanager
-def _csv_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
-    names = csv_columns(labels, output=output)
+def _csv_part(
+    path: Path, labels: Sequence[str], *, output: Output, more: MoreColumns
+) -> Iterator[Write]:
+    names = csv_columns(labels, output=output, more=more)
 
     def write(texts: Sequence[Row], rows: ScoredRows) -> None:
         rows, scores = _rounded(rows)
-        columns = [_column(name, texts, rows, labels) for name in names[: -len(labels)]]
+        columns = [
+            map(_as_text, column) if name in more.kept else column
+            for name, column in (
+                (name, _column(name, texts, rows, labels, more)) for name in names[: -len(labels)]
+            )
+        ]
         for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
             writer.writerow((*cells, *([None] * len(row) if row[0] != row[0] else row)))
 
@@ -158,14 +226,14 @@ def _csv_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[
 
 @contextmanager
 def _parquet_part(
-    path: Path, labels: Sequence[str], *, output: Output, vectors: int
+    path: Path, labels: Sequence[str], *, output: Output, vectors: int, more: MoreColumns
 ) -> Iterator[Write]:
-    schema = rows_schema(labels, output=output, vectors=vectors)
+    schema = rows_schema(labels, output=output, vectors=vectors, more=more)
     with _in_groups(path, schema) as add:
 
         def write(texts: Sequence[Row], rows: ScoredRows) -> None:
             for start in range(0, len(rows.text), _GROUP):
-                add(rows_batch(schema, texts, rows.at(slice(start, start + _GROUP))))
+                add(rows_batch(schema, texts, rows.at(slice(start, start + _GROUP)), more=more))
 
         yield write
 
@@ -205,7 +273,12 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
 
 
 def rows_schema(
-    labels: Sequence[str], *, output: Output, problems: bool = False, vectors: int = 0
+    labels: Sequence[str],
+    *,
+    output: Output,
+    problems: bool = False,
+    vectors: int = 0,
+    more: MoreColumns = _NO_MORE,
 ) -> "pa.Schema":
     """The columns of scored rows for these classes.
 
@@ -216,7 +289,9 @@ def rows_schema(
         import pyarrow as pa
     scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
     kinds = {_ROW: pa.int64(), "polarity": pa.float64()} | dict.fromkeys(_STRINGS, pa.string())
-    names = [name for name in _columns(output) if not (problems and name == _ROW)]
+    kinds |= dict.fromkeys(more.kept, pa.string())
+    kinds |= dict.fromkeys(more.terms[::2], pa.float64())
+    names = [name for name in _columns(output, more) if not (problems and name == _ROW)]
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
@@ -233,6 +308,7 @@ def rows_batch(
     texts: Sequence[Row],
     rows: ScoredRows,
     problems: Mapping[int, Problem] = MappingProxyType({}),
+    more: MoreColumns = _NO_MORE,
 ) -> "pa.RecordBatch":
     """Scored rows in the columns of `rows_schema`. The `texts` that were scored and their
     `problems` go by place."""
@@ -256,5 +332,7 @@ def rows_batch(
             failed = {text: problem._asdict() for text, problem in problems.items()}
             columns.append(pa.array(map(failed.get, rows.text.tolist()), field.type))
         else:
-            columns.append(pa.array(_column(field.name, texts, rows, labels), field.type))
+            cells = _column(field.name, texts, rows, labels, more)
+            cells = map(_as_text, cells) if field.name in more.kept else cells
+            columns.append(pa.array(cells, field.type))
     return pa.record_batch(columns, schema=schema)

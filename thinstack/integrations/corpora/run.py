@@ -1,17 +1,20 @@
 """A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
-from thinstack.errors import InputError, StoppedError, ThinstackError
-from thinstack.integrations.corpora.inputs import Columns, Corpus, open_corpus, spooled_corpus
+from thinstack.data.tables.table_rows import check_columns
+from thinstack.errors import InputError, StoppedError, ThinstackError, outside
+from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus
 from thinstack.integrations.corpora.output_files import (
     SPOOL,
     OutFolder,
@@ -19,7 +22,7 @@ from thinstack.integrations.corpora.output_files import (
     join_parts,
     remove_parts,
 )
-from thinstack.integrations.corpora.part_files import check_format
+from thinstack.integrations.corpora.part_files import MoreColumns, check_format, written_columns
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
@@ -39,16 +42,20 @@ from thinstack.integrations.corpora.workers import (
     score_shard,
     score_side_by_side,
 )
+from thinstack.runtime.asked import name_of
+from thinstack.runtime.mentions import warn_of_unmentioned
 
 
 class Progress(NamedTuple):
     """How far a run is, in rows of the input: `done` are finished; of these, `failed` have failed,
-    and `before` were done before the run started. `rows` is None while they are being counted."""
+    and `before` were done before the run started. `rows` is None while they are being counted.
+    `mentions`: of each term and category, since then."""
 
     done: int
     failed: int = 0
     before: int = 0
     rows: int | None = None
+    mentions: tuple[int, ...] = ()
 
 
 Tell = Callable[[Progress], None]
@@ -67,6 +74,7 @@ class Request:
         jobs: how many processes score side by side; 0 means this process, which a row may kill.
         fail_after: the run stops if more than this share of all rows fails.
         repeated_ids: whether several rows may have the same id.
+        keep: the columns of a table that are written too, beside its own "id"; None means all.
         bom: whether the one file starts with a byte order mark, as Excel needs it.
     """
 
@@ -79,6 +87,7 @@ class Request:
     jobs: int = 1
     fail_after: float = 0.01
     repeated_ids: bool = False
+    keep: tuple[str, ...] | None = ()
     bom: bool = False
 
 
@@ -101,6 +110,11 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     folder.prepare()
     with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)
+        taken = written_columns(**classes, terms=scorer.terms)
+        request = replace(request, settings=_keeping(request, corpus, taken))
+        corpus = corpus._replace(columns=request.settings.reads)
+        folder = folder._replace(kept=request.settings.columns)
+        more = MoreColumns(folder.kept, scorer.terms)
         manifest = _manifest(request, corpus, scorer, tell)
         done = folder.done().intersection(range(len(manifest.shards)))
         before = sum(manifest.shards[number] for number in done)
@@ -119,10 +133,14 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
         if request.file:
-            join_parts(folder, len(manifest.shards), request.file, bom=request.bom, **classes)
+            named: dict[str, Any] = {"more": more, "bom": request.bom} | classes
+            join_parts(folder, len(manifest.shards), request.file, **named)
             remove_parts(folder)
     if request.file:
         remove_parts(folder)  # where the lock was in the way, as on Windows
+    if not last.before:
+        counts = zip(scorer.about, last.mentions, strict=False)
+        warn_of_unmentioned(name_of(term) for term, count in counts if not count)
     return last
 
 
@@ -171,14 +189,21 @@ def _followed(
         shard = next(shards, None)
         if shard is None:
             return now
-        now = now._replace(done=now.done + shard.rows, failed=now.failed + shard.failed)
+        both = zip_longest(now.mentions, shard.mentions, fillvalue=0)
+        now = Progress(
+            now.done + shard.rows,
+            now.failed + shard.failed,
+            now.before,
+            now.rows,
+            tuple(map(sum, both)),
+        )
 
 
 def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:
     """The files to read; what comes as a stream is kept in the folder until all is scored. `again`:
     what they were before."""
     settings = request.settings
-    columns = Columns(settings.text, settings.id)
+    columns = settings.reads
     reading = settings.model_dump(include={"encoding", "separator", "header", "paragraphs"})
     if isinstance(request.input, Path):
         return open_corpus(request.input, columns if request.named else None, **reading)
@@ -186,6 +211,26 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
         return again
     spool = folder.path / SPOOL
     return spooled_corpus(request.input, spool, columns, named=request.named, **reading)
+
+
+def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Settings:
+    """The settings with the columns that are kept. Of all, those of the name of one that is
+    `written` are left out, with a warning. Raises InputError for such a one that is asked for, and
+    DataError for one that no table has."""
+    if request.keep == ():
+        return request.settings
+    settings = request.settings.model_copy(update={"own_id": request.settings.id is None})
+    columns = corpus._replace(columns=settings.reads).other_columns()
+    if request.keep is not None:
+        check_columns(", ".join(corpus.files), columns, request.keep, "name others with --columns")
+        columns = [*request.keep]
+    if taken := [name for name in columns if name in written]:
+        problem = f"the input has a column {taken[0]!r}, and so have the scores"
+        if request.keep is not None:
+            raise InputError(f"{problem}: rename it, or leave it out of --columns")
+        warnings.warn(f"{problem}: it is left out; rename it to keep it", stacklevel=outside())
+    columns = [name for name in columns if name not in written]
+    return settings.model_copy(update={"columns": tuple(columns)})
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:

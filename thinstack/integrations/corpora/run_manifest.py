@@ -21,9 +21,11 @@ from thinstack.core.config.base import Strict, problems
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.dialects import Separator
 from thinstack.errors import DataError, InputError, StoppedError
-from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Corpus, Row, digest
+from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus, Row, digest
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.scoring import Output
+from thinstack.runtime.asked import Asked
+from thinstack.runtime.categories import Category
 
 MANIFEST: Final = "manifest.json"
 
@@ -40,7 +42,9 @@ Name = Annotated[str, Field(min_length=0)]  # without limits, pydantic takes wha
 
 
 class Settings(Strict):
-    """The settings that change the rows."""
+    """The settings that change the rows. `columns`: those of the input that are written too.
+    `own_id`: whether a column of the input that is called "id" is the id. `categories`: the
+    examples of each."""
 
     text: Name = DEFAULT_TEXT
     id: Name | None = None
@@ -56,6 +60,20 @@ class Settings(Strict):
     abstain: float | None = None
     max_words: int = 400
     aggregation: Aggregation | None = None
+    columns: tuple[Name, ...] = ()
+    own_id: bool = False
+    about: tuple[Name, ...] = ()
+    categories: dict[str, tuple[Name, ...]] = Field(default_factory=dict)
+
+    @property
+    def reads(self) -> Columns:
+        """The columns of the input that are read."""
+        return Columns(self.text, self.id, self.columns, self.own_id)
+
+    @property
+    def asked(self) -> Asked:
+        """The terms and categories that documents have columns of."""
+        return [*self.about, *(Category(name, texts) for name, texts in self.categories.items())]
 
 
 class InputFile(Strict):

@@ -11,7 +11,8 @@ from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.runtime.aspects import aspects
+from thinstack.runtime.asked import Asked, term_cells, term_columns
+from thinstack.runtime.aspects import about, aspects
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored, ScoredText, text_scores
@@ -50,6 +51,8 @@ class ScoredRows(NamedTuple):
         because_start, because_end: (N,) for aspects, the characters of what decides, or NOTHING.
         row: (N,) the number of the text in its corpus, from 0, or NOTHING.
         vectors: (N, D) the vectors, NaN for a text without words; D is 0 if none are asked for.
+        terms: (N, 2T) of T terms and categories, the mean polarity of the mentions, NaN without
+            any, and their number.
     """
 
     text: IntArray
@@ -65,6 +68,7 @@ class ScoredRows(NamedTuple):
     because_end: IntArray
     row: IntArray
     vectors: NDArray[np.float16]
+    terms: NDArray[np.float64]
 
     @classmethod
     def merged(cls, parts: "Sequence[Self]") -> Self:
@@ -89,7 +93,8 @@ class ScoredRows(NamedTuple):
 
 class TextScorer:
     """Scores texts with a model. `source`: where trees come from. `output`: what has a row.
-    `vectors`: whether rows have vectors.
+    `vectors`: whether rows have vectors. `about`: terms and categories that documents have columns
+    of.
 
     Raises InputError for a source that the model does not have, for phrases if the model scores
     only whole sentences, and for aspects if it does not find terms. It is raised too for vectors of
@@ -103,8 +108,12 @@ class TextScorer:
         source: TreeSource = "auto",
         *,
         vectors: bool = False,
+        about: Asked = (),
     ):
         predictor.check_reads_texts()
+        if about and output != "documents":
+            raise InputError("terms have columns in rows of documents: choose --output documents")
+        self.about, self.terms = about, term_columns(about, predictor)
         if not vectors:
             predictor.view.need_labels("scored rows")
         elif output == "aspects":
@@ -178,16 +187,17 @@ class TextScorer:
         if vectors is None or not self.width:
             vectors = np.full((len(text), self.width), np.nan, np.float16)
         view, nothing = self.predictor.view, np.full(len(text), NOTHING, np.int64)
-        with np.errstate(invalid="ignore"):
-            best = scores.max(axis=1, initial=NOTHING)
-            unsure = ~(best >= (view.abstain or 0))  # so are rows without scores
-        polarity = np.full(len(text), np.nan)
+        label, polarity = nothing, np.full(len(text), np.nan)
+        if self.labels:
+            best = view.best(scores)
+            share = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
+            label = np.where(share >= view.abstain, best, NOTHING)  # nothing of rows without scores
         if view.polarity is not None:
-            polarity = (scores.astype(np.float64) * np.array(view.polarity)).sum(axis=1)
-        label = np.where(unsure, NOTHING, scores.argmax(axis=1) if self.labels else NOTHING)
+            polarity = view.mean_places(scores)
         fields: dict[str, Any] = dict.fromkeys(ScoredRows._fields, nothing)
         fields |= {"text": text, "label": label, "scores": scores, "polarity": polarity}
         fields["vectors"] = vectors
+        fields["terms"] = np.full((len(text), len(self.terms)), np.nan)
         return ScoredRows(**fields | places)
 
     def _documents(
@@ -204,7 +214,23 @@ class TextScorer:
                 roots = [stored(sentence.vectors)[-1] for sentence in said[place].sentences]
                 vectors[place] = text_vector(roots, words[place].tolist(), said[place].joint)
         places = {"start": np.zeros_like(sizes), "end": sizes}
-        return self.make_rows(np.arange(len(counts)), scores, vectors, **places)
+        rows = self.make_rows(np.arange(len(counts)), scores, vectors, **places)
+        return rows._replace(terms=self._terms(said, flat, counts)) if self.about else rows
+
+    def _terms(
+        self, said: list[ScoredText], flat: list[Sentence], counts: IntArray
+    ) -> NDArray[np.float64]:
+        """What texts say of the terms and categories, (N, 2T)."""
+        sentences, cells = iter(flat), list[list[float]]()
+        for text, count in zip(said, counts.tolist(), strict=True):
+            predictions = [
+                Prediction.of_sentence(next(sentences), scored, self.predictor.view, self.predictor)
+                for scored in text.sentences[:count]
+            ]
+            finds = self.predictor.view.no_term is not None
+            aspects = about(predictions, self.predictor.view, self.about, finds=finds)
+            cells.append([*term_cells(aspects, self.about)])
+        return np.array(cells, np.float64).reshape(len(counts), len(self.terms))
 
     def _sentences(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray

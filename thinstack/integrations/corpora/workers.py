@@ -23,7 +23,7 @@ from thinstack.data.files.writing import replacing
 from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
-from thinstack.integrations.corpora.part_files import failed_lines, open_part
+from thinstack.integrations.corpora.part_files import MoreColumns, failed_lines, open_part
 from thinstack.integrations.corpora.run_manifest import Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
@@ -34,10 +34,12 @@ _MAX_FAILED_STARTS: Final = 3
 
 
 class WrittenShard(NamedTuple):
-    """A shard that is written: how many rows it has, and how many have failed."""
+    """A shard that is written: how many rows it has, how many have failed, and how many mentions of
+    each term and category are in it."""
 
     rows: int
     failed: int
+    mentions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,9 @@ class ModelSource:
         view = settings.model_dump(include={"classes", "abstain", "max_words", "aggregation"})
         how = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
         predictor, vectors = Predictor(bundle, **view, **how), settings.vectors
-        return TextScorer(predictor, settings.output, settings.source, vectors=vectors)
+        return TextScorer(
+            predictor, settings.output, settings.source, vectors=vectors, about=settings.asked
+        )
 
 
 def score_shard(
@@ -74,22 +78,24 @@ def score_shard(
     """Score the rows of a shard and write them. With `before`, which is told each place before its
     row is scored and how many rows there are before all is written, row by row."""
     failed: list[tuple[Row, Problem]] = []
-    first = shard.first
+    first, mentions = shard.first, np.zeros(len(scorer.about))
     with replacing(folder.part(shard.number)) as path:
         columns: dict[str, Any] = {"output": scorer.output, "vectors": scorer.width}
+        columns["more"] = MoreColumns(folder.kept, scorer.terms)
         with open_part(path, folder.format, scorer.labels, **columns) as write:
             for rows in batches_of(shard.rows) if before is None else ([row] for row in shard.rows):
                 if before is not None:
                     before(first - shard.first)
                 scored, problems = scorer(rows)
                 _check_complete(len(rows), scored, problems)
+                mentions += np.nansum(scored.terms[:, 1::2], axis=0)
                 failed += [(rows[place], problems[place]) for place in sorted(problems)]
                 write(rows, scored._replace(row=scored.text + first))
                 first += len(rows)
             if before is not None:
                 before(len(shard.rows))
         folder.write_failed(shard.number, failed_lines(failed))
-    return WrittenShard(len(shard.rows), len(failed))
+    return WrittenShard(len(shard.rows), len(failed), tuple(mentions.astype(int).tolist()))
 
 
 def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) -> None:

@@ -12,7 +12,7 @@ from thinstack.core.config.base import Strict, problems
 from thinstack.core.scale import Scale
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError, InputError, StoppedError, shown
-from thinstack.integrations.corpora.inputs import Columns, Corpus, open_corpus
+from thinstack.integrations.corpora.inputs import Corpus, open_corpus
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.run_manifest import (
     MANIFEST,
@@ -198,7 +198,7 @@ def _scored_table(manifest: RunManifest, table: Path) -> Corpus:
     """The table that was scored, which is read as it was then. Raises InputError for another."""
     read = {"encoding", "separator", "header", "paragraphs"}
     corpus = open_corpus(table, **manifest.settings.model_dump(include=read))
-    columns = Columns(manifest.settings.text, manifest.settings.id)
+    columns = manifest.settings.reads
     shards = as_planned(shards_of(corpus._replace(columns=columns).rows()), manifest)
     try:
         same = sum(1 for _ in shards) == len(manifest.shards) == len(manifest.digests)

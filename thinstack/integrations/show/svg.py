@@ -91,7 +91,7 @@ class _Picture:
         self.turning = None if turning is None else turning.node
         self.spans = prediction.spans.tolist()
         self.places = places(prediction, self.marks.signs)
-        best = float(prediction.node_scores[-1].max())
+        best = float(prediction.node_scores[-1, prediction.label_ids[-1]])
         share = "" if best == 1 else f" {percent(best)}"  # labels of a treebank have no probability
         self.heading = self.marks.names[-1] + share
         right = max(at.x + max(at.width, text_width(at.text)) // 2 for at in self.places)

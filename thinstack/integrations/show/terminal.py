@@ -16,6 +16,7 @@ from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
+from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, reason, turning
 
 MAX_PHRASES = 127
@@ -147,7 +148,7 @@ class TextAnswer(NamedTuple):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         result = self.result
         pen, scores = Pen(result.view, options), [*result.scores.values()]
-        names = result.label, scores.index(max(scores)), result.polarity, result.text
+        names = result.label, _best(result.view, scores), result.polarity, result.text
         yield from (pen.headline(*names, lines=1), Text(), *pen.classes(scores, _CLASSES))
         most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # which adds a line for the other classes
         if lines := [_phrase(pen, result, phrase) for phrase in result.highlights(most)]:
@@ -173,7 +174,7 @@ class AspectsAnswer(NamedTuple):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         result = self.result
         pen, scores = Pen(result.view, options), [*result.scores.values()]
-        names = result.label, scores.index(max(scores)), result.polarity, result.text
+        names = result.label, _best(result.view, scores), result.polarity, result.text
         yield from (pen.headline(*names, lines=1), Text())
         widest = max(pen.width // 3, 4)
         terms = [pen.elide(pen.fit(aspect.text), widest) for aspect in self.aspects]
@@ -186,7 +187,7 @@ class AspectsAnswer(NamedTuple):
 
 def _aspect(pen: Pen, aspect: Aspect, term: str) -> Text:
     certain, scores = aspect.label is not None, [*aspect.scores.values()]
-    label = scores.index(max(scores))
+    label = _best(aspect.sentence.view, scores)
     line = pen.sign(label, certain=certain).append(
         term, pen.style(label, TEXT_STYLES) if certain else ""
     )
@@ -208,14 +209,18 @@ def brief(pen: Pen, result: Result, *, cut: bool) -> Text:
     return _one_line(pen, "", label, others, polarity, result.text, cut=cut)
 
 
-def brief_aspect(pen: Pen, aspect: Aspect, start: str = "", *, cut: bool) -> Text:
-    """An aspect as one line: `start`, label, polarity, term, and what decides. Those of one model
-    stand below each other. `cut`: whether the line is cut to the width of the pen."""
+def _best(view: View, scores: Sequence[float]) -> int:
+    return int(view.best(np.array([scores]))[0])
+
+
+def brief_aspect(pen: Pen, aspect: Aspect, start: str = "", end: str = "", *, cut: bool) -> Text:
+    """An aspect as one line: `start`, label, polarity, term, what decides, and `end`. Those of one
+    model stand below each other. `cut`: whether the line is cut to the width of the pen."""
     labels = [*aspect.sentence.labels]
     label = None if aspect.label is None else labels.index(aspect.label)
     polarity = "" if aspect.polarity is None else f"  {aspect.polarity:+.2f}"
     because = "" if aspect.because is None else f": {aspect.because}"
-    return _one_line(pen, start, label, [UNCERTAIN], polarity, f"{aspect}{because}", cut=cut)
+    return _one_line(pen, start, label, [UNCERTAIN], polarity, f"{aspect}{because}{end}", cut=cut)
 
 
 def _one_line(

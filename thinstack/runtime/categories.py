@@ -1,0 +1,117 @@
+"""Categories that a user names by examples, and how similar phrases are to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import InputError, shown
+from thinstack.runtime.clauses import ClauseNodes
+from thinstack.runtime.span_vectors import LOST
+from thinstack.runtime.vectors import need_vectors, stored, unit
+
+if TYPE_CHECKING:
+    from thinstack.runtime.predictor import Predictor
+
+THRESHOLD: Final = 0.4
+"""Chosen on a fifth of SemEval-2014's categories of restaurants, by
+`lab/benchmarks/categories.py`."""
+
+_CLIMB: Final = 0.8  # the share of its similarity that a phrase keeps with the words around it
+_WIDEST: Final = 10  # words of a phrase that is compared, unless it is the sentence
+_EXAMPLE: Final = 'such as Category("price", ["overpriced", "pay extra", "cheap"])'
+
+
+@dataclass(frozen=True)
+class Category:
+    """What phrases may be about, said by examples: `Category("price", ["overpriced", "pay extra"])`
+    also finds "It cost a fortune".
+
+    `about` and `score_frame` take it, alone or beside terms, with a model that gives vectors. A
+    sentence mentions a category if a phrase of it is similar enough. That is the mean of two
+    cosines with the nearest example: of the phrase, and of its sentence.
+
+    Attributes:
+        name: what answers call it.
+        examples: texts, each of which is about it; three or more.
+        threshold: the similarity from which on a phrase counts.
+
+    Raises InputError for a name or an example without a letter or digit, without examples, and for
+    a threshold that is not between 0 and 1.
+    """
+
+    name: str
+    examples: Sequence[str]
+    threshold: float = THRESHOLD
+
+    def __post_init__(self) -> None:
+        texts = self.examples
+        if isinstance(texts, str) or not isinstance(texts, Sequence) or not texts:
+            expected = f"expected a list of examples, {_EXAMPLE}"
+            raise InputError(f"category {shown(self.name, 60)}: {expected}, found {shown(texts)}")
+        for what, text in (("name", self.name), *(("example", text) for text in texts)):
+            if not (isinstance(text, str) and any(map(str.isalnum, text))):
+                problem = f"expected a {what} with a letter or digit, {_EXAMPLE}"
+                raise InputError(f"category {shown(self.name, 60)}: {problem}; found {shown(text)}")
+        number = isinstance(self.threshold, float | int)
+        if not (number and 0 < self.threshold < 1):
+            raise InputError(
+                f"category {self.name!r}: expected a threshold between 0 and 1, such as "
+                f"{THRESHOLD}, found {shown(self.threshold)}"
+            )
+        object.__setattr__(self, "examples", tuple(texts))
+
+
+_ENCODED: "WeakKeyDictionary[Predictor, dict[tuple[str, ...], NDArray[np.float32]]]"
+_ENCODED = WeakKeyDictionary()
+
+
+def example_vectors(predictor: "Predictor", examples: Sequence[str]) -> NDArray[np.float32]:
+    """The vectors (E, D) of examples, which the model encodes once. Raises InputError for a model
+    without vectors."""
+    need_vectors(predictor, "categories")
+    encoded, key = _ENCODED.setdefault(predictor, {}), tuple(examples)
+    if key not in encoded:
+        encoded[key] = predictor.encode(key)
+    return encoded[key]
+
+
+def similarity_to_examples(
+    phrases: NDArray[np.float32], whole: NDArray[np.float32], examples: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """How similar N phrases (N, D) of a sentence, whose vector is `whole` (D,), are to a category
+    with these examples (E, D): (N,)."""
+    nearest = (phrases @ examples.T).max(axis=1)
+    similarity: NDArray[np.float32] = (nearest + (whole @ examples.T).max()) / 2
+    return similarity
+
+
+def nearest_phrase(nodes: ClauseNodes, category: Category) -> tuple[int, float] | None:
+    """The phrase of a sentence that is most similar to a category, with the words around it that
+    hardly change that, and how similar it is; None if that is below the threshold. Raises
+    InputError as `example_vectors` does, and for a sentence that has lost its predictor."""
+    sentence = nodes.sentence
+    vectors = unit(stored(sentence.vectors))
+    if sentence.predictor is None:
+        raise InputError(f"{LOST}__call__(text).about(...)")
+    readable = [
+        node
+        for node, (start, end) in enumerate(nodes.spans)
+        if (end - start <= _WIDEST or nodes.parents[node] < 0) and nodes.is_readable(node)
+    ]
+    if not readable:
+        return None
+    examples = example_vectors(sentence.predictor, category.examples)
+    similarity = similarity_to_examples(vectors[readable], vectors[-1], examples)
+    best = int(similarity.argmax())
+    value = float(similarity[best])
+    if value < category.threshold:
+        return None
+    near = dict(zip(readable, similarity.tolist(), strict=True))
+    node = around = readable[best]
+    while (around := nodes.parents[around]) >= 0 and near.get(around, value) >= _CLIMB * value:
+        node = around if around in near else node
+    return node, value
