@@ -76,7 +76,7 @@ def test_the_order_of_rows_does_not_matter():
 
 
 def test_differences_are_those_of_the_test_of_pairs():
-    summary = report(TEXTS).by
+    summary = report(TEXTS)
     assert {each.term for each in summary.differences} == {"price"}
     assert summary.differences[0].group == "North"
     for each in summary.differences:
@@ -95,16 +95,16 @@ def test_nothing_differs_by_chance():
     unlikely (binomial)."""
     wrong = 0
     for seed in range(20):
-        wrong += bool(report(rows(300, seed, terms=("battery", "staff"))).by.differences)
+        wrong += bool(report(rows(300, seed, terms=("battery", "staff"))).differences)
     assert wrong < 4
 
 
 def test_two_groups_are_compared_once():
     texts = [text for text in TEXTS if text.group != "East"]
-    summary = report(texts, groups=("South", "North")).by
+    summary = report(texts, groups=("South", "North"))
     assert {each.group for each in summary.differences} == {"South"}
     assert summary.tests == 2 * 4
-    one = report(texts, groups=("South",)).by
+    one = report(texts, groups=("South",))
     assert (one.tests, one.differences) == (0, ())
 
 

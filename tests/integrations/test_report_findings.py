@@ -64,7 +64,7 @@ def test_a_change_that_ends_is_told_with_its_end(months, when):
 
 def test_a_bad_shop_is_one_finding():
     summary = planted(lambda store, month: 0.3 if store == "Leeds" else 0.1, late=lambda *_: 0.5)
-    (difference,) = summary.by.differences
+    (difference,) = summary.differences
     assert (difference.term, difference.group, difference.better) == (None, "Leeds", False)
     assert difference.also == ("parcel",)
     assert {*difference.others} == {"York", "Bath", "Hull"}
@@ -74,11 +74,11 @@ def test_a_bad_shop_is_one_finding():
 
 def test_two_shops_that_differ_are_two_findings():
     shares = {"Leeds": 0.5, "York": 0.02}
-    by = planted(lambda store, month: shares.get(store, 0.2)).by
-    assert {(each.group, each.better) for each in by.differences} == {
+    summary = planted(lambda store, month: shares.get(store, 0.2))
+    assert {(each.group, each.better) for each in summary.differences} == {
         *(("Leeds", False), ("York", True))
     }
-    second = by.differences[1]
+    second = summary.differences[1]
     assert "Leeds" not in second.others, "the surest has left the comparison"
 
 
@@ -86,7 +86,7 @@ def test_chance_is_no_finding():
     """At most 5% of tables without a change have one, and 4 of 20 are very unlikely (binomial)."""
     tables = [planted(lambda store, month: 0.15, seed) for seed in range(20)]
     assert sum(table.change is not None for table in tables) < 4
-    assert sum(bool(table.by.differences) for table in tables) < 4
+    assert sum(bool(table.differences) for table in tables) < 4
     assert tables[0].in_short == (
         "Nothing changes over time by more than chance.",
         "No difference by store is more than chance.",

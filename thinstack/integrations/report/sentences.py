@@ -28,14 +28,14 @@ _PARTS: Final = {
 
 def in_short(report: "Report") -> Iterator[str]:
     """The sentences that a reader should read first."""
-    change, by = report.change, report.by
-    if change is not None and report.over is not None:
-        yield f"{change_sentence(change, report.over.unit)}."
+    change = report.change
+    if change is not None and report.unit is not None:
+        yield f"{change_sentence(change, report.unit)}."
     elif report.over is not None:
         yield "Nothing changes over time by more than chance."
-    if by and not by.differences:
-        yield f"No difference by {escaped(by.column)} is more than chance."
-    for difference in (by.differences if by else ())[:_IN_SHORT]:
+    if report.by is not None and not report.differences:
+        yield f"No difference by {report.by} is more than chance."
+    for difference in report.differences[:_IN_SHORT]:
         if not (change and change.group and change.alone and difference.group == change.group[0]):
             yield f"{difference_sentence(difference)}."
     yield from _of_themes(report)
@@ -112,8 +112,8 @@ def _of_themes(report: "Report") -> Iterator[str]:
             one.group for one in worse if theme.name in (one.term, *one.also) and not one.better
         ]
         text = f"Complaints like “{theme.name}”: {percent(theme.share.value)} of the texts"
-        if change and report.over:
-            when, other = _when(change, report.over.unit)
+        if change and report.unit:
+            when, other = _when(change, report.unit)
             text += f"; {when[0].lower()}{when[1:]} {share(change.here, 'negative')}, "
             text += f"{other} {share(change.there, 'negative')}"
         if places:
