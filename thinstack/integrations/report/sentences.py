@@ -44,17 +44,22 @@ def in_short(report: "Report") -> Iterator[str]:
 
 def change_sentence(change: Change, unit: Unit) -> str:
     """When and how much the texts changed, where most of all, and what accounts for it."""
-    when, other = _when(change, unit)
-    side, count = change.side, abs(change.points)
-    more = "more" if change.points > 0 else "fewer"
-    point = "point" if count == 1 else "points"
-    text = f"{when}, {count} {point} {more} are {side}: "
-    text += f"{share(change.here, side)}, {other} {share(change.there, side)}"
+    (when, other), side = _when(change, unit), change.side
+
+    def shares(here: Figures, there: Figures) -> str:
+        return f"{share(here, side)}, {other} {share(there, side)}"
+
+    here, there, where = change.here, change.there, ""
     if change.group:
-        name, here, there = change.group
-        only = "only" if change.alone else "most of all"
-        shares = f"{share(here, side)}, {other} {share(there, side)}"
-        text += f"; {only} in {both_ends(name)} ({shares})"
+        name, *parts = change.group
+        where = (
+            f"; {'only' if change.alone else 'most of all'} in {both_ends(name)} ({shares(*parts)})"
+        )
+        if not change.of_all:
+            (here, there), where, when = parts, "", f"{when}, in {both_ends(name)}"
+    points = round(100 * (here.count(side) / here.texts - there.count(side) / there.texts))
+    more = f"{abs(points)} point{'s' * (abs(points) != 1)} {'more' if points > 0 else 'fewer'}"
+    text = f"{when}, {more} are {side}: {shares(here, there)}{where}"
     if change.cause:
         cause, part = change.cause
         nearest = min(_PARTS, key=lambda size: abs(size - part))
