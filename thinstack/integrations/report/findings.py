@@ -177,31 +177,34 @@ def change_of(
 def _surest(
     starts: Sequence[date], periods: Mapping[date, Figures], tries: int
 ) -> tuple[float, Change] | None:
-    """The surest change of some texts, if one is more than chance, and how sure it is.
+    """The surest change of some texts, if one is more than chance, and how sure it is; of negative
+    ones, if their share changes.
 
     It begins at a period and lasts to the end. It ends before only where that explains much more.
     p is multiplied by `tries` and by the number of stretches that were tried (Bonferroni).
     """
-    best = dict[bool, tuple[float, Side, int, int]]()
     parts, end = [periods.get(start, Figures()) for start in starts], len(starts)
     for side in COMPARED:
+        best, sure = dict[bool, tuple[float, int, int]](), list[tuple[float, Change]]()
         columns = [part.count(side) for part in parts], [part.texts for part in parts]
         sums = [(0, 0), *zip(*(accumulate(column) for column in columns), strict=True)]
         hits, texts = sums[-1]
         for first, last in combinations(range(1, end + 1), 2):
             count, of = (sums[last][part] - sums[first][part] for part in (0, 1))
             z = two_shares(count, of, hits - count, texts - of) if of else None
-            if z is not None and z * z > best.get(last == end, (0.0,))[0] + 1e-9:
-                best[last == end] = z * z, side, first, last
-    sure = list[tuple[float, Change]]()
-    for lasts, (squared, side, first, last) in best.items():
-        stretches = len(COMPARED) * (end - 1 if lasts else math.comb(end - 1, 2))
-        if (p := probability(math.sqrt(squared)) * stretches * tries) <= FALSE:
+            if z is not None and z * z > best.get(last == end, (0.0,))[0]:
+                best[last == end] = z * z, first, last
+        for lasts, (squared, first, last) in best.items():
+            stretches = len(COMPARED) * (end - 1 if lasts else math.comb(end - 1, 2))
+            p = probability(math.sqrt(squared)) * stretches * tries
             change = Change(side, starts[first], starts[last - 1], lasts, Figures(), Figures(), p)
             here, there = change.split(periods)
-            change = change._replace(here=here, there=there)
-            sure.append((squared + _BOTH_ENDS * lasts, change))
-    return max(sure, key=lambda pair: pair[0], default=None)
+            if p <= FALSE:
+                change = change._replace(here=here, there=there)
+                sure.append((squared + _BOTH_ENDS * lasts, change))
+        if sure:
+            return max(sure, key=lambda pair: pair[0])
+    return None
 
 
 def _with_group(
