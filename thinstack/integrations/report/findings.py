@@ -148,17 +148,16 @@ class Change(NamedTuple):
 
 
 def change_of(
-    starts: Sequence[date],
     periods: Mapping[date, Figures],
     groups: Mapping[str, Mapping[date, Figures]],
     causes: Mapping[str, Mapping[date, Figures]],
 ) -> Change | None:
     """The surest change over time, of all texts or of those of a group, if one is more than chance.
 
-    `starts`: the first days of all periods, in order. `periods`: the figures of the texts by
-    period. `groups`, `causes`: the same of the texts of each group, and of those that speak of a
-    theme or a term.
+    `periods`: the figures of texts by all periods, in order. `groups`, `causes`: the same of the
+    texts of each group, and of those that speak of a theme or a term.
     """
+    starts = [*periods]
     courses = [
         (periods, 1 + bool(groups)),
         *((course, 2 * len(groups)) for course in groups.values()),

@@ -112,7 +112,7 @@ def _of_themes(report: "Report") -> Iterator[str]:
     groups, periods = report.whole.groups, report.whole.periods
     _, worse = differences({theme.name: counts_of(theme.groups, groups) for theme in complaints})
     for theme in complaints:
-        change = change_of([*periods], counts_of(theme.periods, periods), {}, {})
+        change = change_of(counts_of(theme.periods, periods), {}, {})
         places = [
             one.group for one in worse if theme.name in (one.term, *one.also) and not one.better
         ]

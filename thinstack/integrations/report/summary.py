@@ -35,18 +35,17 @@ def report_of(
     parts: dict[str | None, Parts] = {None: whole.groups}
     parts |= {tally.term: tally.groups for tally in aspects}
     tests, surest = differences(parts if options.by is not None else {})
-    calendar, change = plan.calendar, None
+    calendar = plan.calendar
     if calendar is not None:
         starts = calendar.periods()
         whole.periods = {start: whole.periods.get(start) or Figures() for start in starts}
-        causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
-        if themes:
-            causes = {
-                f"the theme “{theme.name}”": counts_of(theme.periods, whole.periods)
-                for theme in themes
-                if theme.side == "negative"
-            }
-        change = change_of(starts, whole.periods, collector.courses, causes)
+    causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
+    if themes:
+        causes = {
+            f"the theme “{theme.name}”": counts_of(theme.periods, whole.periods)
+            for theme in themes
+            if theme.side == "negative"
+        }
     return Report(
         source=options.source,
         model=options.model,
@@ -71,7 +70,7 @@ def report_of(
         differences=surest,
         over=None if calendar is None else column_name(options.over),
         unit=None if calendar is None else calendar.unit,
-        change=change,
+        change=change_of(whole.periods, collector.courses, causes),
         unread=collector.unread(),
         themes=themes,
     )
