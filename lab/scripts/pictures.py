@@ -227,19 +227,21 @@ def photograph_page(browser: "Browser", path: Path) -> None:
 
 
 def photograph_report(browser: "Browser", path: Path) -> None:
-    """A part of a report over made-up reviews: the table of aspects, and what is said."""
-    rng = Random(1)
-    texts = []
-    for _ in range(400):
-        some = rng.sample([*STAYS.values()], 2)
-        texts.append(" ".join(form.format(rng.choice(said)) for form, *said in some))
-    frame = pyarrow.table({"text": texts})
-    page = browser.new_page(viewport={"width": 860, "height": 594})
-    page.set_content(thinstack.report(frame, about=[*STAYS], model=model()).html())
-    top = page.locator("#aspects").bounding_box()
-    assert top is not None, "it is drawn"
-    area = {"x": 0, "y": top["y"] - 8, "width": 860, "height": 594}
-    page.screenshot(path=path, full_page=True, clip=area)
+    """The top of a report over made-up reviews of hotels, in which a breakfast becomes worse."""
+    rng, columns = Random(2), dict[str, list[str]](text=[], hotel=[], day=[])
+    for number in range(1_200):
+        month, hotel = 1 + number % 12, rng.choice(["Harbour", "Park", "Station"])
+        said = {name: rng.choice(words) for name, (_, *words) in STAYS.items()}
+        if hotel == "Harbour" and month > 6:
+            said["breakfast"] = rng.choice(["cold", "bland"])
+        some = ["breakfast", *rng.sample([name for name in STAYS if name != "breakfast"], 1)]
+        columns["text"].append(" ".join(STAYS[name][0].format(said[name]) for name in some))
+        columns["hotel"].append(hotel)
+        columns["day"].append(f"2025-{month:02}-{1 + number % 28:02}")
+    page = browser.new_page(viewport={"width": 860, "height": 640})
+    options = {"by": "hotel", "over": "day", "model": model(), "themes": False}
+    page.set_content(thinstack.report(pyarrow.table(columns), about=[*STAYS], **options).html())
+    page.screenshot(path=path)
 
 
 def main(

@@ -118,7 +118,7 @@ def test_from_a_table_to_figures(report, model):
     assert data["source"] == "reviews.csv"
     assert data["model"] == "aspects"
     assert {each["name"]: each["texts"] for each in data["groups"]} == {"North": 2, "South": 1}
-    assert data["over"]["unit"] == "week"
+    assert data["unit"] == "week"
     assert sum(each["texts"] for each in data["periods"]) == 3
     unread = {each["kind"]: each for each in data["unread"]}
     assert {kind: each["rows"] for kind, each in unread.items()} == {
@@ -210,7 +210,7 @@ def test_scored_rows_say_the_same(report, scored, table, form):
     out, plain = scored("--format", form), report(*AS_A_TABLE)
     alone = report("--min-mentions", "1", source=out)
     assert sides_of(alone) == sides_of(plain)
-    assert (alone["model"], alone["trust"]) == ("", None)
+    assert (alone["model"], alone["suite"]) == ("", None)
     assert [each["said"] for each in alone["aspects"]] == [
         each["said"] for each in plain["aspects"]
     ]
@@ -475,7 +475,7 @@ def test_columns_have_names_of_any_type(model, named):
     text, by, over = names if named is numbered else names.values()
     report = thinstack.report(other, text, by=by, over=over, model=model)
     data = report.to_dict()
-    assert data["by"]["column"] == ("1" if named is numbered else "t, store")
+    assert data["by"] == ("1" if named is numbered else "t, store")
     assert data["groups"] == plain["groups"]
     assert data["periods"] == plain["periods"]
     assert report.html()
@@ -492,7 +492,7 @@ def test_bins_and_periods_are_groups_and_periods_are_dates(model):
         result = thinstack.report(frame, by=by, over="month", model=model)
         expected = Counter(str(cell) for cell in frame[by])
         assert {name: figures.texts for name, figures in result.whole.groups.items()} == expected
-        assert (result.over.unit, len(result.whole.periods)) == ("month", 4)
+        assert (result.unit, len(result.whole.periods)) == ("month", 4)
 
 
 def test_dates_that_cannot_be_are_listed(model):
@@ -526,7 +526,7 @@ def test_groups_of_few_rows_are_counted_together(report, cli, folder, tmp_path):
     pd.DataFrame({"text": "good battery", "store": stores}).to_csv(table, index=False)
     data = report("--by", "store", source=table)
     assert [each["name"] for each in data["groups"]] == stores[5 : MOST_GROUPS + 5]
-    assert data["by"]["others"] == 5
+    assert data["others"] == 5
     out = tmp_path / "many.html"
     assert cli("report", table, "--by", "store", "--out", out, "--model", folder).code == 0
     page = out.read_text(encoding="utf-8")
@@ -614,7 +614,7 @@ def test_texts_that_say_little_are_a_page(model, texts):
     columns = {"by": "store", "over": "day", "stars": "stars"}
     result = thinstack.report(frame, model=model, **columns)
     assert result.to_dict()["texts"] == len(texts)
-    assert result.trust.agreement is None
+    assert result.agreement is None
     assert "only one value of store" in result.html()
 
 
@@ -635,9 +635,8 @@ def test_stars_say_how_far_the_model_is_trusted(report, table):
         }
     )
     result = thinstack.report(frame, stars="given", about=["battery"])
-    trust = result.trust
-    assert (trust.low.counts, trust.high.counts, trust.middle) == ((2, 0, 1), (1, 0, 3), 1)
-    assert trust.agreement == 5 / 7
+    assert (result.low.counts, result.high.counts, result.middle) == ((2, 0, 1), (1, 0, 3), 1)
+    assert result.agreement == 5 / 7
     assert result.unread == (("stars", 1, (("row 8", "'none'"),)),)
     assert "Of your 7 texts with 1, 2, 4 or 5 stars, 71% are on the side" in result.html()
     assert "finds 67% of the 3 with 1 or 2" in result.html()

@@ -76,7 +76,7 @@ def test_the_order_of_rows_does_not_matter():
 
 
 def test_differences_are_those_of_the_test_of_pairs():
-    summary = report(TEXTS).by
+    summary = report(TEXTS)
     assert {each.term for each in summary.differences} == {"price"}
     assert summary.differences[0].group == "North"
     for each in summary.differences:
@@ -95,16 +95,16 @@ def test_nothing_differs_by_chance():
     unlikely (binomial)."""
     wrong = 0
     for seed in range(20):
-        wrong += bool(report(rows(300, seed, terms=("battery", "staff"))).by.differences)
+        wrong += bool(report(rows(300, seed, terms=("battery", "staff"))).differences)
     assert wrong < 4
 
 
 def test_two_groups_are_compared_once():
     texts = [text for text in TEXTS if text.group != "East"]
-    summary = report(texts, groups=("South", "North")).by
+    summary = report(texts, groups=("South", "North"))
     assert {each.group for each in summary.differences} == {"South"}
     assert summary.tests == 2 * 4
-    one = report(texts, groups=("South",)).by
+    one = report(texts, groups=("South",))
     assert (one.tests, one.differences) == (0, ())
 
 
@@ -206,3 +206,19 @@ def test_a_day_far_from_the_others_is_counted_without_a_period():
     assert summary.figures.texts == 1
     assert sum(figures.texts for figures in summary.whole.periods.values()) == 0
     assert summary.unread[0].kind == "date"
+
+
+def test_terms_that_are_no_topics_are_left_out_and_listed():
+    texts = [row(mention("use", 1), mention("battery", 1)), row(mention("uses", -1))] * 5
+    summary = report(texts)
+    assert [aspect.term for aspect in summary.aspects] == ["battery"]
+    assert summary.left_out == {"use": 10}
+    assert "because they are no topics: use (10)." in summary.html()
+    named = row(mention("use", 1, named=True))
+    assert report([named] * 5, about=("use",)).aspects[0].figures.texts == 5
+
+
+def test_a_term_that_is_praised_and_criticised_most_divides_opinions():
+    texts = [row(mention("battery", side)) for side in (-1, 1)] * 5
+    line = "Opinions differ about battery (50% positive, 50% negative of 10)."
+    assert report(texts).in_short[-1] == line

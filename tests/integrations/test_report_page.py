@@ -151,7 +151,7 @@ def test_what_is_in_short_is_that_of_json(summary, markup):
     value, low, high = (f"{mean[end]:+.2f}".replace("-", "−") for end in ("value", "low", "high"))
     assert page.all("dd") == ["900 of 900 rows", *shares(data)[1:], f"{value} ({low} to {high})"]
     assert page.all("li")[8 : 8 + len(data["in_short"])] == data["in_short"]
-    (first,) = data["by"]["differences"]
+    (first,) = data["differences"]
     (said,) = [line for line in data["in_short"] if line.startswith("On price, North is worse")]
     for there in ("here", "there"):
         figures = first[there]
@@ -207,7 +207,7 @@ def test_what_others_wrote_is_text():
     each = mention(f"battery {NASTY}", -1, f"bad {NASTY}")
     texts = [row(each, side=-1, place=f"line {NASTY}", group=NASTY)] * 6
     summary = report(texts, groups=(NASTY, "North"))
-    summary = replace(summary, source=NASTY, model=NASTY, by=summary.by._replace(column=NASTY))
+    summary = replace(summary, source=NASTY, model=NASTY, by=NASTY)
     markup = summary.html()
     page = Page(markup)
     assert [tag for tag, *_ in page.elements if tag in ("img", "script")] == ["script"]

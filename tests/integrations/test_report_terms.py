@@ -4,8 +4,10 @@ import pytest
 
 from thinstack.integrations.report.terms import (
     by_singular,
+    no_topic,
     normalised,
     said_phrase,
+    says_more,
     singular,
     typical,
 )
@@ -84,3 +86,20 @@ def test_typical_phrases_are_none_inside_another():
     longer_first = {"friendly staff": 4, "friendly": 2, "staff": 2}
     assert typical(longer_first, 9) == (("friendly staff", 8),)
     assert typical({}, 3) == ()
+
+
+@pytest.mark.parametrize(
+    ("phrase", "term", "more"),
+    [
+        *(("use", "use", False), ("speakers", "speaker", False), ("set", "set-up", False)),
+        *(("set up", "setup", False), ("easy to set up", "setup", True)),
+        *(("great", "sound", True), ("to the", "sound", False), ("", "sound", False)),
+    ],
+)
+def test_a_phrase_says_more_than_its_term(phrase, term, more):
+    assert says_more(phrase, term) == more
+
+
+def test_words_of_everything_are_no_topics():
+    words = {"uses": "use", "work": "work", "things": "thing", "battery": "", "workshop": ""}
+    assert {word: no_topic(word) for word in words} == words

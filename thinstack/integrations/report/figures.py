@@ -5,8 +5,6 @@ from dataclasses import fields, is_dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
-from thinstack.integrations.report.calendar import Unit
-from thinstack.integrations.report.findings import Change, Difference
 from thinstack.integrations.report.rows import Kind
 from thinstack.integrations.report.statistics import Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Quote, Tally
@@ -25,55 +23,6 @@ class Unread(NamedTuple):
     kind: Kind
     rows: int
     examples: tuple[Example, ...]
-
-
-class Comparison(NamedTuple):
-    """How the groups of a column differ.
-
-    Attributes:
-        column: its name.
-        others: how many groups there are beside those of the most rows, which are told apart.
-        others_uncounted: whether there are still more, too many to count.
-        tests: how many pairs of shares were compared first.
-        differences: those beyond chance, the surest first.
-    """
-
-    column: str
-    others: int
-    others_uncounted: bool
-    tests: int
-    differences: tuple[Difference, ...]
-
-
-class Course(NamedTuple):
-    """The column of dates, how long the periods are, and the surest change, if one is more than
-    chance."""
-
-    column: str
-    unit: Unit
-    change: Change | None
-
-
-class Trust(NamedTuple):
-    """How far the sides of whole texts can be trusted.
-
-    Attributes:
-        suite: how many of so many sentences of ten fields the model reads rightly (docs/suite.md,
-            `domains`), in percent; None for a model that tells no figure.
-        low, high: what the model says of the texts with one or two stars, and with four or five.
-        middle: how many texts have other stars.
-    """
-
-    suite: tuple[float, int] | None
-    low: Figures
-    high: Figures
-    middle: int
-
-    @property
-    def agreement(self) -> float | None:
-        """The share of the texts with one, two, four or five stars that are of the stars' side."""
-        rated = self.low.texts + self.high.texts
-        return (self.low.negative + self.high.positive) / rated if rated else None
 
 
 def plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from thinstack.integrations.report.tally import Figures, Side
 COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
 """The sides whose shares are compared."""
 
-_BOTH_ENDS: Final = 8.0  # of z squared: what a second end of a change must explain
+_BOTH_ENDS: Final = 10.0  # of z squared: what a second end of a change must explain
 _LEAST_CAUSE: Final = 0.2  # the share of a change that one theme or term accounts for
 
 
@@ -134,10 +134,10 @@ class Change(NamedTuple):
     cause: tuple[str, float] | None = None
 
     @property
-    def points(self) -> int:
-        """By how many points of a hundred the share is larger than in the other periods."""
-        of = [figures.count(self.side) / figures.texts for figures in (self.here, self.there)]
-        return round(100 * (of[0] - of[1]))
+    def of_all(self) -> bool:
+        """Whether the share of all texts changes by more than chance too, not of the group only."""
+        z = _compared(self.here, self.there, self.side)
+        return z is not None and probability(z) <= FALSE
 
     def split(self, periods: Mapping[date, Figures]) -> tuple[Figures, Figures]:
         """The figures of the periods of the change, and of the others."""
@@ -148,51 +148,70 @@ class Change(NamedTuple):
 
 
 def change_of(
-    starts: Sequence[date],
     periods: Mapping[date, Figures],
     groups: Mapping[str, Mapping[date, Figures]],
     causes: Mapping[str, Mapping[date, Figures]],
 ) -> Change | None:
-    """The surest change over time, if one is more than chance.
+    """The surest change over time, of all texts or of those of a group, if one is more than chance.
 
-    `starts`: the first days of all periods, in order. `periods`: the figures of the texts by
-    period. `groups`, `causes`: the same of the texts of each group, and of those that speak of a
-    theme or a term.
+    `periods`: the figures of texts by all periods, in order. `groups`, `causes`: the same of the
+    texts of each group, and of those that speak of a theme or a term.
+    """
+    starts = [*periods]
+    courses = [
+        (periods, 1 + bool(groups)),
+        *((course, 2 * len(groups)) for course in groups.values()),
+    ]
+    found = [_surest(starts, course, tries) for course, tries in courses]
+    sure = [one for one in found if one is not None]
+    if not sure:
+        return None
+    _, change = max(sure, key=lambda pair: pair[0])
+    sign = math.copysign(1, _gain(change.here, change.there, change.side)[0])
+    here, there = change.split(periods)
+    change = _with_group(change._replace(here=here, there=there), groups, sign)
+    return change._replace(cause=_cause(change, causes))
+
+
+def _surest(
+    starts: Sequence[date], periods: Mapping[date, Figures], tries: int
+) -> tuple[float, Change] | None:
+    """The surest change of some texts, if one is more than chance, and how sure it is; of negative
+    ones, if their share changes.
 
     It begins at a period and lasts to the end. It ends before only where that explains much more.
-    p is multiplied by the number of stretches that were tried (Bonferroni).
+    p is multiplied by `tries` and by the number of stretches that were tried (Bonferroni).
     """
-    best = dict[bool, tuple[float, Side, int, int]]()
+    parts, end = [periods.get(start, Figures()) for start in starts], len(starts)
     for side in COMPARED:
-        parts = [periods.get(start, Figures()) for start in starts]
+        best, sure = dict[bool, tuple[float, int, int]](), list[tuple[float, Change]]()
         columns = [part.count(side) for part in parts], [part.texts for part in parts]
         sums = [(0, 0), *zip(*(accumulate(column) for column in columns), strict=True)]
-        (hits, texts), end = sums[-1], len(starts)
+        hits, texts = sums[-1]
         for first, last in combinations(range(1, end + 1), 2):
             count, of = (sums[last][part] - sums[first][part] for part in (0, 1))
             z = two_shares(count, of, hits - count, texts - of) if of else None
             if z is not None and z * z > best.get(last == end, (0.0,))[0]:
-                best[last == end] = z * z, side, first, last
-    inner, lasting = best.get(False), best.get(True)
-    if inner and (lasting is None or inner[0] > lasting[0] + _BOTH_ENDS):
-        (squared, side, first, last), tries = inner, math.comb(len(starts) - 1, 2)
-    elif lasting:
-        (squared, side, first, last), tries = lasting, len(starts) - 1
-    else:
-        return None
-    p = min(probability(math.sqrt(squared)) * tries * len(COMPARED), 1.0)
-    if p > FALSE:
-        return None
-    lasts, nothing = last == len(starts), Figures()
-    change = Change(side, starts[first], starts[last - 1], lasts, nothing, nothing, p)
-    here, there = change.split(periods)
-    change = change._replace(here=here, there=there)
-    return _with_group(change, groups)._replace(cause=_cause(change, causes))
+                best[last == end] = z * z, first, last
+        for lasts, (squared, first, last) in best.items():
+            stretches = len(COMPARED) * (end - 1 if lasts else math.comb(end - 1, 2))
+            p = probability(math.sqrt(squared)) * stretches * tries
+            change = Change(side, starts[first], starts[last - 1], lasts, Figures(), Figures(), p)
+            here, there = change.split(periods)
+            if p <= FALSE:
+                change = change._replace(here=here, there=there)
+                sure.append((squared + _BOTH_ENDS * lasts, change))
+        if sure:
+            return max(sure, key=lambda pair: pair[0])
+    return None
 
 
-def _with_group(change: Change, groups: Mapping[str, Mapping[date, Figures]]) -> Change:
-    """The change with the group that changes most, if one does so more than the others."""
-    side, sign = change.side, math.copysign(1, change.points)
+def _with_group(
+    change: Change, groups: Mapping[str, Mapping[date, Figures]], sign: float
+) -> Change:
+    """The change with the group that changes most, if one does so more than the others. `sign`:
+    whether there are more texts of the side, or fewer."""
+    side = change.side
     best: tuple[float, str] = 0.0, ""
     for name, periods in groups.items():
         inside, outside = change.split(periods)

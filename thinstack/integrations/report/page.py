@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from thinstack.errors import escaped
 from thinstack.integrations.report.calendar import Unit, period_name
-from thinstack.integrations.report.figures import Comparison
+from thinstack.integrations.report.findings import Difference
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import REASONS, Span
 from thinstack.integrations.report.sentences import both_ends, difference_sentence, enumerated
@@ -61,7 +61,7 @@ def page(report: Report) -> str:
             style=Markup(style()),
             script=Markup(script),
             script_digest=digest,
-            better=_better(report.by) if report.by else {},
+            better=_better(report.differences),
         )
     )
 
@@ -120,11 +120,11 @@ def signed(number: float) -> str:
     return f"{number:+.2f}".replace("-", "−")
 
 
-def _better(by: Comparison) -> dict[tuple[str | None, str], bool]:
+def _better(differences: Sequence[Difference]) -> dict[tuple[str | None, str], bool]:
     """By term and group, whether what differs speaks for the group."""
     return {
         (term, difference.group): difference.better
-        for difference in by.differences
+        for difference in differences
         for term in (difference.term, *difference.also)
     }
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from thinstack.integrations.report.figures import Comparison, Course, Trust, Unread, plain
-from thinstack.integrations.report.findings import Change
+from thinstack.integrations.report.calendar import Unit
+from thinstack.integrations.report.figures import Unread, plain
+from thinstack.integrations.report.findings import Change, Difference
 from thinstack.integrations.report.sentences import in_short
 from thinstack.integrations.report.statistics import FALSE, LEVEL
 from thinstack.integrations.report.tally import SIDES, Figures, Tally
@@ -35,15 +36,23 @@ class Report:
         about: the terms that were asked for; none if the model found them.
         rows: how many rows the table has.
         whole: what is counted of the texts that could be read, also by group and by period.
-        trust: how far their sides can be trusted; None over rows that were scored before.
+        suite: how many of so many sentences of ten fields the model has right (docs/suite.md,
+            `domains`), in percent; None if that is not known.
+        low, high, middle: what the model says of the texts with one or two stars, and with four or
+            five, and how many texts have other stars.
         aspects: the terms, those of most texts first.
         rare: how many more terms there are, in fewer than `min_mentions` texts.
         left_out: terms that are no topics, such as "use", and how often they are mentioned.
         without: texts that speak of no term.
         missed: how many texts more than counted a term may have, where there were very many.
         min_mentions: texts that speak of an aspect that is shown, at least.
-        by: how the values of a column differ, if one was named.
-        over: how the texts change over time, if a column of dates was named.
+        by: the column of groups, if one was named.
+        others: how many groups there are beside those of the most rows, which are told apart.
+        others_uncounted: whether there are still more, too many to count.
+        tests: how many pairs of shares of groups were compared.
+        differences: those beyond chance, the surest first.
+        over, unit: the column of dates, if one was named, and how long the periods are.
+        change: the surest change over time, if one is more than chance.
         unread: what could not be read.
         themes: what people complain about and praise, if themes were looked for.
     """
@@ -54,15 +63,24 @@ class Report:
     about: tuple[str, ...]
     rows: int
     whole: Tally
-    trust: Trust | None
+    suite: tuple[float, int] | None
+    low: Figures
+    high: Figures
+    middle: int
     aspects: tuple[Tally, ...]
     rare: int
     left_out: dict[str, int]
     without: int
     missed: int
     min_mentions: int
-    by: Comparison | None
-    over: Course | None
+    by: str | None
+    others: int
+    others_uncounted: bool
+    tests: int
+    differences: tuple[Difference, ...]
+    over: str | None
+    unit: Unit | None
+    change: Change | None
     unread: tuple[Unread, ...]
     themes: "Themes | None" = None
 
@@ -72,9 +90,10 @@ class Report:
         return self.whole.figures
 
     @property
-    def change(self) -> Change | None:
-        """The surest change over time, if one is more than chance."""
-        return self.over.change if self.over else None
+    def agreement(self) -> float | None:
+        """The share of the texts with one, two, four or five stars that are of the stars' side."""
+        rated = self.low.texts + self.high.texts
+        return (self.low.negative + self.high.positive) / rated if rated else None
 
     @property
     def in_short(self) -> tuple[str, ...]:

@@ -28,14 +28,14 @@ _PARTS: Final = {
 
 def in_short(report: "Report") -> Iterator[str]:
     """The sentences that a reader should read first."""
-    change, by = report.change, report.by
-    if change is not None and report.over is not None:
-        yield f"{change_sentence(change, report.over.unit)}."
+    change = report.change
+    if change is not None and report.unit is not None:
+        yield f"{change_sentence(change, report.unit)}."
     elif report.over is not None:
         yield "Nothing changes over time by more than chance."
-    if by and not by.differences:
-        yield f"No difference by {escaped(by.column)} is more than chance."
-    for difference in (by.differences if by else ())[:_IN_SHORT]:
+    if report.by is not None and not report.differences:
+        yield f"No difference by {report.by} is more than chance."
+    for difference in report.differences[:_IN_SHORT]:
         if not (change and change.group and change.alone and difference.group == change.group[0]):
             yield f"{difference_sentence(difference)}."
     yield from _of_themes(report)
@@ -44,17 +44,22 @@ def in_short(report: "Report") -> Iterator[str]:
 
 def change_sentence(change: Change, unit: Unit) -> str:
     """When and how much the texts changed, where most of all, and what accounts for it."""
-    when, other = _when(change, unit)
-    side, count = change.side, abs(change.points)
-    more = "more" if change.points > 0 else "fewer"
-    point = "point" if count == 1 else "points"
-    text = f"{when}, {count} {point} {more} are {side}: "
-    text += f"{share(change.here, side)}, {other} {share(change.there, side)}"
+    (when, other), side = _when(change, unit), change.side
+
+    def shares(here: Figures, there: Figures) -> str:
+        return f"{share(here, side)}, {other} {share(there, side)}"
+
+    here, there, where = change.here, change.there, ""
     if change.group:
-        name, here, there = change.group
-        only = "only" if change.alone else "most of all"
-        shares = f"{share(here, side)}, {other} {share(there, side)}"
-        text += f"; {only} in {both_ends(name)} ({shares})"
+        name, *parts = change.group
+        where = (
+            f"; {'only' if change.alone else 'most of all'} in {both_ends(name)} ({shares(*parts)})"
+        )
+        if not change.of_all:
+            (here, there), where, when = parts, "", f"{when}, in {both_ends(name)}"
+    points = round(100 * (here.count(side) / here.texts - there.count(side) / there.texts))
+    more = f"{abs(points)} point{'s' * (abs(points) != 1)} {'more' if points > 0 else 'fewer'}"
+    text = f"{when}, {more} are {side}: {shares(here, there)}{where}"
     if change.cause:
         cause, part = change.cause
         nearest = min(_PARTS, key=lambda size: abs(size - part))
@@ -107,13 +112,13 @@ def _of_themes(report: "Report") -> Iterator[str]:
     groups, periods = report.whole.groups, report.whole.periods
     _, worse = differences({theme.name: counts_of(theme.groups, groups) for theme in complaints})
     for theme in complaints:
-        change = change_of([*periods], counts_of(theme.periods, periods), {}, {})
+        change = change_of(counts_of(theme.periods, periods), {}, {})
         places = [
             one.group for one in worse if theme.name in (one.term, *one.also) and not one.better
         ]
         text = f"Complaints like “{theme.name}”: {percent(theme.share.value)} of the texts"
-        if change and report.over:
-            when, other = _when(change, report.over.unit)
+        if change and report.unit:
+            when, other = _when(change, report.unit)
             text += f"; {when[0].lower()}{when[1:]} {share(change.here, 'negative')}, "
             text += f"{other} {share(change.there, 'negative')}"
         if places:

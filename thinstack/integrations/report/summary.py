@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from thinstack.errors import StoppedError
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.figures import Comparison, Course, Trust
 from thinstack.integrations.report.findings import Parts, change_of, differences
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import Report
@@ -33,25 +32,20 @@ def report_of(
     aspects = [_in_order(tally, plan) for tally in tallies if tally.figures.texts >= least]
     if options.about:
         aspects.sort(key=lambda tally: options.about.index(tally.term))
-    comparison = course = None
-    if options.by is not None:
-        parts: dict[str | None, Parts] = {None: whole.groups}
-        parts |= {tally.term: tally.groups for tally in aspects}
-        name = column_name(options.by)
-        comparison = Comparison(name, plan.others, plan.uncounted, *differences(parts))
-    if options.over is not None and plan.calendar is not None:
-        starts = plan.calendar.periods()
+    parts: dict[str | None, Parts] = {None: whole.groups}
+    parts |= {tally.term: tally.groups for tally in aspects}
+    tests, surest = differences(parts if options.by is not None else {})
+    calendar = plan.calendar
+    if calendar is not None:
+        starts = calendar.periods()
         whole.periods = {start: whole.periods.get(start) or Figures() for start in starts}
-        causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
-        if themes:
-            complaints = (theme for theme in themes if theme.side == "negative")
-            causes = {
-                f"the theme “{theme.name}”": counts_of(theme.periods, whole.periods)
-                for theme in complaints
-            }
-        change = change_of(starts, whole.periods, collector.courses, causes)
-        course = Course(column_name(options.over), plan.calendar.unit, change)
-    stars = collector.low, collector.high, collector.middle
+    causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
+    if themes:
+        causes = {
+            f"the theme “{theme.name}”": counts_of(theme.periods, whole.periods)
+            for theme in themes
+            if theme.side == "negative"
+        }
     return Report(
         source=options.source,
         model=options.model,
@@ -59,15 +53,24 @@ def report_of(
         about=options.about,
         rows=plan.rows,
         whole=whole,
-        trust=Trust(suite, *stars) if options.model else None,
+        suite=suite,
+        low=collector.low,
+        high=collector.high,
+        middle=collector.middle,
         aspects=tuple(aspects),
         rare=len(tallies) - len(aspects),
         left_out=dict(collector.left_out.most_common()),
         without=collector.without,
         missed=collector.missed,
         min_mentions=options.min_mentions,
-        by=comparison,
-        over=course,
+        by=None if options.by is None else column_name(options.by),
+        others=plan.others,
+        others_uncounted=plan.uncounted,
+        tests=tests,
+        differences=surest,
+        over=None if calendar is None else column_name(options.over),
+        unit=None if calendar is None else calendar.unit,
+        change=change_of(whole.periods, collector.courses, causes),
         unread=collector.unread(),
         themes=themes,
     )
