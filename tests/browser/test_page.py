@@ -106,11 +106,22 @@ def test_phrases_fold_by_pointer_button_and_keyboard(visit):
     assert folded()
 
 
+def test_what_is_said_of_terms_is_listed(visit):
+    page = visit.open()
+    page.locator(".about input").fill("plot, acting")
+    page.locator(".aspects li").nth(1).wait_for()
+    lines = page.locator(".aspects li").all_inner_texts()
+    said = thinstack.load("sentiment", threads=1)(page.locator("textarea").input_value())
+    assert [line.split()[1] for line in lines] == [
+        each.text for each in said.about("plot", "acting")
+    ]
+
+
 def test_all_is_reached_by_keyboard_and_has_a_role(visit):
     page = visit.open()
     focused = "document.activeElement.getAttribute('aria-label')"
     page.locator("textarea").focus()
-    for _ in range(4):  # three examples, then the tree
+    for _ in range(5):  # the terms, three examples, then the tree
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('role')") == "treeitem"
     order = names(visit)

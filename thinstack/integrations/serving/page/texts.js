@@ -9,7 +9,7 @@ let read = false;
 
 /** Offers a field for texts. `model`: reads them, and finds phrases; `again()` is called once they are read, `put(text)` with a theme that the reader takes. */
 export function offerTexts(model, wrong, again, put) {
-  $("texts").hidden = false;
+  $("peek").before($("collection").content.cloneNode(true));
   $("read").onclick = async () => {
     const texts = $("lines").value.split("\n").filter((line) => line.trim());
     $("read").disabled = true;
