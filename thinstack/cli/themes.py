@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 _STOPPED: Final = "stopped; nothing is written: run the same command again"
 
 
+@options.grouped
 def themes(
     context: typer.Context,
+    *,
     table: Annotated[
         Path,
         typer.Argument(
@@ -33,9 +35,7 @@ def themes(
             "with a text on each line, a folder of such files, or - for standard input."
         ),
     ],
-    text: Annotated[
-        str | None, typer.Option("--text", help="The column of the texts.  [default: text]")
-    ] = None,
+    column: options.TextColumn,
     by: Annotated[
         str | None, typer.Option(help="A column whose values are compared, such as store.")
     ] = None,
@@ -79,14 +79,7 @@ def themes(
             help="A model of sentiment with vectors: a bundle's name, folder or hf:// address.",
         ),
     ] = "vectors",
-    separator: options.SeparatorOption = None,
-    header: options.HeaderOption = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding of the table.  [default: utf-8]")
-    ] = None,
-    device: options.DeviceOption = "cpu",
-    isolated: options.IsolatedOption = None,
-    threads: options.ThreadsOption = None,
+    running: options.Running,
 ) -> None:
     """Find what the texts of a table complain about and praise.
 
