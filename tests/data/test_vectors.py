@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from thinstack.bundle import open_bundle
-from thinstack.data.words import vectors
 from thinstack.data.words.vectors import read_vectors, recipe_vectors, standardise, vectors_file
 from thinstack.errors import DataError
 
@@ -199,19 +198,6 @@ def test_damaged_archives_are_refused(tmp_path, compression, half):
     path.write_bytes(content[: len(content) // 2] if half else zeroed)
     with pytest.raises(DataError, match=r"table\.npz: cannot be read"):
         read_vectors(path)
-
-
-def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(vectors, "_UNQUESTIONED", 8_000)
-    words, same = np.array([f"w{number}" for number in range(400)]), np.tile(VALUES, (200, 1))
-    path = tmp_path / "table.npz"
-    np.savez_compressed(path, words=words, vectors=same)
-    with pytest.raises(DataError, match=r"vectors\.npy .* 9,728"):
-        read_vectors(path)
-    np.savez(path, words=words, vectors=same)
-    assert read_vectors(path).vectors.shape == (400, 3)
-    np.savez_compressed(path, words=words, vectors=np.random.default_rng(0).normal(size=(400, 3)))
-    assert read_vectors(path).vectors.shape == (400, 3)
 
 
 def test_standardise_scales_without_shifting():

@@ -20,7 +20,6 @@ from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.specs import Spec
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.loop.learner import build_optimizers
 from thinstack.training.loop.seeds import run_seed
 
 # Plugins that are there for real may warn.
@@ -200,23 +199,16 @@ def test_a_third_partys_embedding_is_exported_as_it_is_written(name, quantize):
     )
 
 
-# A leaf embedding whose package brings along all that a slice may have.
+# A leaf embedding whose package writes its own ONNX.
 SLICE = """
-from torch import nn
-from thinstack.core.embedding import FineTuning
 from narrow_embeddings import Narrow
 
 class Whole(Narrow):
-    name, onnx, pretrained = "whole.v1", "whole_onnx", "whole_pretrained"
-    fine_tuning = FineTuning(10, (1, 2), {"learning_rate": 0.25}, {"clip": 7.0}, "fp16")
-    undecayed = ("linear.weight",)
+    name, onnx = "whole.v1", "whole_onnx"
 
     def __init__(self, *, entries: int, size: int, width: int = 4):
         super().__init__(entries=entries, size=size, width=width)
         self.lookup = "context"
-
-    def layers_above(self):
-        return {"linear.weight": 2, "linear.bias": 0}
 """
 SLICE_ONNX = """
 from thinstack.export.onnx.embedding import Table
@@ -228,21 +220,11 @@ def words(g, embedding, inputs, quantize):
     vectors = g.weight(bias, "bias").addmm(rows, g.weight(weight.T, "weight")).tanh()
     return Words(vectors, vectors)
 """
-SLICE_PRETRAINED = """
-import numpy as np
-from thinstack.core.embedding import Leaves
-from thinstack.data.words.vocabulary import WordVocabulary
-
-def leaves(name, data, *, size, options, vectors):
-    words, columns = vectors(options["width"])
-    return Leaves(WordVocabulary(words), np.full((len(words) + 1, len(columns[0])), size, "f4"))
-"""
 
 
 @pytest.fixture
 def whole(site, third_party):
-    for name, text in (("whole_onnx", SLICE_ONNX), ("whole_pretrained", SLICE_PRETRAINED)):
-        site.write(name, text)
+    site.write("whole_onnx", SLICE_ONNX)
     site.install("whole-embedding", "whole_embedding", SLICE, names="Whole")
 
 
@@ -253,30 +235,6 @@ def test_a_third_partys_package_writes_its_own_onnx():
         model_of("whole.v1"), config, quantize="int8-tables", vocabulary_digest=""
     )[1]
     assert max(each.max_error for each in report.runtimes) < 1e-5
-
-
-@pytest.mark.usefixtures("whole")
-def test_a_third_partys_package_reads_its_own_pretrained_encoder(tmp_path):
-    data = tiny_recipe.write_data(tmp_path / "data")
-    datasets = load_datasets(recipe("whole.v1", vectors="words.txt", data={"encoder": "any"}), data)
-    assert datasets.vocabulary.entries == tiny_recipe.VECTORS["words.txt"]
-    assert (datasets.table == SIZE).all()
-
-
-@pytest.mark.usefixtures("whole")
-def test_a_third_partys_package_says_how_it_learns():
-    rates = {"encoder_learning_rate": 0.1, "layer_decay": 0.5, "rule": "adamw", "weight_decay": 1}
-    training = recipe("whole.v1", learning_rate=0.3, **rates).training
-    model = model_of("whole.v1")
-    names = {id(weight): name for name, weight in model.named_parameters()}
-    groups = {
-        names[id(weight)]: (group["lr"], group["weight_decay"])
-        for group in build_optimizers(model, training)["model"].param_groups
-        for weight in group["params"]
-    }
-    assert groups["embedding.linear.weight"] == (0.025, 0)
-    assert groups["embedding.linear.bias"] == (0.1, 0)
-    assert groups["head.linear.weight"] == (0.3, 1)
 
 
 @pytest.mark.usefixtures("third_party")

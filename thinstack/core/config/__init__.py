@@ -29,8 +29,7 @@ TreeSource = Literal["auto", "self", "balanced", "left", "right"]
 (`ModelConfig.tree_source`), `self` the parse of a model that has a parser."""
 
 MadeTree = Literal["balanced", "left", "right", "self"]
-"""How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that
-the model brings along; `self` is the parse of the model itself."""
+"""How a tree is made of words; `self` is the parse of the model itself."""
 
 EvaluationSource = Literal["gold", "auto", "self", "balanced", "left", "right"]
 """Whose trees an evaluation takes: the treebank's own (`gold`), or those of a `TreeSource`."""

@@ -24,10 +24,6 @@ from thinstack.errors import DataError, shown
 
 BUNDLED = Path(__file__).parents[2] / "bundle" / "bundled"
 
-# An array of more than `_UNQUESTIONED` bytes must not be compressed by more than `_DENSEST`:
-# vectors never compress so well.
-_UNQUESTIONED, _DENSEST = 1 << 28, 4
-
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
 _SAVE = "save it by numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
@@ -110,19 +106,11 @@ def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]
 def _read_npz(path: str | Path, stored_apart: Sequence[str] | None) -> WordVectors:
     try:
         with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-        stored = {member.filename.removesuffix(".npy") for member in members}
+            stored = {name.removesuffix(".npy") for name in archive.namelist()}
         key = next((key for key in ("words", "pieces") if key in stored), None)
         if (key is None and stored_apart is None) or "vectors" not in stored:
             expected = "the arrays 'words' (or 'pieces') and 'vectors'"
             raise DataError(f"{path}: expected {expected}, found {sorted(stored)}; {_SAVE}")
-        for member in members:
-            if member.file_size > max(_UNQUESTIONED, _DENSEST * member.compress_size):
-                sizes = f"{member.compress_size:,} bytes to {member.file_size:,}"
-                raise DataError(
-                    f"{path}: {member.filename} grows from {sizes}, like a decompression bomb; if "
-                    "it is none, save it uncompressed with numpy.savez"
-                )
         with np.load(path, allow_pickle=False) as arrays:
             words, vectors = arrays[key] if key else np.array(stored_apart), arrays["vectors"]
             if getattr(vectors, "dtype", None) == np.int8 and "scale" in stored:
