@@ -211,6 +211,7 @@ def test_phrases_belong_to_the_nearest_theme_of_their_side():
         ((at(0.98), TURNED, -0.5, False), set()),
         ((at(0.98), 0, 0.0, True), {0}),
         ((at(0.98), -1, -0.05, False), set()),
+        ((at(0.98), -1, 0.2, False), set()),
         ((at(0.98), 0, 0.0, False), set()),
         (([0.6, 0, 0.8], 0, 0.0, True), set()),
         (([0.6, 0, 0.8], 1, 0.3, True), {2}),
