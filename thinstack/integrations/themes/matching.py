@@ -74,7 +74,8 @@ class FoundThemes(Matcher):
 
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts. A phrase with a topic belongs to the nearest theme of the side
-        that it and the clause around it take, if that is near. A neutral sentence belongs to the nearest theme of both sides, if that is nearer still."""
+        that it and the clause around it take, if that is near. A neutral sentence belongs to the
+        nearest theme of both sides, if that is nearer still."""
         fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
         sides = np.where(nodes.polarity * nodes.sides >= _SAYS, nodes.sides, 0)
         sides[nodes.sides == TURNED] = TURNED
