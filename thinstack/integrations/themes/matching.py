@@ -76,9 +76,9 @@ class FoundThemes(Matcher):
 
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts. A phrase with a topic belongs to the nearest theme of the side
-        that it and the clause around it take, if that is near and the text does not say much of the
-        other side. A neutral sentence belongs to the nearest theme of both sides, if that is nearer
-        still."""
+        that it and the clause around it take, if that is near. It does not if its text says much of
+        the other side. A neutral sentence belongs to the nearest theme of both sides, if that is
+        nearer still."""
         fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
         leaning = nodes.polarity + _TEXT * nodes.text_polarity[nodes.texts]
         says = nodes.polarity * nodes.sides >= _SAYS
