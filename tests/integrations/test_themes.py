@@ -185,7 +185,7 @@ def at(cosine):
     return [cosine, math.sqrt(1 - cosine**2), 0.0]
 
 
-def nodes_of(*rows):
+def nodes_of(*rows, text=0.0):
     """Nodes of one text: vector, side, polarity, whether it is the sentence, width, topics."""
     columns = {name: [] for name in ("vectors", "sides", "polarity", "parents", "widths", "topics")}
     for vector, side, polarity, is_root, *more in rows:
@@ -196,7 +196,8 @@ def nodes_of(*rows):
     arrays = {name: np.array(column) for name, column in columns.items()}
     arrays["vectors"] = arrays["vectors"].astype(np.float16)
     zeros = np.zeros(len(rows), np.int64)
-    return SimpleNamespace(texts=zeros, roots=zeros + len(rows) - 1, **arrays)
+    places = {"texts": zeros, "roots": zeros + len(rows) - 1, "text_polarity": np.array([text])}
+    return SimpleNamespace(**places, **arrays)
 
 
 def test_phrases_belong_to_the_nearest_theme_of_their_side():
@@ -211,6 +212,7 @@ def test_phrases_belong_to_the_nearest_theme_of_their_side():
         ((at(0.98), TURNED, -0.5, False), set()),
         ((at(0.98), 0, 0.0, True), {0}),
         ((at(0.98), -1, -0.05, False), set()),
+        ((at(0.98), -1, 0.2, False), set()),
         ((at(0.98), 0, 0.0, False), set()),
         (([0.6, 0, 0.8], 0, 0.0, True), set()),
         (([0.6, 0, 0.8], 1, 0.3, True), {2}),
@@ -219,6 +221,9 @@ def test_phrases_belong_to_the_nearest_theme_of_their_side():
         ((at(0.98), -1, -0.5, False, 3, 0), set()),
     ):
         assert {*themes.match(nodes_of(row)).themes.tolist()} == expected, row
+    for text, count in ((0.8, 0), (0.4, 1)):  # 0.2 against 0.24 and 0.12
+        row = at(0.98), -1, -0.2, False
+        assert len(themes.match(nodes_of(row, text=text)).themes) == count
     both = themes.match(nodes_of((at(0.9), -1, -1, False), (at(0.99), -1, -1, False)))
     assert (both.themes.tolist(), both.nodes.tolist()) == ([0, 1], [1, 0])
 

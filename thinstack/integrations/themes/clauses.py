@@ -55,6 +55,7 @@ class TextNodes:
         parents: (N,) the node around each, -1 for a sentence.
         polarity: (N,) from -1 to 1.
         vectors: (N, D) float16.
+        text_polarity: (T,) the polarity of each text.
     """
 
     def __init__(self, results: Sequence[Result], ignore: Collection[str] = ()):
@@ -72,6 +73,7 @@ class TextNodes:
         counts = [len(result.sentences) for result in results]
         text_of = np.repeat(np.arange(len(results)), counts)
         self.texts = np.repeat(text_of, self._sizes)
+        self.text_polarity = np.array([result.polarity or 0.0 for result in results])
 
     @cached_property
     def widths(self) -> Ints:

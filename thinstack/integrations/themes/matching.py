@@ -15,7 +15,9 @@ from thinstack.runtime.predictor import Predictor
 
 _FOUND: Final = 0.5  # the cosine of a phrase with the centre of a theme, at least
 _NEUTRAL: Final = 0.65  # the same of a phrase that takes no side
-_SAYS: Final = 0.1  # how far the polarity of a phrase is from 0, at least, if it takes a side
+_SAYS: Final = 0.1  # the polarity of a phrase for its side, at least
+_TEXT: Final = 0.3  # how much of the polarity of its text is added to that of a phrase
+_LEANS: Final = 0.05  # the sum, for its side, at least
 _NARROWEST: Final = 2  # words of a phrase that is compared with themes that are found
 _BLOCK: Final = 1 << 12
 
@@ -74,10 +76,13 @@ class FoundThemes(Matcher):
 
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts. A phrase with a topic belongs to the nearest theme of the side
-        that it takes with the clause around it, if that is near. A neutral sentence
-        belongs to the nearest theme of both sides, if that is nearer still."""
+        that it and the clause around it take, if that is near. It does not if its text says much of
+        the other side. A neutral sentence belongs to the nearest theme of both sides, if that is
+        nearer still."""
         fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
-        sides = np.where(abs(nodes.polarity) >= _SAYS, nodes.sides, 0)
+        leaning = nodes.polarity + _TEXT * nodes.text_polarity[nodes.texts]
+        says = nodes.polarity * nodes.sides >= _SAYS
+        sides = np.where(says & (leaning * nodes.sides >= _LEANS), nodes.sides, 0)
         sides[nodes.sides == TURNED] = TURNED
         parts, side_of = list[Matches](), np.array(self.sides)
         for side, directions in self._directions.items():
