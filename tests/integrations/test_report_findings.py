@@ -72,6 +72,15 @@ def test_a_change_that_ends_is_told_with_its_end(months, when):
     assert " points fewer are negative: " in better.in_short[0]
 
 
+def test_a_weak_change_lasts_though_a_stretch_of_it_differs_more():
+    def negative(store, month):
+        return 0.2 if month >= 7 else 0.1
+
+    changes = [planted(negative, seed, 1200).change for seed in range(12)]
+    assert sum(change is not None for change in changes) > 9
+    assert all(change.lasts for change in changes if change)
+
+
 def test_a_bad_shop_is_one_finding():
     summary = planted(lambda store, month: 0.3 if store == "Leeds" else 0.1, late=lambda *_: 0.5)
     (difference,) = summary.differences

@@ -175,6 +175,16 @@ def test_cards_have_what_json_has(summary, markup):
         assert f"{data['texts']} texts: {three[0]} negative, {three[1]} neutral" in page.all("p")[0]
 
 
+def test_the_axis_holds_all_shares_and_pictures_stay_inside(summary, markup):
+    shares = [each["share_negative"]["value"] for each in summary.to_dict()["periods"]]
+    top, foot = re.findall(r"<span>(\d+)%</span>", markup)[:2]
+    assert int(foot) <= 100 * min(shares) < int(foot) + 10
+    assert int(top) - 10 < 100 * max(shares) <= int(top)
+    heights = re.findall(r"[ML]\d[\d.]* (-?[\d.]+)", " ".join(re.findall(r' d="([^"]*)"', markup)))
+    assert len(heights) > 40
+    assert all(0 <= float(height) <= 100 for height in heights)
+
+
 def test_csv_has_the_figures_of_json(summary):
     data = summary.to_dict()
     lines = {
