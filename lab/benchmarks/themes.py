@@ -65,7 +65,7 @@ def planted(model: Model, table: PlantedTable, complaints: Sequence[Complaint]) 
     the theme's texts have the complaint, and whether it is named with a word of it."""
     frame = pd.DataFrame({"text": table.texts})
     themes = thinstack.themes(frame, model=model, ignore=IGNORED)
-    complained = {theme.name for theme in themes if theme.side == "negative"}
+    complained = {theme.title for theme in themes if theme.side == "negative"}
     rows = [
         {match.theme for match in themes.of(row)} & complained for row in range(len(table.texts))
     ]

@@ -50,7 +50,7 @@ def test_lines_are_those_of_the_frame(themes, expected):
     lines = answer.out.splitlines()
     assert lines[0].startswith("Themes of 11 texts of reviews.csv")
     for theme in expected:
-        (place,) = [place for place, line in enumerate(lines) if f"  {theme.name} (" in line]
+        (place,) = [place for place, line in enumerate(lines) if f"  {theme.title} (" in line]
         share = f"{100 * theme.share.value:.1f}%"
         assert lines[place].split()[:2] == [share, str(theme.figures.texts)]
         shares = [f"{part.name} {100 * part.share.value:.1f}%" for part in theme.groups]
@@ -68,7 +68,7 @@ def test_json_page_and_rows(themes, expected, tmp_path):
     page, out = tmp_path / "themes.html", tmp_path / "rows.csv"
     data = json.loads(themes("--by", "store", "--json", "--html", page, "--out", out).out)
     wanted = json.loads(expected.to_json())
-    assert [one["name"] for one in data["themes"]] == [one["name"] for one in wanted["themes"]]
+    assert [one["title"] for one in data["themes"]] == [one["title"] for one in wanted["themes"]]
     assert [one["groups"] for one in data["themes"]] == [one["groups"] for one in wanted["themes"]]
     assert "What people complain about" in page.read_text(encoding="utf-8")
     with out.open(encoding="utf-8", newline="") as file:
@@ -84,7 +84,7 @@ def test_json_page_and_rows(themes, expected, tmp_path):
 def test_themes_that_are_named(themes):
     answer = themes("--name", "plot=awful plot,the plot", "--name", "plot=a plot", "--json")
     (theme,) = json.loads(answer.out)["themes"]
-    assert (theme["name"], theme["examples"]) == ("plot", ["awful plot", "the plot", "a plot"])
+    assert (theme["title"], theme["examples"]) == ("plot", ["awful plot", "the plot", "a plot"])
     for name in ("plot", "=awful plot", "plot= , "):
         answer = themes("--name", name, code=2)
         assert f"found '{name}'" in answer.err

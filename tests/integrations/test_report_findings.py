@@ -152,7 +152,7 @@ def test_a_theme_says_when_and_where_and_accounts_for_a_change():
     assert not any("Dear”:" in sentence for sentence in summary.in_short)
     page = summary.html()
     assert page.index("What people complain about") < page.index("What they speak of")
-    assert summary.to_dict()["themes"]["themes"][0]["name"] == "It was late"
+    assert summary.to_dict()["themes"]["themes"][0]["title"] == "It was late"
     advice = "The model vectors finds what people complain about: install it"
     assert advice not in page
     assert advice in planted(lambda *at: 0.1).html()

@@ -258,11 +258,11 @@ def test_names_have_sides_and_words_are_ignored():
 
 def test_texts_are_counted_by_their_phrases(themes, frame):
     blame, praise = themes
-    assert [(one.name, one.side) for one in themes] == [(BLAME, "negative"), (PRAISE, "positive")]
+    assert [(one.title, one.side) for one in themes] == [(BLAME, "negative"), (PRAISE, "positive")]
     assert themes.figures.texts == sum(bool(text) for text in TEXTS)
     for theme in (blame, praise):
-        rows = [row for row, has in enumerate(HAS) if theme.name in has]
-        assert [row for row in range(len(TEXTS)) if theme.name in names_of(themes, row)] == rows
+        rows = [row for row, has in enumerate(HAS) if theme.title in has]
+        assert [row for row in range(len(TEXTS)) if theme.title in names_of(themes, row)] == rows
         assert theme.figures.texts == len(rows)
         assert theme.share.value == len(rows) / themes.figures.texts
         assert theme.share.low < theme.share.value < theme.share.high
@@ -328,7 +328,7 @@ def test_themes_are_saved_as_names(themes, model, frame):
         assert figures.texts > 0
         assert figures.other.value == 0, "each text with a topic has a theme"
     only = thinstack.themes(frame, "review", side="positive", model=model)
-    assert [theme.name for theme in only] == [PRAISE]
+    assert [theme.title for theme in only] == [PRAISE]
 
 
 def test_a_large_table_is_read_again(model, monkeypatch):
@@ -337,8 +337,8 @@ def test_a_large_table_is_read_again(model, monkeypatch):
     for name, size in (("_REMEMBERED", 20), ("SAMPLE", 26)):
         monkeypatch.setattr(run, name, size)
         again = thinstack.themes(large, model=model)
-        assert [(one.name, one.figures.texts) for one in again] == [
-            (one.name, one.figures.texts) for one in whole
+        assert [(one.title, one.figures.texts) for one in again] == [
+            (one.title, one.figures.texts) for one in whole
         ]
         assert again.labels == whole.labels
 
@@ -348,7 +348,7 @@ def test_what_themes_are_as_data(themes, frame, model):
     assert data["kind"] == "themes"
     assert (data["rows"], data["by"], data["over"]) == (len(TEXTS), "shop", "day")
     first = data["themes"][0]
-    assert first["name"] == BLAME
+    assert first["title"] == BLAME
     assert first["quotes"][0]["term"].lower() == BLAME
     assert {"texts", "share", "groups", "periods", "words", "examples"} <= {*first}
     table = themes.to_frame()

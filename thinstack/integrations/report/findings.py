@@ -162,8 +162,8 @@ def change_of(
         (periods, 1 + bool(groups)),
         *((course, 2 * len(groups)) for course in groups.values()),
     ]
-    found = [_surest(starts, course, tries) for course, tries in courses]
-    sure = [one for one in found if one is not None]
+    surest = [_surest(starts, course, tries) for course, tries in courses]
+    sure = [one for one in surest if one is not None]
     if not sure:
         return None
     _, change = max(sure, key=lambda pair: pair[0])

@@ -107,16 +107,16 @@ def _of_themes(report: "Report") -> Iterator[str]:
     """What people complain about most, and when complaints are more frequent, and where."""
     complaints = [theme for theme in report.themes or () if theme.side == "negative"]
     if complaints:
-        most = [f"“{one.name}” ({percent(one.share.value)})" for one in complaints[:_IN_SHORT]]
+        most = [f"“{one.title}” ({percent(one.share.value)})" for one in complaints[:_IN_SHORT]]
         yield f"Most frequent complaints: {enumerated(most)} of the texts."
     groups, periods = report.whole.groups, report.whole.periods
-    _, worse = differences({theme.name: counts_of(theme.groups, groups) for theme in complaints})
+    _, worse = differences({theme.title: counts_of(theme.groups, groups) for theme in complaints})
     for theme in complaints:
         change = change_of(counts_of(theme.periods, periods), {}, {})
         places = [
-            one.group for one in worse if theme.name in (one.term, *one.also) and not one.better
+            one.group for one in worse if theme.title in (one.term, *one.also) and not one.better
         ]
-        text = f"Complaints like “{theme.name}”: {percent(theme.share.value)} of the texts"
+        text = f"Complaints like “{theme.title}”: {percent(theme.share.value)} of the texts"
         if change and report.unit:
             when, other = _when(change, report.unit)
             text += f"; {when[0].lower()}{when[1:]} {share(change.here, 'negative')}, "

@@ -42,7 +42,7 @@ def report_of(
     causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
     if themes:
         causes = {
-            f"the theme “{theme.name}”": counts_of(theme.periods, whole.periods)
+            f"the theme “{theme.title}”": counts_of(theme.periods, whole.periods)
             for theme in themes
             if theme.side == "negative"
         }

@@ -52,7 +52,7 @@ def _themes(rows: Sequence[TextRow], predictor: Predictor) -> list[dict[str, Any
     options = theme_options(most=MOST_THEMES, quotes=1)
     themes, _ = run_themes(lambda: iter(rows), predictor, ReportOptions("the texts"), options)
     return [
-        {"side": theme.side, "name": theme.name, "words": theme.words, "share": theme.share.value}
+        {"side": theme.side, "name": theme.title, "words": theme.words, "share": theme.share.value}
         | {"texts": theme.figures.texts, "quotes": [quote.text for quote in theme.quotes]}
         for theme in themes
     ]

@@ -124,7 +124,7 @@ class ThemeCounter:
         tally = self._collector.terms[self._keys[number]]
         side = self._matcher.sides[number]
         return Theme(
-            name=self._matcher.names[number],
+            title=self._matcher.names[number],
             side=SIDES[side] if side else None,
             words=words,
             figures=tally.figures,

@@ -49,7 +49,7 @@ class Theme:
     """What many texts say of the same matter.
 
     Attributes:
-        name: what the user calls it; else a clause that somebody wrote.
+        title: what the user calls it; else a clause that somebody wrote.
         side: "negative" for complaints, "positive" for praise; None if it may be either.
         words: at most five words that are typical of it.
         figures: those of the texts that have it.
@@ -59,7 +59,7 @@ class Theme:
         examples: what the theme can be named by in another table (`Themes.names`).
     """
 
-    name: str
+    title: str
     side: Side | None
     words: tuple[str, ...]
     figures: Figures
@@ -190,13 +190,13 @@ class Themes:
         return len(self.themes)
 
     def __getitem__(self, name: str) -> Theme:
-        return {theme.name: theme for theme in self.themes}[name]
+        return {theme.title: theme for theme in self.themes}[name]
 
     @property
     def labels(self) -> list[str | None]:
         """The name of the best theme of each row, None without one, in the order of the table."""
         best = (next(self.matches.of(row), None) for row in range(self.rows))
-        return [None if match is None else self.themes[match[0]].name for match in best]
+        return [None if match is None else self.themes[match[0]].title for match in best]
 
     def of(self, row: int) -> list[Match]:
         """The themes of a row, counted from 0, the best first. Raises InputError for a row that is
@@ -213,13 +213,13 @@ class Themes:
     def matches_of(self, row: int, text: str) -> list[Match]:
         """`of`, of a row whose text this is."""
         return [
-            Match(self.themes[theme].name, text[start:end], start, end, round(similarity, 4))
+            Match(self.themes[theme].title, text[start:end], start, end, round(similarity, 4))
             for theme, start, end, similarity in self.matches.of(row)
         ]
 
     def names(self) -> dict[str, list[str]]:
         """The themes by examples. As `names` of another table, they stay the same over time."""
-        return {theme.name: list(theme.examples) for theme in self.themes}
+        return {theme.title: list(theme.examples) for theme in self.themes}
 
     def to_dict(self) -> dict[str, Any]:
         """The themes as data ready for JSON, without what is known of single rows."""
@@ -236,7 +236,7 @@ class Themes:
         `theme`, `words`, `texts`, `share`, `share_low`, `share_high` and `quote`."""
         columns: dict[str, list[Any]] = {
             "side": [theme.side for theme in self.themes],
-            "theme": [theme.name for theme in self.themes],
+            "theme": [theme.title for theme in self.themes],
             "words": [", ".join(theme.words) for theme in self.themes],
             "texts": [theme.figures.texts for theme in self.themes],
             "share": [theme.share.value for theme in self.themes],
@@ -269,7 +269,7 @@ class Themes:
             for theme in themes:
                 words = f" ({', '.join(theme.words)})" if theme.words else ""
                 share = f"{one_decimal(theme.share.value):>6} {theme.figures.texts:>7,}"
-                yield f"{share}  {visible(theme.name + words)}"
+                yield f"{share}  {visible(theme.title + words)}"
                 yield from self._more(theme) if quotes else ()
             if not themes:
                 yield "  nothing that enough texts say"
