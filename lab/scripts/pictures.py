@@ -238,7 +238,7 @@ def photograph_report(browser: "Browser", path: Path) -> None:
         columns["text"].append(" ".join(STAYS[name][0].format(said[name]) for name in some))
         columns["hotel"].append(hotel)
         columns["day"].append(f"2025-{month:02}-{1 + number % 28:02}")
-    page = browser.new_page(viewport={"width": 860, "height": 640})
+    page = browser.new_page(viewport={"width": 860, "height": 520})
     options = {"by": "hotel", "over": "day", "model": model(), "themes": False}
     page.set_content(thinstack.report(pyarrow.table(columns), about=[*STAYS], **options).html())
     page.screenshot(path=path)

@@ -158,15 +158,12 @@ def change_of(
     texts of each group, and of those that speak of a theme or a term.
     """
     starts = [*periods]
-    courses = [
-        (periods, 1 + bool(groups)),
-        *((course, 2 * len(groups)) for course in groups.values()),
-    ]
-    surest = [_surest(starts, course, tries) for course, tries in courses]
-    sure = [one for one in surest if one is not None]
-    if not sure:
+    changes = [_surest(starts, periods, 1 + bool(groups))]
+    changes += [_surest(starts, course, 2 * len(groups)) for course in groups.values()]
+    sure = max(filter(None, changes), key=lambda pair: pair[0], default=None)
+    if sure is None:
         return None
-    _, change = max(sure, key=lambda pair: pair[0])
+    change = sure[1]
     sign = math.copysign(1, _gain(change.here, change.there, change.side)[0])
     here, there = change.split(periods)
     change = _with_group(change._replace(here=here, there=there), groups, sign)
