@@ -93,9 +93,6 @@ def test_the_default_of_aspects_is_their_model_and_others_are_refused(cli, tmp_p
     answer = cli(*asked, "--jobs", "0", "--model", "sentiment")
     assert answer.code == 2
     assert "aspects: this model does not find terms" in answer.err
-    answer = cli(*asked[:-2], "--about", "battery")
-    assert answer.code == 2
-    assert "--about: does not work with --input" in answer.err
     assert not (tmp_path / "out").exists()
 
 
