@@ -38,26 +38,3 @@ def run(page, word):
     names = {"__name__": "page"}
     execute(block, f"<{page}, {word}>", names)
     return names
-
-
-NO_PROSE = re.compile(
-    r"^---\n.*?^---$|^ *```.*?^ *```$|<!--.*?-->|^ *\|.*?$|^#.*?$", re.MULTILINE | re.DOTALL
-)
-CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
-LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-ITEM = re.compile(r"^ *(?:[-*]|\d+\.) ", re.MULTILINE)
-END = re.compile(r"(?<=[.?!;])(?<! al\.)(?<!e\.g\.)(?<!i\.e\.)[\")*]*\s")
-
-
-def sentences(page):
-    """The sentences of a page without code, tables and addresses. A span of code is one word, and
-    an item of a list starts a sentence; a semicolon ends one."""
-    text = NO_PROSE.sub("\n", (ROOT / page).read_text(encoding="utf-8"))
-    text = LINK.sub(r"\1", CODE.sub("code", text))
-    for paragraph in re.split(r"\n\s*\n", ITEM.sub("\n\n", text)):
-        yield from filter(None, END.split(" ".join(paragraph.replace("*", "").split())))
-
-
-def words(sentence):
-    """How many words a sentence has: what holds a letter or a digit, between spaces."""
-    return sum(re.search(r"\w", word) is not None for word in sentence.split())

@@ -14,7 +14,7 @@ import pytest
 import spacy
 import torch
 import typer
-from pages import ROOT, blocks, command_lines, execute, run, sentences, words
+from pages import ROOT, blocks, command_lines, execute, run
 from pair_models import write_pair_bundle
 from pyarrow import parquet
 from spacy.training import Example
@@ -168,14 +168,3 @@ def test_every_extra_has_a_row():
     rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
     named = {extra for row in rows for extra in re.findall(r"`(\w+)`", row)}
     assert named == set(project["optional-dependencies"])
-
-
-LONGEST = 27
-"""Words of a sentence of the pages, at most. 25 is the aim."""
-
-PROSE = ["README.md", *(f"docs/{page}" for page in PAGES)]
-
-
-@pytest.mark.parametrize("page", PROSE)
-def test_sentences_can_be_read_aloud(page):
-    assert [sentence for sentence in sentences(page) if words(sentence) > LONGEST] == []
