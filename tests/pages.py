@@ -1,4 +1,4 @@
-"""The code and the sentences in the pages of the documentation."""
+"""The code in the pages of the documentation."""
 
 import linecache
 import re
