@@ -153,7 +153,7 @@ def test_pasted_texts_have_phrases_that_are_near(server, ask, monkeypatch, tmp_p
     assert (status, summary["texts"], summary["phrases"]) == (200, 72, len(index))
     themes = thinstack.themes(pyarrow.table({"text": texts}), model=model, most=5, quotes=1)
     said = [(one["side"], one["name"], one["texts"]) for one in summary["themes"]]
-    assert said == [(theme.side, theme.name, theme.figures.texts) for theme in themes] != []
+    assert said == [(theme.side, theme.title, theme.figures.texts) for theme in themes] != []
     status, near = ask("POST", "/near", {"text": "awful"})
     hits = index.search("awful", 8)
     assert (status, near[0]["phrase"], near[0]["text"]) == (200, "awful", 2)
