@@ -16,12 +16,8 @@ from thinstack.data.files.paths import check_new_folder
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.part_files import (
-    MoreColumns,
-    PartFormat,
-    csv_columns,
-    merge_parquet,
-)
+from thinstack.integrations.corpora.part_files import PartFormat, csv_columns, merge_parquet
+from thinstack.integrations.corpora.row_columns import MoreColumns
 from thinstack.integrations.corpora.run_manifest import MANIFEST, read_run_manifest
 from thinstack.integrations.corpora.scoring import Output
 
@@ -38,11 +34,11 @@ _FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".pa
 
 class OutFolder(NamedTuple):
     """A folder of parts in one format. If a part exists, it is whole. So are its failed rows, which
-    are written before it. `kept`: the columns of the input that are written too."""
+    are written before it. `input_columns`: the columns of the input that are written too."""
 
     path: Path
     format: PartFormat
-    kept: tuple[str, ...] = ()
+    input_columns: tuple[str, ...] = ()
 
     def prepare(self) -> None:
         """Make the folder. Raises InputError if it cannot be made, has the name of a file, or

@@ -2,18 +2,27 @@
 the rows that failed."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
 from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows
+from thinstack.integrations.corpora.row_columns import (
+    NO_MORE,
+    ROW,
+    STRINGS,
+    VECTOR,
+    MoreColumns,
+    column_of,
+    columns_of,
+)
+from thinstack.integrations.corpora.scoring import Output, ScoredRows
 from thinstack.runtime.vectors import unit
 
 if TYPE_CHECKING:
@@ -25,26 +34,7 @@ Write = Callable[[Sequence[Row], ScoredRows], None]
 """Writes scored rows; those of the input are by place."""
 
 
-class MoreColumns(NamedTuple):
-    """Columns that rows may have beside the others: those that are `kept` from the input, and those
-    of `terms` (`term_columns`)."""
-
-    kept: Sequence[str] = ()
-    terms: Sequence[str] = ()
-
-
-_NO_MORE: Final = MoreColumns()
-
-_PLACED: Final[dict[Output, tuple[str, str]]] = {
-    "phrases": ("node", "parent"),
-    "aspects": ("because_start", "because_end"),
-}
-"""Columns of numbers that only rows of this output have."""
-_ROW: Final = "row"
-_BECAUSE: Final = "because"
-_STRINGS: Final = ("id", "text", _BECAUSE, "label")
 _PROBLEM: Final = "error"
-_VECTOR: Final = "vector"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
@@ -67,17 +57,10 @@ def check_format(
         csv_columns(labels, output=output)
 
 
-def written_columns(labels: Sequence[str], *, output: Output, terms: Sequence[str]) -> set[str]:
-    """The names of the columns that are written, of any format, but those that are kept."""
-    return {*_columns(output, MoreColumns(terms=terms)), *labels, "scores", _VECTOR}
-
-
-def csv_columns(
-    labels: Sequence[str], *, output: Output, more: MoreColumns = _NO_MORE
-) -> list[str]:
+def csv_columns(labels: Sequence[str], *, output: Output, more: MoreColumns = NO_MORE) -> list[str]:
     """The names of the columns of CSV: a class has a column of its name. Raises InputError for a
     class that has the name of another column."""
-    names = _columns(output, more)
+    names = columns_of(output, more)
     check_classes("--format csv", labels, names, "choose --format jsonl or --format parquet")
     return [*names, *labels]
 
@@ -89,7 +72,7 @@ def open_part(
     *,
     output: Output,
     vectors: int = 0,
-    more: MoreColumns = _NO_MORE,
+    more: MoreColumns = NO_MORE,
 ) -> AbstractContextManager[Write]:
     """A writer of rows for these classes to a file. `output`: what has a row. `vectors`: the
     columns of a vector, which parquet alone holds."""
@@ -103,40 +86,6 @@ def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
     `message`."""
     records = ({"id": row.id, **problem._asdict()} for row, problem in failed)
     return "".join(f"{json.dumps(record)}\n" for record in records)
-
-
-def _columns(output: Output, more: MoreColumns) -> list[str]:
-    """The columns but those of scores, the kept ones behind the id. Rows of aspects have the number
-    of their text, by which texts of one id are told apart."""
-    row, because = ([_ROW], [_BECAUSE]) if output == "aspects" else ([], [])
-    places = [*row, "sentence", "start", "end", *_PLACED.get(output, ())]
-    return ["id", *more.kept, *places, "text", *because, "label", "polarity", *more.terms]
-
-
-def _column(
-    name: str, texts: Sequence[Row], rows: ScoredRows, labels: Sequence[str], more: MoreColumns
-) -> Iterable[Any]:
-    """A column but that of the scores, with None for what is missing. `texts`: those that were
-    scored."""
-    if name in more.kept:
-        place = more.kept.index(name)
-        return (texts[text].cells[place] for text in rows.text.tolist())
-    if name in more.terms:
-        place = more.terms.index(name)
-        kind = int if place % 2 else float
-        cells = rows.terms[:, place].tolist()
-        return (None if cell != cell else kind(cell) for cell in cells)
-    if name == "id":
-        return (texts[place].id for place in rows.text.tolist())
-    if name == "text":
-        return rows.texts_of(texts, rows.start, rows.end)
-    if name == _BECAUSE:
-        return rows.texts_of(texts, rows.because_start, rows.because_end)
-    if name == "label":
-        return (None if label == NOTHING else labels[label] for label in rows.label.tolist())
-    if name == "polarity":
-        return (None if place != place else place for place in rows.polarity.tolist())
-    return (None if number == NOTHING else number for number in getattr(rows, name).tolist())
 
 
 def _rounded(rows: ScoredRows) -> tuple[ScoredRows, list[list[float]]]:
@@ -184,18 +133,18 @@ def _lines(
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
     quoted = json.JSONEncoder(ensure_ascii=False).encode
     inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in labels)
-    names = _columns(output, more)
+    names = columns_of(output, more)
     form = "{" + "".join(f"{quoted(name).replace('%', '%%')}: %s, " for name in names)
     form += '"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     rows, scores = _rounded(rows)
     columns = [
         map(_as_json, column)
-        if name in more.kept
+        if name in more.input_columns
         else map(quoted, column)
-        if name in _STRINGS
+        if name in STRINGS
         else ("null" if n is None else n for n in column)
-        for name, column in ((name, _column(name, texts, rows, labels, more)) for name in names)
+        for name, column in ((name, column_of(name, texts, rows, labels, more)) for name in names)
     ]
     for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
         yield unscored % cells if row[0] != row[0] else scored % (*cells, *row)
@@ -210,9 +159,9 @@ def _csv_part(
     def write(texts: Sequence[Row], rows: ScoredRows) -> None:
         rows, scores = _rounded(rows)
         columns = [
-            map(_as_text, column) if name in more.kept else column
+            map(_as_text, column) if name in more.input_columns else column
             for name, column in (
-                (name, _column(name, texts, rows, labels, more)) for name in names[: -len(labels)]
+                (name, column_of(name, texts, rows, labels, more)) for name in names[: -len(labels)]
             )
         ]
         for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
@@ -278,7 +227,7 @@ def rows_schema(
     output: Output,
     problems: bool = False,
     vectors: int = 0,
-    more: MoreColumns = _NO_MORE,
+    more: MoreColumns = NO_MORE,
 ) -> "pa.Schema":
     """The columns of scored rows for these classes.
 
@@ -288,16 +237,16 @@ def rows_schema(
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
     scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
-    kinds = {_ROW: pa.int64(), "polarity": pa.float64()} | dict.fromkeys(_STRINGS, pa.string())
-    kinds |= dict.fromkeys(more.kept, pa.string())
+    kinds = {ROW: pa.int64(), "polarity": pa.float64()} | dict.fromkeys(STRINGS, pa.string())
+    kinds |= dict.fromkeys(more.input_columns, pa.string())
     kinds |= dict.fromkeys(more.terms[::2], pa.float64())
-    names = [name for name in _columns(output, more) if not (problems and name == _ROW)]
+    names = [name for name in columns_of(output, more) if not (problems and name == ROW)]
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
             *(pa.field(name, kinds.get(name, pa.int32())) for name in names),
             *([pa.field("scores", scores)] if labels else []),  # parquet has no empty struct
-            *([pa.field(_VECTOR, pa.list_(pa.float32(), vectors))] if vectors else []),
+            *([pa.field(VECTOR, pa.list_(pa.float32(), vectors))] if vectors else []),
             *([pa.field(_PROBLEM, problem)] if problems else []),
         ]
     )
@@ -308,7 +257,7 @@ def rows_batch(
     texts: Sequence[Row],
     rows: ScoredRows,
     problems: Mapping[int, Problem] = MappingProxyType({}),
-    more: MoreColumns = _NO_MORE,
+    more: MoreColumns = NO_MORE,
 ) -> "pa.RecordBatch":
     """Scored rows in the columns of `rows_schema`. The `texts` that were scored and their
     `problems` go by place."""
@@ -322,7 +271,7 @@ def rows_batch(
             missing = pa.array(np.isnan(rows.scores[:, 0]))
             by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
             columns.append(pa.StructArray.from_arrays(by_class, fields=kinds, mask=missing))
-        elif field.name == _VECTOR:
+        elif field.name == VECTOR:
             missing = pa.array(np.isnan(rows.vectors[:, 0]))
             numbers = pa.array(unit(rows.vectors).ravel())
             columns.append(
@@ -332,7 +281,7 @@ def rows_batch(
             failed = {text: problem._asdict() for text, problem in problems.items()}
             columns.append(pa.array(map(failed.get, rows.text.tolist()), field.type))
         else:
-            cells = _column(field.name, texts, rows, labels, more)
-            cells = map(_as_text, cells) if field.name in more.kept else cells
+            cells = column_of(field.name, texts, rows, labels, more)
+            cells = map(_as_text, cells) if field.name in more.input_columns else cells
             columns.append(pa.array(cells, field.type))
     return pa.record_batch(columns, schema=schema)

@@ -22,7 +22,8 @@ from thinstack.integrations.corpora.output_files import (
     join_parts,
     remove_parts,
 )
-from thinstack.integrations.corpora.part_files import MoreColumns, check_format, written_columns
+from thinstack.integrations.corpora.part_files import check_format
+from thinstack.integrations.corpora.row_columns import MoreColumns, written_columns
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
@@ -113,8 +114,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         taken = written_columns(**classes, terms=scorer.terms)
         request = replace(request, settings=_keeping(request, corpus, taken))
         corpus = corpus._replace(columns=request.settings.reads)
-        folder = folder._replace(kept=request.settings.columns)
-        more = MoreColumns(folder.kept, scorer.terms)
+        folder = folder._replace(input_columns=request.settings.columns)
+        more = MoreColumns(folder.input_columns, scorer.terms)
         manifest = _manifest(request, corpus, scorer, tell)
         done = folder.done().intersection(range(len(manifest.shards)))
         before = sum(manifest.shards[number] for number in done)

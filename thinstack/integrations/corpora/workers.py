@@ -23,7 +23,8 @@ from thinstack.data.files.writing import replacing
 from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
-from thinstack.integrations.corpora.part_files import MoreColumns, failed_lines, open_part
+from thinstack.integrations.corpora.part_files import failed_lines, open_part
+from thinstack.integrations.corpora.row_columns import MoreColumns
 from thinstack.integrations.corpora.run_manifest import Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
@@ -81,7 +82,7 @@ def score_shard(
     first, mentions = shard.first, np.zeros(len(scorer.about))
     with replacing(folder.part(shard.number)) as path:
         columns: dict[str, Any] = {"output": scorer.output, "vectors": scorer.width}
-        columns["more"] = MoreColumns(folder.kept, scorer.terms)
+        columns["more"] = MoreColumns(folder.input_columns, scorer.terms)
         with open_part(path, folder.format, scorer.labels, **columns) as write:
             for rows in batches_of(shard.rows) if before is None else ([row] for row in shard.rows):
                 if before is not None:
