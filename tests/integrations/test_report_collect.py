@@ -9,7 +9,7 @@ from scipy import stats
 
 from thinstack.integrations.report import collect
 from thinstack.integrations.report.rows import Fault
-from thinstack.integrations.report.tally import MOST_SAID
+from thinstack.integrations.report.tally import MOST_SAID, Figures, Quote
 
 TEXTS = rows(900)
 NAMES = {"battery": {"battery", "batteries"}, "staff": {"staff"}, "price": {"price"}}
@@ -222,3 +222,10 @@ def test_a_term_that_is_praised_and_criticised_most_divides_opinions():
     texts = [row(mention("battery", side)) for side in (-1, 1)] * 5
     line = "Opinions differ about battery (50% positive, 50% negative of 10)."
     assert report(texts).in_short[-1] == line
+
+
+def test_figures_hold_the_lowest_quotes_and_no_more():
+    figures = Figures()
+    for number in (5, 3, 4, 1, 2):
+        figures.quote((0, number), Quote(str(number), None, None, 1, ""), 2)
+    assert [quote.text for quote in figures.quotes(1)] == ["1", "2"]
