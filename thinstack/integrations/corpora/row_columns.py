@@ -34,8 +34,8 @@ def written_columns(labels: Sequence[str], *, output: Output, terms: Sequence[st
 
 
 def columns_of(output: Output, more: MoreColumns) -> list[str]:
-    """The columns but those of scores, those of the input behind the id. Rows of aspects have the number
-    of their text, by which texts of one id are told apart."""
+    """The columns but those of scores, those of the input behind the id. Rows of aspects have the
+    number of their text, by which texts of one id are told apart."""
     row, because = ([ROW], [_BECAUSE]) if output == "aspects" else ([], [])
     places = [*row, "sentence", "start", "end", *_PLACED.get(output, ())]
     return ["id", *more.input_columns, *places, "text", *because, "label", "polarity", *more.terms]
