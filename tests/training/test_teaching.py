@@ -21,7 +21,8 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
-from thinstack.training.loop.epochs import fit_parser
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.epochs import fit_parser, train_seed
 from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
@@ -100,7 +101,7 @@ def test_labels_are_mixed_with_the_means_of_all_bundles(texts, monkeypatch):
     monkeypatch.setattr(Predictor, "node_scores", scores)
     teacher = {"bundles": ["sentiment", "sentiment"], "alpha": 0.25}
     found = taught_trees(recipe_of(EXCHANGED, teacher=teacher), *parts(texts), texts)
-    for source, (tree, labels, soft, *_), _ in found:
+    for source, (tree, labels, soft, *_), *_ in found:
         own = sst.trees_and_scores([tree.words], [tree.transitions])[0].scores
         mean = (own + np.eye(5)[[4] * len(own)]) / 2
         expected = mean
@@ -293,6 +294,28 @@ def test_the_parser_alone_is_not_taught(texts):
         fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *c: totals.append(c[2])
     )
     assert set(totals) == {12}
+
+
+def test_sentences_of_a_lesson_are_read_in_one_of_so_many_epochs(texts, tmp_path, monkeypatch):
+    lines = [f"The film has {count} dogs." for count in ("two", "six", "ten", "no", "more")]
+    (texts / "texts.txt").write_text("\n".join(lines), encoding="utf-8")
+    recipe = recipe_of({**TEXTS, "every": 2}, epochs=4, stop_on="nothing")
+    read = defaultdict(list)
+
+    def watch(examples, *settings):
+        read[len(epochs) + 1].extend(map(id, examples))
+        return minibatch(examples, *settings)
+
+    monkeypatch.setattr(loop, "minibatch", watch)
+    datasets, epochs = load_datasets(recipe, texts), []
+    train_seed(recipe, datasets, 1, tmp_path, on_epoch=epochs.append)
+    treebank, drawn = map(set, (map(id, datasets.train[:12]), map(id, datasets.train[12:])))
+    parts = {epoch: {*ids} & drawn for epoch, ids in read.items()}
+    assert all({*ids} >= treebank and len(ids) == len({*ids}) for ids in read.values())
+    assert sorted(map(len, parts.values())) == [2, 2, 3, 3]
+    assert len(drawn) == 5
+    assert parts[1] == parts[3]
+    assert parts[2] == parts[4] == drawn - parts[1]
 
 
 # -- what is said of it

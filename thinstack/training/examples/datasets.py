@@ -114,7 +114,7 @@ def load_datasets(
     treebank = None
     if any(lesson.anew for lesson in recipe.lessons):
         treebank = Treebank(
-            [tree.tree for tree in taught],
+            [tree.tree for tree in taught if tree.every == 1],
             len(recipe.model.labels),
             aside=[*_sentences(task, held + dev)],
             folders=recipe.folders(data),

@@ -35,12 +35,16 @@ class Example:
         one_of: whether the whole has one of the classes of its soft label, and it is not known how
             likely each of them is.
         group: the number of the group of examples whose labels should be the same.
+        turn: the remainder of the epochs that read it, divided by `every`.
+        every: it is read in one of so many epochs.
     """
 
     trees: dict[str, LabelledForest]
     parsed: bool = True
     one_of: bool = False
     group: int | None = None
+    turn: int = 0
+    every: int = 1
 
     @property
     def gold(self) -> LabelledForest:

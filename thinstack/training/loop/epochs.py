@@ -160,7 +160,8 @@ def _draw_epoch(model: Model, datasets: Datasets, recipe: Recipe, seed: int, epo
     """Draw examples, sources and minibatches, and parse the examples again if the model's own trees
     are among the sources."""
     config, draw = recipe.training, np.random.default_rng([seed, epoch])
-    examples, count = datasets.train, len(datasets.train)
+    examples = _read_in(epoch, datasets.train)
+    count = len(examples)
     dropout = int(draw.integers(2**31))
     kinds = config.trees
     sources = [kinds[number] for number in draw.integers(len(kinds), size=count)]
@@ -173,6 +174,11 @@ def _draw_epoch(model: Model, datasets: Datasets, recipe: Recipe, seed: int, epo
         first = epoch if recipe.task.brings_trees else None
         take_own_trees(model, [examples[place] for place in places], first)
     return _Epoch(epoch, drawn, sources, batches, dropout)
+
+
+def _read_in(epoch: int, examples: Sequence[Example]) -> list[Example]:
+    """The examples that an epoch reads: of some lessons, a part of them in turn."""
+    return [example for example in examples if epoch % example.every == example.turn]
 
 
 def _drawn_examples(
@@ -239,13 +245,14 @@ def fit_parser(
     vectors of words change, a parser lags behind them. On SST these epochs are worth a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)
-    examples = [example for example in examples if example.parsed]
+    parsed = [example for example in examples if example.parsed]
     learner = Learner(model, config)
     rates = config.model_copy(update={"epochs": config.parser_epochs})
-    lengths = [example.words for example in examples]
     model.eval()
     encoder.parser.train()
     for epoch in range(config.parser_epochs):
+        examples = _read_in(epoch, parsed)
+        lengths = [example.words for example in examples]
         draw = np.random.default_rng([seed, config.epochs, epoch])
         torch.manual_seed(int(draw.integers(2**31)))
         done = 0

@@ -29,11 +29,15 @@ class Taught(NamedTuple):
         source: where the tree comes from: "trees", or the title of a lesson.
         tree: the binary tree with its labels.
         parsed: whether a parser learns from it.
+        turn: the remainder of the epochs that read it, divided by `every`.
+        every: it is read in one of so many epochs.
     """
 
     source: str
     tree: LabelledTree
     parsed: bool
+    turn: int = 0
+    every: int = 1
 
 
 def taught_trees(
@@ -85,7 +89,10 @@ def taught_trees(
     ]
     for lesson, trees in by_lesson:
         softened = _softened(recipe, trees, lesson, teacher if lesson.taught else None)
-        taught += [Taught(lesson.title, tree, lesson.teaches_parser) for tree in softened]
+        taught += [
+            Taught(lesson.title, tree, lesson.teaches_parser, place % lesson.every, lesson.every)
+            for place, tree in enumerate(softened)
+        ]
     if teacher is not None:
         teacher.close()
     return taught
@@ -170,8 +177,8 @@ def taught_examples(
             trees = {source: gold.over(steps_of) for source, steps_of in steps.items()} | {
                 "gold": gold
             }
-        whole = one.tree
-        labelled.append(Example(trees, one.parsed, one_of=bool(whole.root_set), group=whole.group))
+        one_of, group = bool(one.tree.root_set), one.tree.group
+        labelled.append(Example(trees, one.parsed, one_of, group, one.turn, one.every))
     return labelled
 
 
