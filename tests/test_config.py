@@ -172,7 +172,7 @@ def test_all_problems_are_told_at_once():
         ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
         ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: .* less than"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
-        ('dev = "sst/dev.txt"', "", r"data: .*\(dev\), or .* \(dev_size\)"),
+        ('dev = "sst/dev.txt"', "", r"data: .*\(dev\), how .* \(dev_size\)"),
         ('"phrases.v1"', '"phrases.v1"\nrelabel = { "0" = 1 }', "task.relabel.0: .* valid string"),
         ("[training]", '[training]\nlabels = "roots"', "training.labels: "),
         (FROM_TRAINING, OF_NO_PARSER, r".*'self' needs a model\.parser"),

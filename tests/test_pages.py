@@ -123,10 +123,10 @@ def test_start():
 def test_the_thin_stack(capsys):
     """The trace is the paper's Table 1 (Bowman et al. 2016)."""
     names: dict[str, Any] = {"__name__": "page"}
-    for block in blocks("docs/thin-stack.md", "python"):
+    for block in blocks("lab/thin-stack.md", "python"):
         execute(block, "<thin-stack.md>", names)
     trace = capsys.readouterr().out
-    assert [trace] == blocks("docs/thin-stack.md", "text")
+    assert [trace] == blocks("lab/thin-stack.md", "text")
     assert [" ".join(line.split()) for line in trace.splitlines()] == [
         "0 SHIFT",
         "1 Spot 1 SHIFT",
@@ -137,7 +137,7 @@ def test_the_thin_stack(capsys):
     ]
     underlined = [[0, 0], [0, 1], [1, 2], [2, 3], [1, 4]]
     assert names["plan"].pairs.tolist() == underlined
-    assert f"  # {underlined}\n" in blocks("docs/thin-stack.md", "python")[1]
+    assert f"  # {underlined}\n" in blocks("lab/thin-stack.md", "python")[1]
 
 
 COMMANDS = [

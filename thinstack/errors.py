@@ -253,7 +253,8 @@ class MissingExtraError(ThinstackError, ImportError):
         self.package, self.extra = package, extra
         super().__init__(
             f"this needs the package {package!r}, which is not installed: pip install "
-            f"{' '.join(_lacking(package, extra))}, or install thinstack with its extra {extra!r}"
+            f"{' '.join(_lacking(package, extra))}, or install thinstack with its extra "
+            f"{extra!r}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -1,11 +1,11 @@
-"""docs/data.md and docs/data.sha256: the files that recipes name."""
+"""lab/data.md and lab/data.sha256: the files that recipes name."""
 
 import hashlib
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-DIGESTS = [line.split("  ") for line in (ROOT / "docs" / "data.sha256").read_text().splitlines()]
+DIGESTS = [line.split("  ") for line in (ROOT / "lab" / "data.sha256").read_text().splitlines()]
 
 
 NOT_OURS = ("snli/snli_1.0_train.jsonl", "snli/snli_1.0_dev.jsonl")  # users have them, we do not
@@ -14,7 +14,7 @@ CUT_FROM_THEM = "vectors/glove.840B.300d.snli.npz"
 
 
 def test_every_file_of_a_recipe_has_a_digest_and_a_row():
-    page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    page = (ROOT / "lab" / "data.md").read_text(encoding="utf-8")
     files = {
         file
         for recipe in (ROOT / "lab" / "recipes").rglob("*.toml")

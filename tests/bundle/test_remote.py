@@ -82,14 +82,14 @@ def test_a_commit_stays_and_a_branch_moves_and_both_are_kept(files, tmp_path):
     commands = [["open", address], ["open", f"{address}@{old}"], ["open", "hf://user/never"]]
     branch, commit, never = run(hub, tmp_path / "home", *commands)
     assert (branch, commit) == (moved, pinned)
-    assert never[0].startswith("BundleError: hf://user/never: the hub cannot be used: ")
+    assert never[0].startswith("BundleError: hf://user/never: the hub cannot be reached: ")
 
 
 def test_what_cannot_be_had_is_told_in_a_line(hub, tmp_path):
     expected = {
         "user/nobody": "no such repository, or it is private: log in with hf auth login",
         "user/films@v9": "no such revision: name a branch, a tag or a commit",
-        "user/gated": "access to it has to be asked for on its page; then log in: hf auth login",
+        "user/gated": "hf auth login",
         "user/bare": "not a bundle, it has no manifest.json",
     }
     of_files = {

@@ -136,9 +136,9 @@ def test_bad_requests_are_one_message(run, tmp_path):
     trees.write_text(TREES)
     cases = [
         ((words, tmp_path / "m.bin"), "the name must end with .onnx or .pt"),
-        ((words, tmp_path / "m.pt", "--quantize", "fp16"), "data are for ONNX files"),
-        ((words, tmp_path / "m.pt", "--data", trees), "data are for ONNX files"),
-        ((words, tmp_path / "m.pt", "--device", "gpu"), "device and data are for ONNX files"),
+        ((words, tmp_path / "m.pt", "--quantize", "fp16"), "data apply only to ONNX files"),
+        ((words, tmp_path / "m.pt", "--data", trees), "data apply only to ONNX files"),
+        ((words, tmp_path / "m.pt", "--device", "gpu"), "device and data apply only to ONNX files"),
         (("nothing-like-it", tmp_path / "m.onnx"), "unknown model 'nothing-like-it'"),
         ((words, tmp_path / "m.onnx", "--data", tmp_path / "none.txt"), "none.txt"),
     ]
@@ -146,7 +146,7 @@ def test_bad_requests_are_one_message(run, tmp_path):
     source = open_bundle(bare)
     without = {name: source.read(name) for name in ("vocabulary.txt", "onnx/model.onnx")}
     write_bundle(tmp_path / "bare", without, config=source.config)
-    cases.append(((tmp_path / "bare", tmp_path / "m.onnx"), "a bundle without torch weights"))
+    cases.append(((tmp_path / "bare", tmp_path / "m.onnx"), "no torch weights"))
     for args, message in cases:
         code, _, err = run(*args)
         assert code == 2

@@ -29,7 +29,7 @@ def rows_of(path):
         ("text,label\nA.,x\nB.,y\n", (), "two different texts or more of some class.*swapped"),
         ("text,label\nA.,x\nB.,y\n", ("--task", "spans"), "column 'start'"),
         ("text,label\nA.,x\nB.,<NA>\n", (), "t.csv:3: .*'<NA>'.*--skip-bad.*--labels"),
-        ("text,label\nA.,2\nB.,2.0\n", (), "one number"),
+        ("text,label\nA.,2\nB.,2.0\n", (), "the same number"),
         ("text,label\nA.,b\nB.,a\nC.,c\n", ("--scale",), "--scale: .*a, b, c.*--labels"),
         ("text,label\nA.,x\nB.,y\n", ("--scale",), "--scale: expected three classes"),
         ("text,start,end,label\nA.,0,1,x\nB.,0,1,y\n", (), "'start' and 'end'.*--task texts"),
@@ -176,14 +176,14 @@ def test_classes_and_rows_that_repeat_are_said(cli, tmp_path):
     plain = cli(*given, tmp_path / "plain").out
     assert "left out: 1 " in plain
     assert "classes (to train on + to report on): 0 " in plain
-    assert "numbers, and not taken for a scale" in plain
+    assert "numbers, but not treated as a scale" in plain
     assert "texts that stand in several rows: 15, 15 of them with different classes" in plain
     assert "not their phrases" in plain
     assert "to watch" not in plain
     assert "\u00b1" not in plain
     assert "neighbours" not in (tmp_path / "plain" / "recipe.toml").read_text("utf-8")
     asked = cli(*given, tmp_path / "asked", "--scale").out
-    assert "taken for a scale, 0 < 1 < 2" in asked
+    assert "treated as a scale, 0 < 1 < 2" in asked
     assert "neighbours = 0.2" in (tmp_path / "asked" / "recipe.toml").read_text("utf-8")
 
 
@@ -199,7 +199,7 @@ def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(cli, tmp_
     table.write_text(f"text,label\n{rows.replace('NA', 'medium')}", "utf-8")
     given = ("train", table, "--init", start, "--out")
     assert "low < medium < high" in cli(*given, tmp_path / "b").out
-    assert "taken for a scale" not in cli(*given, tmp_path / "c", "--no-scale").out
+    assert "treated as a scale" not in cli(*given, tmp_path / "c", "--no-scale").out
 
 
 def test_spans_are_asked_about_in_python(tmp_path):
@@ -212,7 +212,7 @@ def test_spans_are_asked_about_in_python(tmp_path):
 def test_an_output_that_cannot_be_a_folder_is_refused_in_python_too(cli, tmp_path, name):
     (tmp_path / "file").write_text("here before", encoding="utf-8")
     (tmp_path / "t.csv").write_text("text,label\nA.,x\nB.,y\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"file.* cannot be written to") as caught:
+    with pytest.raises(InputError, match=r"file.* cannot write to") as caught:
         thinstack.train_texts(rows_of(tmp_path / "t.csv"), out=tmp_path / name)
     answer = cli("train", tmp_path / "t.csv", "--out", tmp_path / name)
     assert (answer.code, str(caught.value) in answer.err) == (2, True)

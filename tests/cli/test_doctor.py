@@ -95,9 +95,9 @@ def test_a_model_that_answers_otherwise_is_wrong(cli, golden):
 @pytest.mark.parametrize(
     ("cases", "problem"),
     [
-        (b"[]", "no reference cases of this model"),
-        (b'{"labels": ["a", "b"], "tolerance": 1e-4, "cases": []}', "they are of the labels"),
-        (b"\xff", "no reference cases of this model"),
+        (b"[]", "not the reference cases of this model"),
+        (b'{"labels": ["a", "b"], "tolerance": 1e-4, "cases": []}', "they have the labels"),
+        (b"\xff", "not the reference cases of this model"),
         (None, "no reference case could be compared"),
     ],
     ids=["a list", "labels", "bytes", "empty"],

@@ -207,7 +207,7 @@ def test_transitions_is_the_tracking_lstm():
     ("fields", "found"),
     [
         ({"trees": "dependency"}, "dependency"),
-        ({"encoder": {"tracker": {"size": 3}}}, "without an encoder.tracker"),
+        ({"encoder": {"tracker": {"size": 3}}}, "with an encoder.tracker"),
         ({"parser": {"name": "transitions.v1", "options": {"sise": 3}}}, "sise"),
         ({"parser": None, "tree_source": "self"}, "needs a parser"),
         ({"parser": None, "aggregation": "tree"}, "aggregation 'tree' needs a parser"),

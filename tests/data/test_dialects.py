@@ -129,7 +129,7 @@ def test_what_is_wrong_in_json(tmp_path):
         read(write(path, '[{"text": "a"},\n{"text":'))
     with pytest.raises(DataError, match=r":1: .*one a line"):
         read(write(path, json.dumps(RECORDS[0], indent=1)))
-    with pytest.raises(DataError, match="has no separator and no header line"):
+    with pytest.raises(DataError, match="without a separator"):
         read(path, header=False)
 
 

@@ -21,7 +21,7 @@ WORDS = ["none", "NONE", "Nan is my aunt.", "not available", "0", "neutral", "un
 def test_marks_of_programs_are_no_text_and_no_class(mark):
     assert is_missing(mark)
     for classes in (None, Classes("label")):
-        with pytest.raises(DataError, match="stands for a missing value"):
+        with pytest.raises(DataError, match="means a missing value"):
             cell_text(mark, classes)
     assert cell_text(mark, Classes("label", names=(mark,))) == mark
 
@@ -30,7 +30,7 @@ def test_marks_of_programs_are_no_text_and_no_class(mark):
 def test_signs_are_texts_but_no_classes(sign):
     assert cell_text(sign) == sign
     assert is_no_class(sign)
-    with pytest.raises(DataError, match="stands for a missing value"):
+    with pytest.raises(DataError, match="means a missing value"):
         cell_text(sign, Classes("label"))
 
 

@@ -104,7 +104,7 @@ CPARENTS = [
     *(("4 4 5 5 0 0", 11, "5 parents, .* found 6"), ("4 4 5 6 0", 7, "from 1 to 5, .* '6'")),
     *(("4 4 5 0 0", 9, "one root"), ("4 4 4 5 0", 7, "phrase 4: .* 2 children, found 3")),
     ("2 4 5 5 0", 3, "word 2: expected 0 children, found 1"),
-    *(("0 4 4 5 5", 3, "node 2 to lead to a cycle"), ("4 5 4 5 0", 7, "phrase 4: .* side by side")),
+    *(("0 4 4 5 5", 3, "node 2 to lead to a cycle"), ("4 5 4 5 0", 7, "phrase 4: .* adjacent")),
 ]
 
 

@@ -201,7 +201,7 @@ def test_encodings_that_are_none(encoding, tmp_path):
         (Decimal("1e999999"), r"1E\+999999"),
         (Decimal("sNaN"), "NaN"),
         (float("inf"), "inf"),
-        ("\ud800", "is in no text"),
+        ("\ud800", "does not belong in a text"),
     ],
     ids=["digits", "power", "sNaN", "inf", "half"],
 )

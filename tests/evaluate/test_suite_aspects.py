@@ -65,7 +65,7 @@ def test_a_model_of_aspects_is_asked_for_polarity_and_for_terms(tmp_path):
         "judged": ("1", "1", "100.00", *dashes),
         "no term, none found": ("1", "2", "50.00", *dashes),
         "macro-F1": ("-", "-", "86.67", *dashes),
-        "in sentences of both sides": ("-", "-", "100.00", *dashes),
+        "in sentences with both polarities": ("-", "-", "100.00", *dashes),
         "F1 of terms": ("-", "-", "76.92", *dashes),
         "F1 of terms with polarity": ("-", "-", "61.54", *dashes),
         "terms that are phrases": ("-", "-", "100.00", *dashes),

@@ -165,7 +165,7 @@ def ignore_the_given(patch):
     ("fault", "given", "message"),
     [
         (swap_stack, True, "scores that differ by"),
-        (ignore_the_given, True, "gives other trees than it was given"),
+        (ignore_the_given, True, "other trees than its input"),
         (swap_stack, False, "less than the best one"),
         (reduce_one, False, r"makes no tree of sentence \d+: "),
     ],

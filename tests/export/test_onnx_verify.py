@@ -146,7 +146,7 @@ def swap_the_outputs(model):
         (partial(change_weight, name="head.linear.bias", place=..., plus=np.nan), "nan"),
         (swap_the_outputs, r"node_scores of shape \(1, 3\) .* \(3, 3\), for 1 trees"),
         (partial(change_metadata, quantization="int4"), "'int4'"),
-        (lambda model: model.ClearField("metadata_props"), "of another model: "),
+        (lambda model: model.ClearField("metadata_props"), "to another model: "),
     ],
 )
 def test_a_changed_file_fails(words, change, message):
@@ -157,9 +157,9 @@ def test_a_changed_file_fails(words, change, message):
 @pytest.mark.parametrize(
     ("seed", "config", "message"),
     [
-        (0, {"labels": "abc"}, r'of another model: .*\["a", "b", "c"\]'),
-        (0, {"cell": "other.v1"}, r"of another model: .*'cell': 'other\.v1'"),
-        (0, {"trees": "sequence"}, "of another model: .*'trees': 'sequence'"),
+        (0, {"labels": "abc"}, r'to another model: .*\["a", "b", "c"\]'),
+        (0, {"cell": "other.v1"}, r"to another model: .*'cell': 'other\.v1'"),
+        (0, {"trees": "sequence"}, "to another model: .*'trees': 'sequence'"),
         (1, {}, "differ by"),
     ],
 )
@@ -192,5 +192,5 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
 
     monkeypatch.setattr(onnx_verify, "open_session", lambda *_, **__: (EagerSession(), "cpu"))
     monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda *_, **__: EagerSession())
-    with pytest.raises(ExportError, match=r"change by .* with the trees beside it"):
+    with pytest.raises(ExportError, match=r"change by .* with the other trees"):
         verify_onnx(words.file, model, words.config)

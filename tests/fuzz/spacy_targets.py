@@ -49,7 +49,7 @@ def stored(content, folder):
         return "no JSON"
     doc._.tree_sentiment = value
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "tree_vectors: .* hooks are lost")
+        warnings.filterwarnings("ignore", "tree_vectors: .* hooks")
         copy = Doc(nlp().vocab).from_bytes(doc.to_bytes())
     assert copy._.tree_sentiment == doc._.tree_sentiment
     return asked(copy)

@@ -186,7 +186,7 @@ def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
     other = write_last_word_bundle(tmp_path / "model", table=TABLE + 1)
     stopped(predict(texts, "--id", "id", "--model", other.path), "its model is")
     written(texts, TEXTS[1:])
-    stopped(predict(texts, "--id", "id"), "holds rows of another run", "texts.jsonl.sha256")
+    stopped(predict(texts, "--id", "id"), "rows of another run", "texts.jsonl.sha256")
     stopped(predict(texts, "--out", last_word.path), "expected the manifest of scored rows")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "part-000000.jsonl").write_text("mine")
@@ -198,7 +198,7 @@ def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
     )
     stopped(
         predict(texts, "--out", tmp_path / "plain" / "below"),
-        "cannot be made",
+        "cannot be created",
         "another one with --out",
     )
     stopped(predict(tmp_path, "--out", tmp_path / "in"), "in: is inside")
@@ -251,7 +251,7 @@ def test_standard_input_is_lines_or_json_lines(predict, texts, tmp_path):
     assert predict(*options, stdin=lines).code == 0
     assert len({row["id"] for row in rows_in(out)}) == 10
     assert "(10 before)" in predict(*options, stdin=lines).err
-    stopped(predict(*options, stdin=lines[:-1]), "holds rows of another run")
+    stopped(predict(*options, stdin=lines[:-1]), "rows of another run")
     assert not list(out.glob("standard-input*"))
 
 

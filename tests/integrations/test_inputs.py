@@ -70,7 +70,7 @@ def test_a_folder_is_its_files_by_name(tmp_path):
 def test_what_is_no_corpus_is_refused(tmp_path):
     with pytest.raises(InputError, match="found nothing"):
         open_corpus(tmp_path / "missing")
-    with pytest.raises(InputError, match="found no file"):
+    with pytest.raises(InputError, match="found none"):
         open_corpus(tmp_path)
     with pytest.raises(InputError, match="--text and --id"):
         open_corpus(written(tmp_path / "t.txt"), Columns(id="id"))

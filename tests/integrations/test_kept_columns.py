@@ -99,7 +99,7 @@ def test_terms_and_categories_have_columns(scored, model):
         (("--category", "looks="), "expected a list of examples"),
         (("--about", "?"), "expected a letter or digit"),
         (("--about", "screen", "--output", "phrases"), "--output documents"),
-        (("--about", "film", "--category", "film=good"), "two terms would have a column"),
+        (("--about", "film", "--category", "film=good"), "two terms would both have a column"),
     ],
 )
 def test_what_cannot_be_written_is_refused(scored, options, problem):

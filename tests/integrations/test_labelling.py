@@ -66,7 +66,7 @@ def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(model, table,
     again.save(1, "bad")
     out.rename(tmp_path / "kept.csv")
     out.mkdir()
-    with pytest.raises(InputError, match="is not saved"):
+    with pytest.raises(InputError, match="could not be saved"):
         again.save(0, "good")
     out.rmdir()
     (tmp_path / "kept.csv").rename(out)

@@ -42,7 +42,7 @@ def test_one_file_holds_the_rows_of_all_parts(predict, texts, tmp_path, name):
     assert len(list((tmp_path / "out").glob("part*"))) == 3
     assert table(out) == in_parts(tmp_path / "out", out.suffix)
     before = out.read_bytes()
-    stopped(predict(texts, "--out", out), f"{out}: is there already")
+    stopped(predict(texts, "--out", out), f"{out}: already exists")
     assert out.read_bytes() == before
 
 
@@ -77,7 +77,7 @@ def test_rows_that_fail_have_a_file_of_their_own(predict, tmp_path):
     assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["r0", "r11"]
     assert {row[0] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
     out.unlink()
-    stopped(predict(path, "--out", out), f"{errors}: is there already")
+    stopped(predict(path, "--out", out), f"{errors}: already exists")
 
 
 @pytest.mark.parametrize("name", ["s.csv", "s.csv.errors.jsonl"])
@@ -103,7 +103,7 @@ def test_a_file_that_came_to_the_name_stays(predict, tmp_path, monkeypatch, name
     if moment != "meanwhile":
         foreign.write_text("precious")
         answer = predict(*arguments)
-    stopped(answer, f"{foreign}: is there already")
+    stopped(answer, f"{foreign}: already exists")
     assert foreign.read_text() == "precious"
     foreign.unlink()
     assert predict(*arguments).code == 1, "without it, the same command goes on"
@@ -140,6 +140,6 @@ def test_paragraphs_of_files_and_of_standard_input(predict, cli, tmp_path, last_
     assert found == [("1", "Good film\nand fine."), ("5", "Awful")]
     typed = cli("predict", "--jsonl", "--paragraphs", "--model", last_word.path, stdin=b"a\nb\n\nc")
     assert [json.loads(line)["text"] for line in typed.out.splitlines()] == ["a\nb", "c"]
-    stopped(predict(texts, "--paragraphs"), "--paragraphs is for files of text")
+    stopped(predict(texts, "--paragraphs"), "--paragraphs works only with")
     stopped(predict(path, "--paragraphs", "--sep", ";"), "--sep: is for tables")
     stopped(cli("predict", "--paragraphs", "a"), "--paragraphs cuts standard input")

@@ -338,7 +338,7 @@ def test_files_that_do_not_fit_say_so(model, alone, saved, tmp_path):
         ({"digest": "0" * 64}, {}, "come from the model 000000000000, not from"),
         ({"width": 8}, {}, "do not fit"),
         ({"width": "4"}, {}, "width: .*found '4'"),
-        ({"model": "hf://somebody/model"}, {}, "names no model that is installed"),
+        ({"model": "hf://somebody/model"}, {}, "its model is not installed"),
         ({}, {"texts": np.frombuffer(b'["good film"]', np.uint8)}, "do not fit"),
         ({}, {"texts": np.frombuffer(b"[" * 9000, np.uint8)}, "do not fit"),
         ({}, {"sides": np.zeros(3, np.int8)}, "do not fit"),
@@ -377,7 +377,7 @@ def test_columns_that_do_not_fit_together_are_an_error(
     getattr(index._table, column)[place] = value
     path = tmp_path / "crafted.index"
     index.save(path)
-    with pytest.raises(DataError, match="do not fit together"):
+    with pytest.raises(DataError, match="columns do not match"):
         thinstack.PhraseIndex.load(path, model)
 
 

@@ -147,7 +147,7 @@ def test_in_training_it_warns_once_that_it_does_not_learn(nlp):
     given = [Example.from_dict(nlp.make_doc("so good"), {"cats": {"bad": 1.0}})]
     optimizer = nlp.initialize(lambda: given)
     nlp.update(given, sgd=optimizer, exclude=["tree_sentiment"])
-    with pytest.warns(UserWarning, match="does not learn, .* is tree_classifier") as warned:
+    with pytest.warns(UserWarning, match="tree_classifier can") as warned:
         assert nlp.update(given, sgd=optimizer) == {}
     nlp.update(given, sgd=optimizer)
     assert warned[0].filename.endswith("language.py")

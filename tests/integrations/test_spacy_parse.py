@@ -82,4 +82,4 @@ def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path):
     docs = list(nlp.pipe(["good film", "film", ""]))
     assert [doc.text for doc in docs] == ["film", ""]
     (failure,) = failed
-    assert re.match("good film: .*own parse is no tree", failure)
+    assert re.match("good film: .*own parse is not a tree", failure)

@@ -92,7 +92,7 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed):
         ("(S (A a) (B b))", "at 2 expected 'c', found None"),
         ("(S (A a) (X x) (C c))", "at 1 expected 'b', found 'x'"),
         ("(S (A a) (B b) (C c)", "unbalanced"),
-        ("", "holds no tree"),
+        ("", "contains no tree"),
         (None, "is None"),
         (RuntimeError("no parse here"), "no parse here"),
     ],
@@ -181,8 +181,8 @@ def test_a_part_of_a_sentence_has_the_heads_that_are_in_it():
         (Doc(VOCAB), "has no words"),
         (parsed_doc("a/0/ROOT", "b/1/ROOT"), "2 roots, .*'a', 'b'"),
         (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "2 roots, .*'a', 'b'"),
-        (parsed_doc("a/1/x", "b/0/y"), "go in a circle"),
-        (parsed_doc("a/0/ROOT", " /2/x", " /1/y", "b/1/z"), "go in a circle"),
+        (parsed_doc("a/1/x", "b/0/y"), "form a cycle"),
+        (parsed_doc("a/0/ROOT", " /2/x", " /1/y", "b/1/z"), "form a cycle"),
     ],
 )
 def test_what_is_no_dependency_tree_is_refused(doc, message):

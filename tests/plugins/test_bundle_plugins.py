@@ -60,7 +60,7 @@ def test_it_is_found_by_name_wherever_a_model_is_named(model, cli, tmp_path):
     table.write_text("text,label\nA.,x\nB.,x\nC.,y\nD.,y\n")
     begin = ("train", table, "--out", tmp_path / "out", "--init", "shop-mail")
     for command in (begin, ("export", "shop-mail", tmp_path / "m.onnx")):
-        assert f"{model}: a bundle without torch weights" in cli(*command).err
+        assert f"{model}: this bundle has no torch weights" in cli(*command).err
 
 
 def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model, cli):

@@ -82,5 +82,5 @@ def test_what_is_no_category_is_refused(model):
         with pytest.raises(InputError, match=r'gives no vectors: .*load\("vectors"\)'):
             ask()
     lost = pickle.loads(pickle.dumps(model("Good film.")))
-    with pytest.raises(InputError, match="lost its predictor"):
+    with pytest.raises(InputError, match="has no predictor"):
         lost.about(price)

@@ -111,7 +111,7 @@ def test_what_is_not_installed_is_said(last_word, fake, monkeypatch):
     assert "pip install onnxruntime-ep-webgpu" in said
     fake.plugin = True
     monkeypatch.delattr(onnxruntime, "register_execution_provider_library")
-    assert f"onnxruntime {onnxruntime.__version__} takes no plugins" in refused(last_word)
+    assert f"onnxruntime {onnxruntime.__version__} does not support plugins" in refused(last_word)
 
 
 PRINTED = b"""Warning: Vulkan shaderUniform*ArrayDynamicIndexing required.

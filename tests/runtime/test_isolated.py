@@ -248,7 +248,7 @@ def test_more_operators_are_allowed_in_isolation_alone(tmp_path):
     for isolated_too in (False, True):
         with pytest.raises(BundleError, match="needs the operator 'Softplus'"):
             thinstack.load(folder, isolated=isolated_too)
-    with pytest.raises(InputError, match="say isolated=True"):
+    with pytest.raises(InputError, match="pass isolated=True"):
         thinstack.load(folder, isolated=False, allow_operators=["Softplus"])
     found = thinstack.load(folder, isolated=True, allow_operators=["Softplus"])
     powers = 1 + np.exp(TABLE[1].astype(float))  # e to the logarithm of 1 + e to the logit

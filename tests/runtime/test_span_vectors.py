@@ -93,7 +93,7 @@ def test_no_spans_have_no_rows(model):
         (40, 47, "give 0 <= start < end <= 46"),
         (5, 5, "expected characters"),
         (5, 4, "expected characters"),
-        (34, 36, "hold no word"),
+        (34, 36, "contain no word"),
         (26, 40, "are of 2 sentences"),
         (2, 9, "cut a word in two: give 1 to 9"),
         (5, 12, "cut a word in two: give 5 to 14"),
@@ -126,7 +126,7 @@ def test_without_its_predictor_only_nodes_have_vectors(model):
     result = model(TEXT)
     copy = pickle.loads(pickle.dumps(result))
     np.testing.assert_array_equal(copy.vector_of(1, 9), result.vector_of(1, 9))
-    with pytest.raises(InputError, match=r"lost its predictor.*predictor\.span_vectors\("):
+    with pytest.raises(InputError, match=r"has no predictor.*predictor\.span_vectors\("):
         copy.vector_of(5, 33)
     rows = model.span_vectors(copy.sentences[0], [(1, 7)])
     np.testing.assert_allclose(rows[0], result.vector_of(5, 33), atol=HALF)

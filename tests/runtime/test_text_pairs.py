@@ -201,7 +201,7 @@ def test_a_table_of_pairs_on_the_command_line(cli, trained, tmp_path):
         (["--input", "pairs.csv", "--json"], "--json: does not work with a table of pairs"),
         (["--input", "pairs.csv", "--out", "rows"], "name ends in .csv or .jsonl"),
         (["--input", "pairs.csv", "--out", "pairs.csv"], "would replace"),
-        (["--input", "pairs.csv", "--out", "there.csv"], "is there already"),
+        (["--input", "pairs.csv", "--out", "there.csv"], "already exists"),
         (["--pair", "a", "b", "--why"], "--why: does not work with --pair"),
         (["--pair", "a", "b", "c"], "the texts: does not work with --pair"),
         (["--pair", "a", " "], "text_b of pair 0"),

@@ -113,7 +113,7 @@ def test_settings_that_do_not_fit_are_refused_by_their_field(folder, sections, p
     ("guide", "error", "problem"),
     [
         ("other", ConfigError, "task.guide, or else .* such as sentiment$"),
-        ("unparsed", ConfigError, "task.guide.* makes trees and scores the sentiment of phrases"),
+        ("unparsed", ConfigError, "task.guide.* scores the sentiment of phrases"),
         ("nosuch", BundleError, "nosuch: no such folder"),
     ],
 )

@@ -40,7 +40,7 @@ def test_a_development_file_without_a_case_is_no_obstacle(data, tmp_path):
     gold = result.dev["gold"]
     assert (gold["root_binary_accuracy"], gold["binary_roots"]) == (None, 0)
     for line in (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
-        json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+        json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert summary([result])["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
 
 

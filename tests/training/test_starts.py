@@ -12,7 +12,7 @@ from thinstack.training.train_texts import start_line
 TOPICS = ("delivery", "payment", "product")
 SENTIMENT = ("negative", "neutral", "positive")
 RATINGS = tuple("12345")
-LINE = "learning starts from {}, {} would be better (pip install ./models/thinstack-{} in a clone"
+LINE = "training starts from {}, {} would be better (pip install ./models/thinstack-{} in a clone"
 
 
 def task(name, **settings):
@@ -40,7 +40,7 @@ def test_the_best_start_that_is_installed(monkeypatch, name, labels, installed, 
     assert recipes.default_start(learnt, labels, None) == start
     line = start_line(learnt, start, labels, None)
     if better is None:
-        assert line == f"learning starts from {start}"
+        assert line == f"training starts from {start}"
     else:
         assert line.startswith(LINE.format(start, better, better))
 

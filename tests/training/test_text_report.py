@@ -41,4 +41,4 @@ def test_where_the_rival_is_ahead_it_says_what_to_try(init, tries):
 @pytest.mark.parametrize(("stop_on", "flattering"), [("dev", True), ("nothing", False)])
 def test_figures_that_chose_the_epoch_are_called_too_good(stop_on, flattering):
     recipe = tiny_texts.recipe(None, stop_on=stop_on)
-    assert ("too good" in said(recipe, 70.0, 60.0)) == flattering
+    assert ("slightly optimistic" in said(recipe, 70.0, 60.0)) == flattering

@@ -145,7 +145,7 @@ def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder):
         ({"cell": {"name": "s_lstm.v1", "hidden_size": 5}}, {}, "encoder of .* they differ in"),
         ({"embedding": {"kind": "words", "size": 4}}, {}, "embedding.kind = 'wordpieces'"),
         ({}, {"parts": ["encoder", "parser"]}, "name it too"),
-        ({}, {"parts": ["embedding", "encoder"]}, "teach no parser"),
+        ({}, {"parts": ["embedding", "encoder"]}, "cannot train a parser"),
     ],
 )
 def test_a_bundle_that_does_not_fit_is_refused(folder, model, init, problem):

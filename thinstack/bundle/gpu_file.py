@@ -26,7 +26,7 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
     be read, or if the first was made beside another file. `source` names the two."""
     try:
         if metadata(content).get(BESIDE) != digest(beside):
-            raise BundleError(f"{source}: the second was not made beside the first; {MEND}")
+            raise BundleError(f"{source}: the second file does not belong to the first; {MEND}")
         reader = ProtobufReader(beside, MOST_FIELDS)
         weights = reader.read(graph_of(reader.read())).all(_WEIGHTS)
         model = ProtobufReader(content, MOST_FIELDS).read()
@@ -36,7 +36,7 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
             for value in values if number != _GRAPH else ():
                 fields.append(_field(number, value if isinstance(value, int) else content[value]))
     except ValueError as error:
-        raise BundleError(f"{source}: no ONNX file that thinstack reads: {error}") from None
+        raise BundleError(f"{source}: not an ONNX file that thinstack can read: {error}") from None
     return b"".join(fields)
 
 

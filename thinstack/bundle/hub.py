@@ -17,7 +17,7 @@ _NAME = r"[A-Za-z0-9_][\w.-]*"
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _MEANINGS: Final = {  # of errors of the hub, a subclass before its base
-    "GatedRepoError": "access to it has to be asked for on its page; then log in: hf auth login",
+    "GatedRepoError": "you need to request access on its page; then log in with hf auth login",
     "RepositoryNotFoundError": "no such repository, or it is private: log in with hf auth login",
     "RevisionNotFoundError": "no such revision: name a branch, a tag or a commit, or leave it out",
     "EntryNotFoundError": f"not a bundle, it has no {MANIFEST_FILE}: push it with thinstack push",
@@ -107,7 +107,7 @@ def ask_commit(repository: str, revision: str) -> str:
     commit = str(hub.get_hf_file_metadata(url, timeout=limit, **LIBRARY).commit_hash)
     if _COMMIT.fullmatch(commit):
         return commit
-    raise ValueError("it names no commit, see HF_ENDPOINT and your proxy")
+    raise ValueError("it names no commit; check HF_ENDPOINT and your proxy")
 
 
 @contextmanager
@@ -119,7 +119,7 @@ def hub_errors(address: str, damaged: Path | None = None) -> Iterator[None]:
     except ThinstackError:
         raise
     except Exception as error:
-        remedy = f"; its copy in the cache is damaged: delete {damaged}" if damaged else ""
+        remedy = f"; the cached copy is damaged: delete {damaged}" if damaged else ""
         raise BundleError(f"{address}: {_problem(error)}{remedy}") from None
 
 
@@ -138,5 +138,5 @@ def _problem(error: BaseException) -> str:
             return meaning
     what = f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
     if isinstance(error, errors.HfHubHTTPError):
-        return f"the hub refuses: {what}; if you may do this, log in: hf auth login"
-    return f"the hub cannot be used: {what}; check the connection, HF_HUB_OFFLINE and the disk"
+        return f"the hub refused the request: {what}; if you have access, log in with hf auth login"
+    return f"the hub cannot be reached: {what}; check the connection, HF_HUB_OFFLINE and the disk"

@@ -130,15 +130,15 @@ class Manifest(_Part):
         for name in files:
             parts = name.split("/")
             if any(_DEVICE.fullmatch(part) or part.endswith(".") for part in parts):
-                raise ValueError(f"{name}: expected a name that every system allows")
+                raise ValueError(f"{name}: expected a file name that every operating system allows")
             if name == MANIFEST_FILE:
-                raise ValueError(f"{name}: expected all files but this one")
+                raise ValueError(f"{name}: the manifest must not list itself")
             same = [(names.setdefault(name.lower(), name), name)]
             for folder in accumulate(parts[:-1], "{}/{}".format):
                 same.append((folders.setdefault(folder.lower(), folder), folder))
             for other, one in same:
                 if other != one:
-                    problem = "expected names that differ without case too"
+                    problem = "expected names that differ by more than upper and lower case"
                     raise ValueError(f"{one} and {other}: {problem}")
         if clash := next(filter(names.__contains__, folders), None):
             raise ValueError(f"{names[clash]}: expected a file or a folder, found both")
@@ -213,8 +213,8 @@ def check_schema(
         plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
         wanted = f": {version} or later" if plain else ""
         raise BundleError(
-            f"{source}: schema {shown(schema)}, but thinstack {__version__} reads schemas up to "
-            f"{readable}; a newer thinstack is needed{wanted}"
+            f"{source}: schema {shown(schema)}, but thinstack {__version__} reads schemas up "
+            f"to {readable}; install a newer thinstack{wanted}"
         )
 
 
@@ -227,7 +227,7 @@ def _digest(raw: Mapping[str, Any]) -> str:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def json_file(data: object) -> bytes:

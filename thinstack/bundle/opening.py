@@ -79,8 +79,8 @@ def _may_be_name(path_or_name: str | Path) -> bool:
 def _locate(path_or_name: str | Path) -> Path:
     if not BUNDLED.is_dir():
         raise BundleError(
-            f"{BUNDLED}: thinstack's own files are missing: install it again, not as a zip file; a "
-            "program that PyInstaller freezes needs --collect-data thinstack"
+            f"{BUNDLED}: thinstack's own files are missing: reinstall it, but not as a zip "
+            "file; if you freeze your program with PyInstaller, add --collect-data thinstack"
         )
     unknown: UnknownNameError | None = None
     if _may_be_name(path_or_name):
@@ -102,7 +102,7 @@ def _locate(path_or_name: str | Path) -> Path:
     if unknown is not None:
         raise unknown
     raise BundleError(
-        f"{folder}: no such folder; `thinstack plugins` lists the models that have names"
+        f"{folder}: no such folder; `thinstack plugins` lists the models that you can load by name"
     )
 
 

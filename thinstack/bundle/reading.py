@@ -103,7 +103,9 @@ def read_folder(folder: Path) -> Bundle:
         _check_digest(path, digest, record)
     for name in unlisted(folder, manifest):
         if not any(part.startswith(".") for part in name.split("/")):
-            problem = "not listed in the manifest; move what is no part of the bundle out of it"
+            problem = (
+                "not listed in the manifest; move files that are not part of the bundle out of it"
+            )
             raise BundleError(f"{folder / name}: {problem}")
     return _checked(folder, manifest, _read(folder, manifest, CONFIG_FILE))
 
@@ -144,7 +146,7 @@ def _checked(
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder. Raises BundleError if it is missing or cannot be read."""
     path = folder / MANIFEST_FILE
-    with _readable(path, missing=f"{folder}: not a bundle, it has no {MANIFEST_FILE}"):
+    with _readable(path, missing=f"{folder}: not a bundle, because it has no {MANIFEST_FILE}"):
         size = _file_size(path)
         if size > MANIFEST_BYTES:
             raise BundleError(f"{path}: {size:,} bytes; a manifest has at most {MANIFEST_BYTES:,}")
@@ -180,7 +182,7 @@ def _checked_path(folder: Path, name: str, record: FileRecord) -> Path:
     path = folder / name
     for inner in list(path.parents)[: name.count("/")]:
         if inner.is_symlink():
-            raise BundleError(f"{inner}: a link; a bundle holds plain folders and files")
+            raise BundleError(f"{inner}: a link; a bundle may contain only plain folders and files")
     with _readable(path, missing=f"{path}: missing, though the manifest lists it; {MEND}"):
         _check_size(path, _file_size(path), record)
     return path
@@ -202,7 +204,7 @@ def _file_size(path: Path) -> int:
     """Bytes of a plain file: a link could lead out of the bundle, and reading a pipe waits."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
-        raise BundleError(f"{path}: not a plain file; a bundle holds no links or devices")
+        raise BundleError(f"{path}: not a plain file; a bundle may not contain links or devices")
     return status.st_size
 
 
@@ -213,7 +215,7 @@ def _check_size(path: Path | str, size: int, record: FileRecord) -> None:
 
 def _check_digest(path: Path | str, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
-        problem = "its SHA-256 is not the one in the manifest, so the file is damaged"
+        problem = "its SHA-256 differs from the one in the manifest, so the file is damaged"
         raise BundleError(f"{path}: {problem}; {MEND}")
 
 

@@ -80,7 +80,7 @@ def load_model(bundle: Bundle | str | Path) -> Model:
         bundle = open_bundle(bundle)
     if WEIGHTS_FILE not in bundle.manifest.files:
         raise BundleError(
-            f"{bundle.path}: a bundle without torch weights; train its recipe to get them"
+            f"{bundle.path}: this bundle has no torch weights; train its recipe to get them"
         )
     entries = len(bundle.vocabulary())
     try:
@@ -91,7 +91,7 @@ def load_model(bundle: Bundle | str | Path) -> Model:
         load_state(model, state)
     except (SafetensorError, RuntimeError, ValueError, LookupError) as error:
         raise BundleError(
-            f"{bundle.path / WEIGHTS_FILE}: not the weights of this configuration: {error}"
+            f"{bundle.path / WEIGHTS_FILE}: these weights do not fit the configuration: {error}"
         ) from None
     return model.eval()
 

@@ -115,11 +115,11 @@ def check_replaceable(target: Path) -> None:
     try:
         other = unlisted(target, read_manifest(target))
     except BundleError as error:
-        problem = f"{target}: not empty and no bundle to replace ({error})"
+        problem = f"{target}: neither empty nor a bundle that can be replaced ({error})"
         raise BundleError(f"{problem}; choose another path") from None
     if other:
-        problem = f"{target}: holds {other[0]}, which is no part of the bundle there"
-        raise BundleError(f"{problem}: move it away or choose another path")
+        problem = f"{target}: contains {other[0]}, which is not part of the bundle"
+        raise BundleError(f"{problem}; move it away or choose another path")
 
 
 def write_packed(files: Files, folder: Path) -> None:

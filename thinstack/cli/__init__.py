@@ -49,8 +49,8 @@ class TextCommand(TyperCommand):
 
 
 app = typer.Typer(
-    help="Say how positive or negative a text is, each of its sentences, and every phrase in "
-    "them. Train and export models that do.",
+    help="Score the sentiment of a text, its sentences and every phrase in them. Train and export "
+    "your own models.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -115,7 +115,7 @@ def package_checks() -> Iterator[Check]:
     # thinstack is on no index: what is imported from a clone is installed from there.
     source = f'"{SOURCE}"' if (SOURCE / "pyproject.toml").is_file() else DISTRIBUTION
     if installed is None:
-        problem = f"{__version__}, {SOURCE}, is not installed: spaCy does not find its components"
+        problem = f"{__version__}, {SOURCE}, is not installed, and spaCy cannot find its components"
         yield Check("thinstack", "missing", problem, f"pip install {source}", details=details)
     elif installed != __version__:
         problem = f"{__version__} is imported, but {installed} is installed: two installations"

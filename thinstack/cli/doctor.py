@@ -42,7 +42,7 @@ def doctor(
         console.print("\nTo fix it:")
         for one in mends:
             console.print(Text(escaped(f"  {one.name:{NAME}}{one.mend}")))
-    optional = "Everything required works. What is missing is optional."
+    optional = "Everything required works. The missing packages are optional."
     fine = optional if mends else "All checks passed."
     wrong = "Some checks failed. See the list above."
     code = exit_code(results)
@@ -57,7 +57,7 @@ def doctor(
 def plugins(as_json: JsonOption = False) -> None:
     """List the installed plugins: cells, task heads, readers, models.
 
-    Plugins that failed to load are listed with their error.
+    Also lists plugins that failed to load, with their errors.
     """
     from dataclasses import asdict
 

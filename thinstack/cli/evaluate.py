@@ -29,7 +29,7 @@ _FIGURES = (
     ("calibration error, phrases", "phrase_calibration_error", "phrases"),
     ("F1 of spans", "span_f1", "spans"),
     ("F1 of spans, whole sentences too", "span_f1_with_root", "spans_with_root"),
-    ("trees the same", "exact_trees", "trees"),
+    ("identical trees", "exact_trees", "trees"),
 )
 """Figures of an evaluation: the name to print, the key, and the key of the number of cases."""
 
@@ -46,13 +46,13 @@ def evaluate(
     file: Annotated[
         str | None,
         typer.Argument(
-            help="A treebank of labelled trees, or a table of texts and labels (.csv, .tsv, "
-            ".json, .jsonl, .parquet; also .gz)."
+            help="A treebank, or a table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet; "
+            "also .gz)."
         ),
     ] = None,
     named: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="Another way to name the model: as an option."),
+        typer.Option("--model", "-m", help="The model, as an option instead of an argument."),
     ] = None,
     suite: Suite,
     source: Annotated[
@@ -64,17 +64,19 @@ def evaluate(
     ] = None,
     raw_text: Annotated[
         bool,
-        typer.Option(help="For a treebank: join the words of each sentence, and read raw text."),
+        typer.Option(
+            help="For a treebank: join the words of each sentence and parse the raw text."
+        ),
     ] = False,
     tree_format: Annotated[
-        str, typer.Option("--format", help="The reader for the file's trees, by its plugin name.")
+        str, typer.Option("--format", help="For a treebank: the plugin that reads its trees.")
     ] = "brackets.v1",
     columns: options.ColumnSettings,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
-            help="What labels of the file mean, such as 1=positive,0=negative. Nothing after the = "
-            "leaves texts of a label out."
+            help="Map labels of the file to the model's, such as 1=positive,0=negative. An empty "
+            "target, such as 3=, leaves out the texts with that label."
         ),
     ] = None,
     classes: options.ClassesOption = None,
@@ -82,14 +84,14 @@ def evaluate(
     as_json: options.JsonOption = False,
     running: options.Running,
 ) -> None:
-    """Measure how often a model is right about labelled data.
+    """Measure a model's accuracy on labelled data.
 
-    On a table of texts: accuracy, macro F1, and which classes were confused. On a treebank:
-    accuracy on whole sentences and on phrases, also of two classes, without neutral. If the trees
-    are not the treebank's: the F1 of spans of two words or more, and the share of equal trees, of
-    three words or more. The expected calibration error compares probabilities with the share of
-    right answers, in percentage points. With --suite, no file is needed: the model reads sentences
-    of known polarity.
+    On a table of texts, prints accuracy, macro F1 and a confusion matrix. On a treebank, prints
+    accuracy for whole sentences and for phrases, with all classes and with two (without neutral).
+    With any trees but the treebank's, adds the F1 of spans (two words or more) and the share of
+    identical trees (three words or more). The expected calibration error, in percentage points,
+    compares predicted probabilities with accuracy. With --suite, evaluates on built-in sentences
+    instead of a file.
     """
     from thinstack import load
     from thinstack.evaluate.treebank_evaluation import evaluate_file
@@ -203,7 +205,7 @@ def _evaluate_texts(
     if output:
         write_wrong(output, Wrong._fields, list(map(rounded, wrong)))
     if skipped:
-        notes.append(f"{len(skipped):,} rows cannot be used and were skipped, such as {skipped[0]}")
+        notes.append(f"skipped {len(skipped):,} unusable rows, such as {skipped[0]}")
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:

@@ -29,24 +29,24 @@ class Suite:
     suite: Annotated[
         str | None,
         typer.Option(
-            help="Instead of a file: sentences of known polarity, or with terms of known polarity. "
-            f"Give all for every suite, the name of one ({', '.join(suite_names())}), or a table "
-            "of such sentences."
+            help="Instead of a file: evaluate on sentences or terms of known polarity. Use all, "
+            f"the name of one suite ({', '.join(suite_names())}), or a table in the same "
+            "format."
         ),
     ] = None
     half: Annotated[
         Half,
         typer.Option(
-            help="With --suite: the half whose figures are reported, the open half that you may "
-            "look at, or all."
+            help="With --suite: which half to evaluate. reported: for figures to publish. open: "
+            "texts that you may read."
         ),
     ] = "reported"
     list_wrong: Annotated[
         Path | None,
         typer.Option(
-            help="Write the texts that the model gets wrong to this file, as CSV; of a table with "
-            "the phrase that decides. With --suite it needs --half open: once you have looked at "
-            "texts, figures on them no longer measure new texts."
+            help="Write the wrong texts to this CSV file; for a table, with the phrase that "
+            "decides. With --suite, needs --half open, because figures on texts that you have "
+            "read no longer measure new texts."
         ),
     ] = None
 

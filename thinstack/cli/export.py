@@ -16,13 +16,13 @@ def export(
     file: Annotated[
         Path,
         typer.Argument(
-            help="The file to write: .onnx, or .pt for TorchScript (deprecated by torch)."
+            help="The file to write: .onnx, or .pt for TorchScript (deprecated by PyTorch)."
         ),
     ],
     quantize: QuantizeOption = "none",
     outputs: Annotated[
         Literal["nodes", "roots"],
-        typer.Option(help="nodes: scores of all phrases. roots: of whole sentences only."),
+        typer.Option(help="nodes: scores for all phrases. roots: for whole sentences only."),
     ] = "nodes",
     index_type: Annotated[
         Literal["int32", "int64"],
@@ -31,12 +31,12 @@ def export(
     device: Annotated[
         Literal["cpu", "gpu"],
         typer.Option(
-            help="Where the file is meant to run. gpu: in float32, without waiting for each step."
+            help="Where the file will run. gpu: float32, and no synchronization between steps."
         ),
     ] = "cpu",
     data: Annotated[
         Path | None,
-        typer.Option(help="A file of labelled trees, to measure the accuracy of the file."),
+        typer.Option(help="Labelled trees to measure the accuracy of the exported file on."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write the results of the comparison to this JSON file.")
@@ -44,8 +44,8 @@ def export(
 ) -> None:
     """Export a model as one file for other runtimes.
 
-    First compares the file with the model, on trees of 1 to 512 words, alone and in batches. If any
-    score differs, nothing is written.
+    Compares the file with the model on trees of 1 to 512 words, alone and in batches. Writes
+    nothing if any score differs.
     """
     formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript"}
     suffix = file.suffix.lower()
@@ -69,10 +69,10 @@ def finish(
     out: Annotated[Path, typer.Argument(help="Folder for the finished pipeline.")],
     quantize: QuantizeOption = "none",
 ) -> None:
-    """Write a copy of a spaCy pipeline that runs without torch.
+    """Write a copy of a spaCy pipeline that runs without PyTorch.
 
-    Exports the pipeline's tree_classifier, and compares it with the model on trees of 1 to 512
-    words. If any score differs, nothing is written.
+    Exports the pipeline's tree_classifier and compares it with the model on trees of 1 to 512
+    words. Writes nothing if any score differs.
     """
     with needs_extra("export"), needs_extra("spacy", "spacy"):
         from thinstack.integrations.spacy_training.finish import finish_pipeline
@@ -80,20 +80,20 @@ def finish(
 
 
 def push(
-    model: Annotated[str, typer.Argument(help="The model: a bundle's folder or name.")],
+    model: Annotated[str, typer.Argument(help="The model: a bundle's name or folder.")],
     repository: Annotated[str, typer.Argument(help="The repository on the hub: user/name.")],
     private: Annotated[
         bool, typer.Option("--private", help="Make a new repository visible only to you.")
     ] = False,
     revision: Annotated[
-        str | None, typer.Option(help="The branch to upload to. Created if it does not exist.")
+        str | None, typer.Option(help="Branch to upload to. Created if it does not exist.")
     ] = None,
     isolated: IsolatedOption = None,
 ) -> None:
     """Upload a bundle to the Hugging Face hub.
 
-    First checks the bundle against its manifest and reference cases. Log in with `hf auth login`,
-    or set HF_TOKEN. Afterwards, load the model as hf://user/name.
+    Log in with `hf auth login` first, or set HF_TOKEN. push checks the bundle against its manifest
+    and reference cases before the upload. Load the uploaded model as hf://user/name.
     """
     from thinstack.integrations.push import push as push_bundle
     from thinstack.integrations.show.outline import as_text

@@ -36,14 +36,14 @@ IsolatedOption = Annotated[
 DeviceOption = Annotated[
     Device,
     typer.Option(
-        help="Where to run the model. auto: large batches on a GPU, by CUDA or else WebGPU; "
-        "everything else on the CPU."
+        help="Where to run the model. auto: large batches on a GPU (CUDA, else WebGPU), everything "
+        "else on the CPU."
     ),
 ]
 ThreadsOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=256, help="Number of threads.  [default: one per core; with --input 1]"
+        min=1, max=256, help="Number of threads.  [default: one per core; 1 with predict --input]"
     ),
 ]
 ClassesOption = Annotated[
@@ -63,8 +63,8 @@ AggregationOption = Annotated[
 QuantizeOption = Annotated[
     Literal["none", "fp16", "int8-tables", "int8"],
     typer.Option(
-        help="How to store weights. All but none make the file smaller and change scores slightly. "
-        "int8 also computes in 8 bits."
+        help="How to store weights. Every choice but none makes the file smaller and changes "
+        "scores slightly. int8 also computes in 8 bits."
     ),
 ]
 SeparatorOption = Annotated[
@@ -72,15 +72,15 @@ SeparatorOption = Annotated[
     typer.Option(
         "--sep",
         "--separator",
-        help="For a table: the character between its cells, such as ; or tab.  [default: detected "
-        "in each file]",
+        help="For a table: the character between cells, such as ; or tab.  [default: detected in "
+        "each file]",
     ),
 ]
 HeaderOption = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="For a table: whether its first row names the columns. Without a header, columns are "
+        help="For a table: whether the first row names the columns. Without a header, columns are "
         "named 1, 2, 3 ...  [default: header]",
     ),
 ]
@@ -132,7 +132,7 @@ class TextColumn:
 class TableFormat:
     """How a table is written."""
 
-    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8"
+    encoding: Annotated[str, typer.Option(help="For a table: its encoding.")] = "utf-8"
     separator: SeparatorOption = None
     header: HeaderOption = None
     skip_bad: SkipBadOption = False
@@ -148,12 +148,12 @@ class TableFormat:
 class ColumnSettings(TableFormat):
     """The columns of a table of texts and labels, and how it is written."""
 
-    text_column: Annotated[
-        str, typer.Option("--text", help="For a table: the column of the texts.")
-    ] = "text"
-    label_column: Annotated[
-        str, typer.Option("--label", help="For a table: the column of the labels.")
-    ] = "label"
+    text_column: Annotated[str, typer.Option("--text", help="For a table: the text column.")] = (
+        "text"
+    )
+    label_column: Annotated[str, typer.Option("--label", help="For a table: the label column.")] = (
+        "label"
+    )
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -29,23 +29,20 @@ class DisplaySettings:
 
     as_json: options.JsonOption = False
     as_json_lines: Annotated[
-        bool, typer.Option("--jsonl", help="Print JSON as it comes, one line per sentence.")
+        bool, typer.Option("--jsonl", help="Stream JSON, one line per sentence.")
     ] = False
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV as it comes, one row per text.")
-    ] = False
+    as_csv: Annotated[bool, typer.Option("--csv", help="Stream CSV, one row per text.")] = False
     brief: Annotated[
         bool, typer.Option("--brief", help="Print one line per text: label, polarity, text.")
     ] = False
     full: Annotated[
-        bool, typer.Option("--full", help="Draw all sentences of a text with their trees.")
+        bool,
+        typer.Option(
+            "--full", help="Draw the tree of every sentence, also for texts of several sentences."
+        ),
     ] = False
-    html: Annotated[
-        Path | None, typer.Option(help="Write the results to this file, as one HTML page.")
-    ] = None
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw the trees to this file, as an SVG picture.")
-    ] = None
+    html: Annotated[Path | None, typer.Option(help="Write the results to this HTML file.")] = None
+    svg: Annotated[Path | None, typer.Option(help="Draw the trees in this SVG file.")] = None
     why: Annotated[
         bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
     ] = False
@@ -53,21 +50,22 @@ class DisplaySettings:
         bool,
         typer.Option(
             "--aspects",
-            help="Show what is said of what: the terms of each text, by the model aspects.",
+            help="Find the terms that each text has an opinion about, and label the opinions. Uses "
+            "the model aspects.",
         ),
     ] = False
     about: Annotated[
         list[str] | None,
         typer.Option(
-            help="Show what is said of a term, such as battery, or price|cost for two names of "
-            "one. Give it again for another term. With --input: two columns for each."
+            help="Label the opinions about a term, such as battery, or price|cost for two names of "
+            "one thing. Repeat it for more terms. With --input: adds two columns per term."
         ),
     ] = None
     category: Annotated[
         list[str] | None,
         typer.Option(
-            help="The same of a category by examples, by the vectors of phrases, such as "
-            '"price=overpriced,pay extra,cheap".'
+            help="Label the opinions about a category that you define by examples, such as "
+            '"price=overpriced,pay extra,cheap". Uses the model vectors.'
         ),
     ] = None
 
@@ -128,7 +126,7 @@ class ReadingSettings:
     paragraphs: Annotated[
         bool,
         typer.Option(
-            "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
+            "--paragraphs", help="For standard input or a .txt file: only a blank line ends a text."
         ),
     ] = False
 
@@ -139,12 +137,14 @@ def predict(
     *,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
+        typer.Argument(
+            help="Texts to score. If there are none, each line of standard input is a text."
+        ),
     ] = None,
     model: options.ModelOption = "sentiment",
     pair: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="Two texts, for a model that was trained on pairs."),
+        typer.Option(help="Score two texts as a pair. Needs a model that was trained on pairs."),
     ] = None,
     reading: ReadingSettings,
     shown: DisplaySettings,
@@ -154,7 +154,7 @@ def predict(
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 
-    The bundled model says how positive or negative. Other models have classes of their own.
+    The bundled model predicts sentiment. Other models predict their own labels.
     """
     from thinstack import load
     from thinstack.bundle import open_bundle

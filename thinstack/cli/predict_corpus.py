@@ -32,46 +32,47 @@ class CorpusSettings:
     input: Annotated[
         Path | None,
         typer.Option(
-            help="Score a whole corpus and write the scores to the folder --out. Give a file "
-            "(.txt, .json, .jsonl, .csv, .tsv, .parquet, .spacy; also .gz), a folder of such "
-            "files, or - for standard input."
+            help="Score a file or folder and write the scores to --out. Reads .txt, .json, .jsonl, "
+            ".csv, .tsv, .parquet and .spacy, also .gz; - is standard input."
         ),
     ] = None
     out: Annotated[
         Path | None,
         typer.Option(
-            help="With --input: the folder for the scores, or one file whose name ends in .csv, "
-            ".jsonl or .parquet. A run that stopped goes on with the same command."
+            help="With --input: a folder for the scores, or one .csv, .jsonl or .parquet file. If "
+            "a run stops, run the same command again to resume."
         ),
     ] = None
     text: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --input: the column of the texts. For a model of pairs, name two.  "
-            "[default: text; text_a and text_b]"
+            help="With --input: the text column. For a model of pairs, name two.  [default: text; "
+            "text_a and text_b]"
         ),
     ] = None
     id: Annotated[
-        str | None,
-        typer.Option(help="With --input: the column of the ids.  [default: the line number]"),
+        str | None, typer.Option(help="With --input: the id column.  [default: the line number]")
     ] = None
     separator: SeparatorOption = None
     header: HeaderOption = None
     output: Annotated[
         Literal["phrases", "sentences", "documents", "aspects"] | None,
-        typer.Option(help="With --input: what to write a row for.  [default: sentences]"),
+        typer.Option(
+            help="With --input: what each row of the output is about.  [default: sentences]"
+        ),
     ] = None
     vectors: Annotated[
         bool,
         typer.Option(
-            "--vectors", help="With --input: add a column with the vector of each row, to parquet."
+            "--vectors",
+            help="With --input: add a column with the vector of each row. Writes parquet.",
         ),
     ] = False
     format: Annotated[
         Literal["parquet", "jsonl", "csv"] | None,
         typer.Option(
-            help="With --input: the format of the rows.  [default: that of the file --out; else "
-            "parquet with --vectors and if the input is parquet, else jsonl]"
+            help="With --input: the output format.  [default: that of the --out file; else parquet "
+            "with --vectors or parquet input; else jsonl]"
         ),
     ] = None
     jobs: Annotated[
@@ -79,8 +80,8 @@ class CorpusSettings:
         typer.Option(
             min=0,
             max=256,
-            help="With --input: number of processes that score side by side. 0 scores in the "
-            "process of the command itself.  [default: 1]",
+            help="With --input: number of parallel processes. 0 scores in the main process.  "
+            "[default: 1]",
         ),
     ] = None
     fail_after: Annotated[
@@ -94,27 +95,27 @@ class CorpusSettings:
     allow_repeated_ids: Annotated[
         bool,
         typer.Option(
-            "--allow-repeated-ids", help="With --input: let several rows have the same id."
+            "--allow-repeated-ids", help="With --input: allow several rows with the same id."
         ),
     ] = False
     keep: Annotated[
         Literal["all", "none"] | None,
         typer.Option(
-            help="With --input of a table: whether to write its other columns too.  [default: all]"
+            help="With a table as --input: whether to copy its other columns.  [default: all]"
         ),
     ] = None
     columns: Annotated[
         str | None,
         typer.Option(
-            help="With --input of a table: the other columns to write, such as store,date."
+            help="With a table as --input: the other columns to copy, such as store,date."
         ),
     ] = None
     bom: Annotated[
         bool,
         typer.Option(
             "--bom",
-            help="With --input and --out FILE.csv: start the file with a byte order mark, by which "
-            "Excel knows UTF-8.",
+            help="With --out FILE.csv: start the file with a byte order mark, so that Excel reads "
+            "it as UTF-8.",
         ),
     ] = False
 

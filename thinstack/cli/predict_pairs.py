@@ -88,7 +88,7 @@ def _output(out: Path | None, used: Sequence[Path]) -> Iterator[TextIO]:
         )
     check_output(out, "--out", used)
     if out.exists():
-        raise InputError(f"{out}: is there already: name another file with --out, or remove it")
+        raise InputError(f"{out}: already exists: name another file with --out, or remove it")
     with replacing(out) as path, path.open("w", encoding="utf-8", newline="") as stream:
         yield stream
 

@@ -96,7 +96,7 @@ class Sentences:
         several = len(result.sentences) > 1
         trees = self.full or self.explained is not None
         if several:
-            yield TextAnswer(result, "" if trees else "--full draws each with its tree")
+            yield TextAnswer(result, "" if trees else "use --full to draw the trees")
         if trees or not several:
             for sentence in result.sentences:
                 yield draw(sentence, self.reasons(sentence))
@@ -147,8 +147,8 @@ class Sentences:
         if len(sentence.words) <= self.explained:
             return sentence.why()
         print(
-            f"warning: --why leaves out a sentence of {len(sentence.words):,} words, because it "
-            f"explains at most {self.explained:,}: raise --max-words to include it",
+            f"warning: --why skipped a sentence of {len(sentence.words):,} words, because it "
+            f"explains at most {self.explained:,}. Raise --max-words to include it.",
             file=sys.stderr,
         )
         return []

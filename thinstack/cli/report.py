@@ -24,7 +24,7 @@ Format = Literal["html", "json", "csv"]
 
 _OF_TEXTS: Final = ("text", "about", "model", "themes", "separator", "header", "encoding")
 _OF_TABLE: Final = ("by", "over", "stars", "dates")
-_STOPPED: Final = "stopped; nothing is written: run the same command again"
+_STOPPED: Final = "stopped before anything was written: run the same command again"
 
 
 @options.grouped
@@ -35,29 +35,29 @@ def report(
         Path,
         typer.Argument(
             help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "of a text on each line, a folder of such files, or - for standard input. Or the "
-            "folder of a run of predict --input --output aspects, which is not scored again."
+            "with one text per line, a folder of such files, or - for standard input. Or the "
+            "output folder of predict --input --output aspects, which is not scored again."
         ),
     ],
     out: Annotated[
-        Path,
-        typer.Option(help="The file for the report: .html, .json or .csv.", show_default=False),
+        Path, typer.Option(help="Report file: .html, .json or .csv.", show_default=False)
     ],
     column: options.TextColumn,
     by: Annotated[
-        str | None, typer.Option(help="A column whose values are compared, such as store.")
+        str | None, typer.Option(help="Group column, such as store. Compares its values.")
     ] = None,
-    over: Annotated[str | None, typer.Option(help="A column of dates, to show a course.")] = None,
+    over: Annotated[str | None, typer.Option(help="Date column. Adds a trend over time.")] = None,
     stars: Annotated[
         str | None,
-        typer.Option(help="A column of stars from 1 to 5, to say how far the model agrees."),
+        typer.Option(
+            help="Column of ratings from 1 to 5 stars. Adds how often the model agrees with them."
+        ),
     ] = None,
     about: Annotated[
         list[str] | None,
         typer.Option(
-            help="A term to report on, such as battery, or several names of one: 'price|cost'. May "
-            "be given more than once.  [default: the terms that the model aspects finds, if it is "
-            "installed]"
+            help="Term to report on, such as battery, or several names of one thing: 'price|cost'. "
+            "Can be repeated.  [default: the terms that the model aspects finds, if installed]"
         ),
     ] = None,
     model: Annotated[
@@ -72,38 +72,38 @@ def report(
         bool | None,
         typer.Option(
             "--themes/--no-themes",
-            help="Find what people complain about and praise.  [default: if the model vectors is "
-            "installed]",
+            help="Summarize what people complain about and praise.  [default: if the model vectors "
+            "is installed]",
             show_default=False,
         ),
     ] = None,
     min_mentions: Annotated[
-        int, typer.Option(min=1, help="Leave out terms that fewer texts speak of.")
+        int, typer.Option(min=1, help="Ignore terms mentioned in fewer texts than this.")
     ] = 5,
     dates: Annotated[
         str | None,
         typer.Option(
-            help="How dates are written: a format such as %d/%m/%Y, unix (seconds or milliseconds "
-            "since 1970) or excel (its day numbers).  [default: 2024-03-09, 9 March 2024 and the "
-            "like]"
+            help="Date format: a pattern such as %d/%m/%Y, unix (seconds or milliseconds since "
+            "1970) or excel (day numbers).  [default: detects 2024-03-09, 9 March 2024 and "
+            "similar]"
         ),
     ] = None,
     format: Annotated[
-        Format | None, typer.Option(help="The format.  [default: by the ending of --out]")
+        Format | None, typer.Option(help="Report format.  [default: the extension of --out]")
     ] = None,
     texts: Annotated[
         Path | None,
         typer.Option(
-            help="For a folder of scored rows: the table that was scored, for quotes, --by and "
-            "--over."
+            help="For an output folder of predict: the table that was scored. Needed for quotes, "
+            "--by and --over."
         ),
     ] = None,
     running: options.Running,
 ) -> None:
-    """Report what the texts of a table say, about what, and when.
+    """Summarize the opinions in a table: about what, by which group, and over time.
 
-    The report is one page that needs no network. It has the aspects that texts speak of, with what
-    is typically said and quotes, and what could not be read. JSON and CSV have the same figures.
+    Writes one self-contained HTML page with the aspects that the texts mention, typical opinions,
+    quotes, and the rows that could not be read. JSON and CSV contain the same figures.
     """
     from thinstack.integrations.report.scored import is_scored
 

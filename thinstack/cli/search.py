@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thinstack.integrations.search.phrase_index import Hit
     from thinstack.integrations.search.table_search import IndexedTable
 
-_STOPPED: Final = "stopped; nothing is written: run the same command again"
+_STOPPED: Final = "stopped before anything was written: run the same command again"
 _AROUND: Final = 40
 """Characters of a sentence that are shown on either side of a phrase."""
 
@@ -44,9 +44,10 @@ def search(
         Literal["negative", "positive"] | None,
         typer.Option(help="Find only negative or only positive phrases."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of phrases, with --by per group.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="Number of phrases. With --by: per group.")] = 10,
     by: Annotated[
-        str | None, typer.Option(help="Group column. Searches each group separately.")
+        str | None,
+        typer.Option(help="Group column, such as store. Searches each group separately."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON per phrase.")
@@ -67,15 +68,15 @@ def search(
 ) -> None:
     """Find the phrases in a table that mean the same as a query.
 
-    Compares every phrase of every text by meaning and polarity. Phrases with the same spelling
-    are counted together.
+    Compares the query with every phrase of every text, by meaning and polarity. Counts phrases with
+    the same spelling together.
     """
     console = Console(stderr=True)
     with stoppable(_STOPPED), CorpusBar(console) as bar:
         indexed = _indexed(context.params, bar)
     if indexed.left_out[0]:
         number, first = indexed.left_out
-        problem = f"rows that are not searched: {number:,}; the first is {first}"
+        problem = f"{number:,} rows were not searched; the first is {first}"
         console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
     groups = [None] if by is None else [*indexed.plan.groups]
 

@@ -19,25 +19,27 @@ if TYPE_CHECKING:
 @options.grouped
 def serve(
     *,
-    model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sentiment",
+    model: Annotated[
+        str, typer.Argument(help="The model: a bundle's name or folder.")
+    ] = "sentiment",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; 0 takes any that is free.")
+        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1. Use 0 to pick a free port.")
     ] = 8000,
     open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
+        bool, typer.Option("--open/--no-open", help="Open the page in your browser.")
     ] = True,
     table: Annotated[
         Path | None,
         typer.Option(
-            help="Label the texts of this table: the page shows the least certain first, and one "
-            "key labels a text."
+            help="Label the texts of this table on the page, least certain first, one key per "
+            "label."
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="With --table: the file of the labels, for thinstack train --add. Texts that it "
-            "has are left out.  [default: corrections.csv]"
+            help="With --table: file for the labels, to use with thinstack train --add. Texts "
+            "already in it are skipped.  [default: corrections.csv]"
         ),
     ] = None,
     columns: options.ColumnSettings,
@@ -47,7 +49,7 @@ def serve(
 ) -> None:
     """Open a page on this machine that scores texts as you type them.
 
-    With --table you label the texts of a table there.
+    With --table, you can also label the texts of a table on the page.
     """
     import webbrowser
 
@@ -65,7 +67,7 @@ def serve(
             out = out or Path("corrections.csv")
             server.labelling = _labelling(server.predictor, table, out, columns)
         try:
-            print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)
+            print(f"{escaped(server.name)} at {server.url} (press Ctrl-C to stop)", flush=True)
             if open_page:
                 # Some browsers do not return before they are closed.
                 threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
@@ -87,6 +89,6 @@ def _labelling(
     labelling = Labelling(columns.table(path), predictor, out, skipped=skipped, **names)
     texts = len(labelling.texts)
     most = ", the first of the table" if texts == MOST_TEXTS else ""
-    bad = f"; {len(skipped):,} rows cannot be used" if skipped else ""
+    bad = f"; {len(skipped):,} rows were skipped" if skipped else ""
     print(f"{texts:,} texts to label{most}{bad}; labels go to {escaped(str(out))}", flush=True)
     return labelling

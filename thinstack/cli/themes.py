@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thinstack.integrations.report.rows import TextRow
     from thinstack.integrations.themes.themes import Themes
 
-_STOPPED: Final = "stopped; nothing is written: run the same command again"
+_STOPPED: Final = "stopped before anything was written: run the same command again"
 
 
 @options.grouped
@@ -32,58 +32,58 @@ def themes(
         Path,
         typer.Argument(
             help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "with a text on each line, a folder of such files, or - for standard input."
+            "with one text per line, a folder of such files, or - for standard input."
         ),
     ],
     column: options.TextColumn,
     by: Annotated[
-        str | None, typer.Option(help="A column whose values are compared, such as store.")
+        str | None, typer.Option(help="Group column, such as store. Compares its values.")
     ] = None,
     over: Annotated[str | None, typer.Option(help="Date column. Adds a trend over time.")] = None,
-    dates: Annotated[
-        str | None, typer.Option(help="How dates are written, as in thinstack report.")
-    ] = None,
+    dates: Annotated[str | None, typer.Option(help="Date format, as in thinstack report.")] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
-            help="A theme to look for, by examples: 'late=late flight,delayed flight'. May be "
-            "given more than once.  [default: themes are found]"
+            help="Theme to look for, defined by examples: 'late=late flight,delayed flight'. Can "
+            "be repeated.  [default: find the themes]"
         ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
         typer.Option(
-            help="A word that is no topic, such as the name of the product. May be given more than "
-            "once."
+            help="Word that is not a topic, such as the name of the product. Can be repeated."
         ),
     ] = None,
     side: Annotated[
         Literal["both", "negative", "positive"],
-        typer.Option(help="Look for complaints (negative) or praise (positive) only."),
+        typer.Option(help="Find only complaints (negative) or only praise (positive)."),
     ] = "both",
     most: Annotated[
-        int, typer.Option(min=1, help="Number of complaints, and of praise, that are shown.")
+        int, typer.Option(min=1, help="Maximum number of complaints, and of themes of praise.")
     ] = 10,
-    quotes: Annotated[int, typer.Option(min=0, help="Number of quotes of each theme.")] = 3,
+    quotes: Annotated[int, typer.Option(min=0, help="Number of quotes per theme.")] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page to this file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write each row's themes, with the phrase that says so, to a .csv file."),
+        typer.Option(
+            help="Write each row's themes to this .csv file, with the phrases that express them."
+        ),
     ] = None,
     model: Annotated[
         str,
         typer.Option(
             "--model",
             "-m",
-            help="A model of sentiment with vectors: a bundle's name, folder or hf:// address.",
+            help="A sentiment model with vectors: a bundle's name, folder or hf:// address.",
         ),
     ] = "vectors",
     running: options.Running,
 ) -> None:
     """Find what the texts of a table complain about and praise.
 
-    Phrases that mean the same are a theme. Each theme has its share of the texts, and quotes.
+    Groups phrases with the same meaning into themes. Prints each theme's share of the texts, and
+    quotes.
     """
     read, console = 0 if str(table) == "-" else table, Console(stderr=True)
     page = None if html is None else check_output(html, "--html", [read])
@@ -99,11 +99,11 @@ def themes(
             print("\n".join(result.lines(quotes=True)))
     for part in result.unread:
         first = ": ".join(filter(None, part.examples[0]))
-        problem = f"rows that are not counted: {part.rows:,}; the first is {first}"
+        problem = f"{part.rows:,} rows were not counted; the first is {first}"
         console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
     if result.products and not name:
         words = " ".join(f"--ignore {word}" for word in result.products)
-        advice = f"if these words are names of the product, leave them out: {words}"
+        advice = f"If these words name the product, leave them out with {words}"
         console.print(escaped(advice), soft_wrap=True, highlight=False, markup=False)
 
 

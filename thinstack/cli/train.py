@@ -22,7 +22,7 @@ SeedsOption = Annotated[
     typer.Option(
         min=0,
         max=2**63 - 1,
-        help="Train with this seed instead of the recipe's. Repeat it for several seeds.",
+        help="Train with this seed instead of the recipe's. Repeat it to train with several seeds.",
     ),
 ]
 TABLES: Final = ", ".join((*TABLE_SUFFIXES, ".spacy"))
@@ -37,75 +37,74 @@ class TableSettings(TableFormat):
         list[str] | None,
         typer.Option(
             "--text",
-            help="For a table: the column of the texts. For pairs of sentences, name two columns.  "
-            "[default: text, or text_a and text_b]",
+            help="For a table: the text column. For pairs of sentences, name two.  [default: text, "
+            "or text_a and text_b]",
         ),
     ] = None
     label_column: Annotated[
-        str | None,
-        typer.Option("--label", help="For a table: the column of the labels.  [default: label]"),
+        str | None, typer.Option("--label", help="For a table: the label column.  [default: label]")
     ] = None
     score_column: Annotated[
         str | None,
-        typer.Option(
-            "--score", help="For a table of pairs: the column of the ratings.  [default: score]"
-        ),
+        typer.Option("--score", help="For a table of pairs: the rating column.  [default: score]"),
     ] = None
     add: Annotated[
         Path | None,
         typer.Option(
-            help="For a table: another one to train on, such as the corrections of thinstack serve "
-            "--table. Its rows replace those of the same texts."
+            help="For a table: a second table to train on, such as the corrections from thinstack "
+            "serve --table. Its rows replace rows with the same text."
         ),
     ] = None
     dev: Annotated[
         Path | None,
         typer.Option(
-            help="For a table: a second table to measure the model on.  [default: a tenth of the "
-            "rows, set aside]"
+            help="For a table: a development table, which chooses the best epoch.  [default: a "
+            "tenth of the rows, set aside]"
         ),
     ] = None
     test: Annotated[
         Path | None,
         typer.Option(
-            help="For a table: a table that chooses nothing, to measure the model on at the end."
+            help="For a table: a held-out table, on which the finished model is measured."
         ),
     ] = None
     epochs: Annotated[
         int | None,
         typer.Option(
-            min=1, help="For a table: passes over it, at most.  [default: by its number of rows]"
+            min=1,
+            help="For a table: the maximum number of epochs.  [default: depends on the number of "
+            "rows]",
         ),
     ] = None
     init: Annotated[
         str | None,
         typer.Option(
-            help="For a table: the model to start from, by name or folder. none starts from word "
-            "vectors only.  [default: sentiment; if installed, vectors for pairs, and "
-            "sentiment-context or vectors for topics; of aspects, aspects]"
+            help="For a table: the model to fine-tune, by name or folder, or none to start from "
+            "word vectors only.  [default: sentiment; if installed, vectors for pairs, "
+            "sentiment-context or vectors for topics, and aspects for aspects]"
         ),
     ] = None
     labels: Annotated[
-        str | None, typer.Option(help="For a table: all classes in order, separated by commas.")
+        str | None, typer.Option(help="For a table: all labels in order, separated by commas.")
     ] = None
     scale: Annotated[
         bool | None,
         typer.Option(
             "--scale/--no-scale",
-            help="For a table of texts: whether the classes, in their order, are a scale, such as "
-            "stars.  [default: their names and the column's tell]",
+            help="For a table of texts: whether the labels, in their order, form a scale, such as "
+            "stars.  [default: detected from the names of the labels and the column]",
         ),
     ] = None
     task: Annotated[
         Literal["texts", "spans", "aspects"] | None,
         typer.Option(
-            help="For a table of texts: what its rows label. texts: whole texts. spans: phrases, "
-            "from start to end. aspects: terms, from start to end, by what is said of them.  "
+            help="For a table of texts: what the labels describe. texts: whole texts. spans: "
+            "phrases from start to end. aspects: opinions about terms from start to end.  "
             "[default: texts]"
         ),
     ] = None
     span_group: Annotated[
-        str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
+        str | None, typer.Option(help="For a .spacy file: the span group to train on.")
     ] = None
 
     def options(self) -> dict[str, Any]:
@@ -132,24 +131,24 @@ def train(
     table: TableSettings,
     data: Annotated[
         Path | None,
-        typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder of its data files."),
+        typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder with its data files."),
     ] = None,
     seed: SeedsOption = None,
     threads: Annotated[
         int | None,
         typer.Option(
-            min=1, max=256, help="Number of threads that torch uses.  [default: all; 1 for a table]"
+            min=1, max=256, help="Number of PyTorch threads.  [default: all; 1 for a table]"
         ),
     ] = None,
 ) -> None:
     """Train a model on a table of texts, or by a recipe.
 
-    The model is written as a bundle. A table has texts or pairs of texts, with labels or ratings.
-    thinstack writes a recipe for it, recipe.toml in the output folder, and trains by that. At the
-    end the model is measured.
+    A table has texts or pairs of texts, with labels or ratings. From a table, thinstack first
+    writes a recipe, recipe.toml in the output folder. After training, it measures the model and
+    writes it as a bundle.
 
-    With several seeds, the best one is exported if the recipe watches a figure, else the first one.
-    If training stops, run the same command again: it continues where it was.
+    With several seeds, exports the best one if the recipe watches a metric, else the first. If
+    training stops, run the same command again to resume.
     """
     of_table = table.options()
     with stoppable(_STOPPED), _told_how_to_go_on():

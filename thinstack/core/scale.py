@@ -34,12 +34,12 @@ _VIEWS = {
 
 
 class Scale(NamedTuple):
-    """Where each of C classes of sentiment stands.
+    """The places of C sentiment classes on the scale from negative to positive.
 
     Attributes:
         sides: (C,) -1 for a negative class, 0 for a neutral one, 1 for a positive one.
         polarity: (C,) the place of the class from -1 (most negative) to 1 (most positive).
-        tones: (C,) the same in five steps, for colours and signs: 0 (very negative) to 4.
+        tones: (C,) the same in five steps, for colors and signs: 0 (very negative) to 4.
     """
 
     sides: tuple[int, ...]
@@ -50,9 +50,9 @@ class Scale(NamedTuple):
     def of(cls, labels: Sequence[str]) -> Self | None:
         """The scale of these classes, in any order; None if they are not about sentiment.
 
-        Each name must say its side by one of the words negative, neutral, mixed and positive, or
-        neg, neu and pos, and both sides must be there. Words such as "very" and "somewhat" tell
-        classes of one side apart. The numbers "0" to "4" together stand for `FIVE`.
+        Each name must contain negative, neutral, mixed or positive, or neg, neu or pos, and both
+        polarities must occur. Words such as "very" and "somewhat" order classes of one polarity.
+        The numbers "0" to "4" together mean `FIVE`.
         """
         numbers = len(labels) == len(FIVE) and {*labels} == {*NUMBERS}
         placed = [_place(FIVE[int(label)] if numbers else label) for label in labels]
@@ -64,7 +64,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def at(cls, polarity: tuple[float, ...]) -> Self:
-        """The scale of classes that stand at these places from -1 to 1."""
+        """The scale of classes with these places from -1 to 1."""
         sides = tuple((place > 0) - (place < 0) for place in polarity)
         return cls(sides, polarity, tuple(_tone(one, polarity) for one in polarity))
 

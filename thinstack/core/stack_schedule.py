@@ -186,8 +186,8 @@ def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
     breaks, most = inputs["breaks"].long(), 61440  # MOST_BREAK, which TorchScript does not see
     if breaks.shape[0] != lengths.shape[0]:
         raise ValueError(
-            f"expected {lengths.shape[0]} breaks, one behind each sentence, found "
-            f"{breaks.shape[0]}; without texts of several sentences all are 0"
+            f"expected {lengths.shape[0]} breaks, one after each sentence, found "
+            f"{breaks.shape[0]}; if no text has several sentences, all are 0"
         )
     if bool(((breaks < 0) | (breaks > most)).any()):
         raise ValueError(

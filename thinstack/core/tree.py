@@ -88,8 +88,8 @@ class Tree:
         array, words, names = array.astype(np.int64), tuple(tokens), _labels(labels, len(array))
         if len(words) != len(array):
             raise TreeError(
-                f"{len(array)} parents need {len(array)} tokens (None where there is no word), "
-                f"got {len(words)}"
+                f"{len(array)} parents need {len(array)} tokens (None for nodes without a "
+                f"word), got {len(words)}"
             )
         _check_parents(array)
         inner = np.isin(np.arange(len(array)), array)
@@ -102,8 +102,8 @@ class Tree:
             crossed = np.flatnonzero(np.diff(leaves) < 0)
             if crossed.size:
                 raise TreeError(
-                    f"the word at node {leaves[crossed[0] + 1]} lies inside a phrase that it is "
-                    "not part of"
+                    f"the word at node {leaves[crossed[0] + 1]} is inside a phrase that it "
+                    "does not belong to"
                 )
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order))
@@ -224,7 +224,7 @@ def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None
     names = tuple(labels)
     if len(names) != nodes:
         raise TreeError(
-            f"{nodes} nodes need {nodes} labels (None where there is none), got {len(names)}"
+            f"{nodes} nodes need {nodes} labels (None for nodes without one), got {len(names)}"
         )
     return names
 

@@ -8,7 +8,7 @@ from thinstack.evaluate.figures import Figures, f1
 NAMES: Final[Mapping[str, str]] = {
     "polarity_accuracy": "polarity of terms",
     "polarity_f1": "macro-F1",
-    "mixed_accuracy": "in sentences of both sides",
+    "mixed_accuracy": "in sentences with both polarities",
     "term_f1": "F1 of terms",
     "aspect_f1": "F1 of terms with polarity",
     "phrase_terms": "terms that are phrases",

@@ -21,7 +21,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.why import turning
 
-_ADVICE: Final = "take such rows out, or say what the label means (--relabel NAME=CLASS)"
+_ADVICE: Final = "remove such rows, or map the label with --relabel NAME=CLASS"
 
 
 class Wrong(NamedTuple):
@@ -75,9 +75,9 @@ def evaluate_table(
     classes, said = gold_labels(rows, label, predictor, renamed, path)
     if not any(place >= 0 for place in classes.values()):
         shown = ", ".join(predictor.labels)
-        raise DataError(f"{path}: expected texts of the classes {shown}, found no text of them")
+        raise DataError(f"{path}: expected texts with the classes {shown}, found none")
     if {"start", "end"} <= {*table.columns}:
-        said.append("the columns start and end were not read: texts are measured as a whole")
+        said.append("the columns start and end were ignored: accuracy is measured on whole texts")
     if notes is not None:
         notes.extend(said)
     texts = (row.values[text] for row in rows)
@@ -238,7 +238,9 @@ def _notes(classes: Mapping[str, int], predictor: Predictor) -> Iterable[str]:
     if scale and len(shown) > 2:
         sides = {scale.tones[place] for place in classes.values() if place >= 0}
         if sides == {1, 3} and len(scale.merged(2) or ()) == 2:
-            yield "the labels are of two classes, and the model has more: --classes 2 compares two"
+            yield (
+                "the labels have two classes and the model has more: use --classes 2 to compare two"
+            )
 
 
 def _check_relabel(relabel: Mapping[str, str], first: Mapping[str, int], path: FilePath) -> None:
@@ -266,9 +268,9 @@ def _unknown(
     path: FilePath,
 ) -> DataError:
     expected = f"one of the model's labels ({', '.join(predictor.labels)})"
-    scale, advice = Scale.of(predictor.labels), "say which class each of them means"
+    scale, advice = Scale.of(predictor.labels), "map each of them to a class"
     if scale is not None and len(unknown) == 2 and len(predictor.labels) > 2:
-        advice = f"show two classes if they are two sides (--classes 2), or {advice}"
+        advice = f"use --classes 2 if they are negative and positive, or {advice}"
     return DataError(
         f"{path}:{first[unknown[0]]}: expected {expected} in the column {column!r}, found "
         f"{_listed(unknown)}; {advice}: --relabel '{_example(unknown, predictor.labels)}'"

@@ -68,7 +68,7 @@ def evaluate_predictor(
     roots = [classes[[tree.root]] for tree, classes in zip(trees, labels, strict=True)]
     if text:
         if source == "gold":
-            raise InputError("raw text has no gold trees: name another tree source, such as auto")
+            raise InputError("raw text has no gold trees: choose another tree source, such as auto")
         texts = (detokenize(tree.words) for tree in trees)
         results = predictor.stream(texts, source=source, split=False)
         # One that is white space to the splitter has no sentence, so no case.

@@ -101,8 +101,8 @@ def compare(
         chosen = makes_trees(model, forest) and not on_average
         if chosen and not (lost := worst_choice(model, same)) <= tolerance:
             raise ExportError(
-                f"{runtime} makes a tree with a choice that scores {lost:.2g} less than the best "
-                f"one; allowed {tolerance:.0e}"
+                f"{runtime} parses a tree with a choice that scores {lost:.2g} less than the "
+                f"best one; allowed {tolerance:.0e}"
             )
         wanted = eager_scores(model, same)
         names = outputs or model.output_names
@@ -162,7 +162,7 @@ def as_given(model: Model, forest: Forest, scores: Scores) -> Forest:
     parse = scores["parse"]
     if not makes_trees(model, forest):
         if not np.array_equal(parse, forest.transitions):
-            raise ExportError("the runtime gives other trees than it was given")
+            raise ExportError("the runtime returns other trees than its input")
         return forest
     if parse.shape != (nodes := forest.sizes.sum(),):
         raise ExportError(

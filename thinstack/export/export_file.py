@@ -67,8 +67,8 @@ def export_file(
     """
     if format != "onnx" and (options != DEFAULTS or trees is not None):
         raise ExportError(
-            "quantize, outputs, index_type, device and data are for ONNX files; leave them out for "
-            f"{format}"
+            "quantize, outputs, index_type, device and data apply only to ONNX files; leave "
+            f"them out for {format}"
         )
     bundle = open_bundle(source)
     file = check_output(path, "FILE", (bundle.path, trees))
@@ -93,7 +93,7 @@ def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
     for a file of no trees."""
     if bundle.config.trees != "binary" or "node_scores" not in model.output_names:
         raise ExportError(
-            "data is for models that score the nodes of binary trees; this one gives "
+            "data needs a model that scores the nodes of binary trees; this one gives "
             f"{', '.join(model.output_names)}; leave data out"
         )
     return read_labelled(trees, bundle.config.labels, relabel=bundle.relabel())
@@ -144,7 +144,7 @@ def _print(
 def _print_cost(
     cost: Mapping[str, Mapping[str, Any]], trees: Path, labels: Sequence[str], console: Console
 ) -> None:
-    title, binary = f"percent right over the gold trees of {as_text(trees)}", Scale.of(labels)
+    title, binary = f"accuracy in percent on the gold trees of {as_text(trees)}", Scale.of(labels)
     names = {key: name for key, name in ACCURACIES.items() if binary or "binary" not in key}
     table = Table("", "MB", *names.values(), title=title)
     for name, figures in cost.items():

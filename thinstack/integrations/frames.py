@@ -39,37 +39,33 @@ def score_frame(
     vectors: bool = False,
     prefix: str = "",
 ) -> Frame:
-    """Score a column of English texts, and give the frame with new columns behind its own.
+    """Score a column of English texts, and return the frame with new columns.
 
-    `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. The same class comes back, with
-    its index, its rows in order and its `attrs`; where columns have levels, a new name has the
-    first. `text`: the column of the texts. `model`: a loaded model, or
-    what `thinstack.load` takes.
+    `frame`: a pandas or polars DataFrame, or a pyarrow Table. The result has the same class, index,
+    row order and `attrs`; where columns have levels, a new name is the first level. `text`: the
+    text column. `model`: a loaded model, or what `thinstack.load` takes.
 
     The new columns are `label`; `polarity`, from -1 (negative) to 1 (positive); `most_positive` and
-    `most_negative`, the phrases that say most for either side (`Result.highlights`). With `scores`,
-    each class also has a column with its probability and of its name. `prefix` stands before all
-    new names.
+    `most_negative`, the strongest phrase of each polarity (`Result.highlights`). `scores` adds the
+    probability of each class, in a column with its name. `prefix` is put before all new names.
 
-    `about`: terms and categories, such as `["battery", "price|cost"]`, as `Result.about` takes
-    them. Each has two columns: the mean polarity of its mentions in the text, `battery_polarity`,
-    and the number of these, `battery_mentions`. Of several names, the first is that of the columns.
-    A term that no text mentions is a NoMentionWarning.
+    `about`: terms and categories, such as `["battery", "price|cost"]`, as for `Result.about`. Each
+    adds two columns: `battery_polarity`, the mean polarity of its mentions in the text, and
+    `battery_mentions`, their number. Of several names, the first names the columns. A term that no
+    text mentions triggers a NoMentionWarning.
 
-    `vectors`: whether to add a column `vector`, last, with the vector of each text
-    (`Result.vector`): a fixed-size list of float32, in pandas an array of numpy.
+    `vectors`: whether to add a last column `vector` with the vector of each text (`Result.vector`):
+    a fixed-size list of float32; numpy arrays in pandas.
 
-    A missing text has missing values in all of them, and so has a text without words; both have 0
-    mentions. A label is missing below `abstain`, a phrase if none takes that side, and a polarity
-    of a term without a mention. If the classes are not a scale of sentiment, polarity and phrases
-    are missing; with `vectors` of a model without labels, so are all but the vectors. Memory stays
-    bounded, but for the new columns.
+    Missing texts and texts without words get missing values and 0 mentions. A label below `abstain`
+    is missing, and so is a phrase if none has that polarity, and the polarity of a term without
+    mentions. Without a sentiment scale, polarity and phrases are missing; a model without labels
+    fills only vectors. Except for the new columns, memory stays bounded.
 
-    Raises InputError for what is no frame in memory, for new columns that the frame has already,
-    and for a cell that is no text, with its row from 0. For terms, it is raised as `Result.about`
-    does. It is raised too for `vectors` of a model that gives none, and without `vectors` for a
-    model without labels. Raises DataError for a column that is not there and for two of one name,
-    and what `thinstack.load` raises.
+    Raises InputError if `frame` is not a frame in memory, if it already has one of the new columns,
+    for a cell that is not text (with its row, from 0), for `vectors` if the model has none, for a
+    model without labels unless `vectors` is set, and as `Result.about` does. Raises DataError for a
+    missing or repeated column, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     check_columns("the frame", eager.columns, [text], _ADVICE)
@@ -107,13 +103,14 @@ def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
         raise InputError(f"{_EXPECTED}, {_instead_of(frame)}") from None
     if isinstance(eager, nw.LazyFrame):
         raise InputError(
-            f"{_EXPECTED}, found a {type(frame).__name__}, whose rows are not read yet: collect "
-            "them first, such as frame.collect(); for Spark see thinstack.integrations.spark"
+            f"{_EXPECTED}, found a {type(frame).__name__}, which has no rows in memory yet: "
+            "collect it first, such as frame.collect(); for Spark see "
+            "thinstack.integrations.spark"
         )
     if isinstance(eager, nw.Series):
         raise InputError(
-            f"{_EXPECTED}, found a {type(frame).__name__}: give the whole frame; "
-            "model.stream(series) scores texts alone"
+            f"{_EXPECTED}, found a {type(frame).__name__}: pass the whole frame; "
+            "model.stream(series) scores texts only"
         )
     return eager
 
@@ -130,7 +127,7 @@ def _instead_of(value: object) -> str:
         return f"{what}: make a table of it, pyarrow.Table.from_batches([batch])"
     if isinstance(value, str | Path):
         return f"found {shown(value, 60)}: read the file, or run thinstack predict --input FILE"
-    return f"{what}: texts alone are scored by model(texts)"
+    return f"{what}: to score texts without a frame, call model(texts)"
 
 
 def checked_terms(about: object) -> tuple[str, ...]:
@@ -162,13 +159,13 @@ def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
         raise InputError(f"expected a prefix in Unicode, found {shown(odd[0], 60)}: choose another")
     if taken := [name for name in names if name in there]:
         raise InputError(
-            f"the frame has a column {taken[0]!r} already, which would be lost: rename it or leave "
-            "it out, or put something before the new names, such as prefix='sst_'"
+            f"the frame already has a column {taken[0]!r}, which would be lost: rename it or "
+            "leave it out, or choose a prefix for the new names, such as prefix='sst_'"
         )
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(
-            f"a class of the model is called {twice[0]!r}, as another new column is: leave scores "
-            "out"
+            f"a class of the model has the name of another new column, {twice[0]!r}: leave "
+            "scores out"
         )
 
 

@@ -132,7 +132,7 @@ def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
     if spark is None:
         raise InputError(
             "a model in a folder needs a Spark session that sends it to the executors, but no "
-            "session is active: make one first, or pass it as spark="
+            "session is active: create one first, or pass it as spark="
         )
     try:
         context = spark.sparkContext

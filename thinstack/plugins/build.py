@@ -47,7 +47,7 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     if vectors is not None:
         if head.reads not in ("nodes", "pairs"):
             raise ConfigError(
-                "model.vectors: it goes beside a model.head that reads nodes or pairs; "
+                "model.vectors: it needs a model.head that reads nodes or pairs; "
                 f"{config.head.name} reads {head.reads}"
             )
         if head.reads == "pairs":
@@ -117,7 +117,7 @@ def _head(
             raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
         if not encoder.ranks:
             name = type(encoder).__name__
-            raise ConfigError(f"{where} trees, which a model with a {name} does not")
+            raise ConfigError(f"{where} trees, which a model with a {name} does not read")
     return head
 
 
@@ -128,16 +128,17 @@ def _check_heads(config: ModelConfig) -> None:
     if (head.gives == "scores") != bool(config.labels):
         labels = ", ".join(config.labels) or "none"
         raise ConfigError(
-            f"model.labels: a head that gives scores needs the classes, one that gives vectors has "
-            f"none; found {config.head.name} and the labels {labels:.200}"
+            "model.labels: a head that gives scores needs classes, and one that gives vectors "
+            f"must have none; found {config.head.name} and the labels {labels:.200}"
         )
     if config.vectors is None:
         return
     vectors: type[TaskHead] = manager().find("head", config.vectors.name).plugin
     if (vectors.gives, head.gives) != ("vectors", "scores"):
         raise ConfigError(
-            "model.vectors: expected a head that gives vectors, such as vector.v1, beside a "
-            f"model.head of scores; found {config.vectors.name} beside {config.head.name}"
+            "model.vectors: expected a head that gives vectors, such as vector.v1, together "
+            f"with a model.head that gives scores; found {config.vectors.name} with "
+            f"{config.head.name}"
         )
 
 
@@ -173,8 +174,10 @@ def _tree_encoder(config: ModelConfig) -> TreeEncoder:
         if problem := misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
             raise ConfigError(f"model.cell: {problem}")
         if config.relations and cell.kinds < kinds:
-            remedy = "leave them out, or take sdt_rnn.v1"
-            raise ConfigError(f"model.relations: {config.cell.name} tells none apart; {remedy}")
+            remedy = "leave them out, or use sdt_rnn.v1"
+            raise ConfigError(
+                f"model.relations: {config.cell.name} does not distinguish relations; {remedy}"
+            )
         layers.append(Layer(cell, _top_down(config, cell, down_size)))
         size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
         down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
@@ -205,13 +208,13 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
     if up.word_part < 0 and input_size == 0:
         raise ConfigError(
             f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} "
-            "passes none up these trees; take a cell with head words (lexicalized_lstm.v1), or "
+            "passes none up these trees; use a cell with head words (lexicalized_lstm.v1), or "
             "dependency trees"
         )
     if wanted == "shared" and up.kinds > 1:
         raise ConfigError(
-            f"model.encoder.top_down: {config.cell.name} tells edge types apart, which a pass "
-            "from the root down does not read; name another cell"
+            f"model.encoder.top_down: {config.cell.name} distinguishes edge types, which a "
+            "pass from the root down does not read; name another cell"
         )
     size = up.state_sizes[up.word_part] if up.word_part >= 0 else input_size
     sides = 2 if config.trees == "binary" else max(1, up.arity)

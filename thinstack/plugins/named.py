@@ -56,7 +56,7 @@ def named(kind: str) -> BeforeValidator:
         try:
             model: type[Named] = manager().find(kind, name).plugin
         except UnknownNameError as error:
-            more = "use one of these, or install the package that has it"
+            more = "use one of these, or install the package that provides it"
             raise ValueError(f"{error}; {more}") from None
         settings = {key: setting for key, setting in table.items() if key != "name"}
         if unknown := [str(key) for key in settings if key not in model.model_fields]:

@@ -1,4 +1,4 @@
-"""Bundles, and the way from text to predictions. It needs no torch."""
+"""Bundles, models, and results, without torch."""
 
 from typing import TYPE_CHECKING
 

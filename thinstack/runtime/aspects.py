@@ -28,20 +28,20 @@ LOAD: Final = 'thinstack.load("aspects") (pip install ./models/thinstack-aspects
 
 
 class Aspect(NodeView):
-    """A term of a text, and what is said of it.
+    """A term of a text, and the opinion about it.
 
-    It is a view of the prediction of its sentence, and copies nothing. Aspects are equal if they
-    are the same characters of the same prediction, asked for by the same words.
+    It is a view of the prediction of its sentence. Aspects are equal if they are the same
+    characters of the same prediction, requested by the same words.
 
     Attributes:
-        start, end: the characters [start, end) of the whole text that are the term.
-        node: the node of the tree of the sentence, in transition order, that says it.
-        asked: the term of `about` that this is a mention of, as the user wrote it, or the name of
-            the category. None if the model found it.
-        turned: whether label, scores and polarity are the opposite of those of the node, as behind
+        start, end: the characters [start, end) of the term in the whole text.
+        node: the node of the sentence's tree that expresses the opinion, in transition order.
+        asked: the term of `about`, as you wrote it, or the name of the category; None if the model
+            found the term.
+        turned: whether label, scores and polarity are the opposite of those of the node, as after
             "except for" and "I wish".
-        probability: how probably it is a term; 1.0 if a user named it; of a category, how similar
-            it is to the examples.
+        probability: the probability that it is a term; 1.0 if you named it; for a category, the
+            similarity to the examples.
     """
 
     __slots__ = ("_because", "asked", "end", "probability", "start", "turned")
@@ -62,8 +62,7 @@ class Aspect(NodeView):
 
     @property
     def label(self) -> str | None:
-        """The most probable class of what is said, or None if that is less probable than
-        `abstain`."""
+        """The most probable class of the opinion, or None if it is less probable than `abstain`."""
         label = super().label
         if not (self.turned and label and (mirror := self.sentence.view.mirror)):
             return label
@@ -86,20 +85,20 @@ class Aspect(NodeView):
 
     @property
     def text(self) -> str:
-        """The term as it was typed."""
+        """The term as typed."""
         shift = self.sentence.start
         return self.sentence.text[self.start - shift : self.end - shift]
 
     @property
     def because(self) -> Phrase | None:
-        """The phrase that decides. None if what is said is neutral, or if no phrase around the term
-        says the same and can be read by itself."""
+        """The deciding phrase. None if the opinion is neutral, or if no phrase around the term
+        agrees with it and can be read on its own."""
         return None if self._because is None else Phrase(self._nodes, self._because)
 
     def to_dict(self) -> dict[str, Any]:
-        """The aspect as data ready for JSON: `text`, `start` and `end` (characters of the whole
+        """Return the aspect as data for JSON: `text`, `start` and `end` (characters of the whole
         text), `label`, `polarity`, `scores` and `because`, which is None or has `text`, `start` and
-        `end`. One that a user named also has `asked`."""
+        `end`. If you named the term, it also has `asked`."""
         return aspect_data(self)
 
     def __eq__(self, other: object) -> bool:

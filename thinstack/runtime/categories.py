@@ -27,17 +27,17 @@ _EXAMPLE: Final = 'such as Category("price", ["overpriced", "pay extra", "cheap"
 
 @dataclass(frozen=True)
 class Category:
-    """What phrases may be about, said by examples: `Category("price", ["overpriced", "pay extra"])`
-    also finds "It cost a fortune".
+    """A subject that you define by examples: `Category("price", ["overpriced", "pay extra"])` also
+    finds "It cost a fortune".
 
-    `about` and `score_frame` take it, alone or beside terms, with a model that gives vectors. A
-    sentence mentions a category if a phrase of it is similar enough. That is the mean of two
-    cosines with the nearest example: of the phrase, and of its sentence.
+    Pass it to `about` and `score_frame`, alone or with terms; the model must have vectors. A
+    sentence mentions a category if one of its phrases is similar enough: the similarity is the mean
+    of the phrase's and the sentence's cosine with the nearest example.
 
     Attributes:
-        name: what answers call it.
-        examples: texts, each of which is about it; three or more.
-        threshold: the similarity from which on a phrase counts.
+        name: the name that results show.
+        examples: three or more texts about it.
+        threshold: the lowest similarity that counts as a mention.
 
     Raises InputError for a name or an example without a letter or digit, without examples, and for
     a threshold that is not between 0 and 1.

@@ -27,7 +27,7 @@ _TREES: Final = ("lengths", "breaks", "transitions")
 """Inputs that have no number for each word."""
 
 _MEANINGS = {
-    r"\blost\b": "the device was lost, as when its driver starts again",
+    r"\blost\b": "the device was lost, for example because its driver restarted",
     r"memory|buffer": "the batch or the model is larger than the device's buffers",
 }
 """What messages of onnxruntime mean, where they do not say it."""
@@ -122,7 +122,9 @@ def _lack(onnxruntime: Any, gpu: Gpu) -> str:
     if not gpu.has_plugin():
         return f"the package {gpu.plugin.replace('_', '-')} is not installed"
     takes_plugins = hasattr(onnxruntime, "register_execution_provider_library")
-    return "" if takes_plugins else f"onnxruntime {onnxruntime.__version__} takes no plugins"
+    return (
+        "" if takes_plugins else f"onnxruntime {onnxruntime.__version__} does not support plugins"
+    )
 
 
 def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[Any, str]:
@@ -136,7 +138,7 @@ def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[A
     if not (devices or built_in):
         return None, "onnxruntime finds no GPU"
     if real and gpu.emulated and not (devices and _is_real(devices[0])):
-        return None, "onnxruntime finds none but a program on the CPU that stands for a GPU"
+        return None, "onnxruntime finds only a software GPU that runs on the CPU"
     options, wanted = session_options(onnxruntime, model), None
     settings = dict(gpu.options)
     if gpu.host_nodes and (names := host_nodes(model)):

@@ -89,7 +89,7 @@ def interface_of(
         raise BundleError(f"{source}: expected {wanted}; found {inputs}")
     if config.parses and PARSE_OUTPUT not in outputs:
         raise BundleError(
-            f"{source}: the configuration says that the model parses, but it gives no "
+            f"{source}: the configuration declares a parser, but the model gives no "
             f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
         )
     _check_metadata(metadata, config, vocabulary, source)
@@ -128,7 +128,7 @@ class Batch(NamedTuple):
 def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:
     most = _number(metadata, "max_pieces", source)
     if most is not None and config.embedding.kind != "wordpieces":
-        wrong = f"max_pieces is of a model of word pieces, found '{most}'"
+        wrong = f"max_pieces needs a model of word pieces, found '{most}'"
         raise BundleError(f"{source}: {wrong}; {MEND}")
     return most
 
@@ -201,8 +201,10 @@ def check_parse(steps: NDArray[np.integer], batch: Batch, source: str) -> None:
         top = np.concatenate(batch.tops)
         joints = nodes_over(top, sizes)[top == REDUCE]
         if not (steps[joints] == REDUCE).all():
-            raise BundleError(f"{source}: the model's own parse does not keep to sentences")
+            raise BundleError(f"{source}: the model's own parse crosses sentence boundaries")
         steps = np.delete(steps, joints)
     if fault := first_fault(steps, sizes):
-        problem = f"the model's own parse is no tree: sentence {batch.places[fault[0]]}: {fault[1]}"
+        problem = (
+            f"the model's own parse is not a tree: sentence {batch.places[fault[0]]}: {fault[1]}"
+        )
         raise BundleError(f"{source}: {problem}")

@@ -125,7 +125,7 @@ def main(owner: int) -> None:
         except MissingExtraError as error:
             _refuse(replies, error, error.package, error.extra)
         except MemoryError:
-            _refuse(replies, BundleError(), "it needs more memory than it may have")
+            _refuse(replies, BundleError(), "it needs more memory than the limit")
         except (BundleError, DeviceError) as error:
             _refuse(replies, error, str(error))
         except BrokenPipeError:

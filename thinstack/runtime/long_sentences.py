@@ -108,7 +108,7 @@ class Limits(NamedTuple):
             raise InputError(f"sentence {place}: {problem}: shorten it or leave it out")
         if self.with_trees:
             problem = f"sentence {place} has {counts.sum():,} {reads}"
-            advice = "shorten it, or leave its tree out, and it is read in parts"
+            advice = "shorten it, or leave its tree out so that it is read in parts"
             raise InputError(f"{problem}: {advice}")
 
 

@@ -51,7 +51,7 @@ class Terms:
 
 def warn_of_unmentioned(terms: Iterable[str]) -> None:
     """Warn of terms that no text mentions."""
-    advice = "check how it is written, or add other names ('price|cost') or examples of it"
+    advice = "check the spelling, or add other names ('price|cost') or examples"
     for term in terms:
         message = f"no text mentions {shown(term)}: {advice}"
         warnings.warn(NoMentionWarning(message), stacklevel=outside())

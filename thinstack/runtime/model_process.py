@@ -34,8 +34,8 @@ _TICK: Final = 0.2
 MOST_RECEIVED: Final = 1 << 28
 """Bytes of the scores of a batch, at most."""
 
-TRUSTED: Final = "to run a model that you trust without limits, say isolated=False (--no-isolated)"
-_NO_PROCESS = f"a process of its own for the model cannot be started ({{}}); {TRUSTED}"
+TRUSTED: Final = "to run a model that you trust without limits, pass isolated=False (--no-isolated)"
+_NO_PROCESS = f"a separate process for the model cannot be started ({{}}); {TRUSTED}"
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -86,8 +86,8 @@ class ModelProcess:
             return self._answer(int(request["seconds"]), request, arrays)
         except _SilentError as error:
             raise BundleError(
-                f"its process {error}: the model is damaged, made to do harm, or too large for "
-                f"this machine; {TRUSTED}"
+                f"its process {error}: the model is damaged, malicious, or too large for this "
+                f"machine; {TRUSTED}"
             ) from None
 
     def _answer(
@@ -154,5 +154,5 @@ def _ending(code: int) -> str:
     except ValueError:
         name = f"signal {-code}"
     if name == "SIGXCPU":
-        return "took more processor time than it may"
+        return "exceeded its limit of processor time"
     return f"died of {name}" if name else f"ended with exit code {code}"

@@ -32,14 +32,13 @@ SIDES: Final = ("text_a", "text_b")
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """What a model says of a pair of texts. `model.pairs(a, b)` makes one.
+    """The rating or label of a pair of texts, as `model.pairs(a, b)` returns it.
 
     Attributes:
         text_a, text_b: the texts.
-        rating: how alike they are on the scale of the ratings that the model was trained on, such
-            as 1 to 5; the mean of its whole numbers, weighted by `scores`. None of a model of
-            classes.
-        label: the most probable class. None of a model of ratings, and if no class is as probable
+        rating: how similar they are, on the scale of the training ratings, such as 1 to 5: the mean
+            of its whole numbers, weighted by `scores`. None for a model of classes.
+        label: the most probable class. None for a model of ratings, and if no class is as probable
             as `abstain`.
         scores: the probability of each class, or of each whole number of the scale.
     """
@@ -51,7 +50,7 @@ class PairResult:
     scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """The texts and the `rating`, or the `label` and the `scores`, as data ready for JSON."""
+        """Return the texts and the `rating`, or the `label` and the `scores`, as data for JSON."""
         texts = {"text_a": self.text_a, "text_b": self.text_b}
         if self.rating is not None:
             return texts | {"rating": round(self.rating, 6)}
@@ -165,7 +164,7 @@ class PairReader:
     def _warn_of_language(self, name: str, words: Sequence[str]) -> None:
         """Warn of the first side that may not be English."""
         if not self._has_warned and (doubt := self.scorer.language.doubt(words)):
-            problem = f"{name}: {doubt}; its scores say little"
+            problem = f"{name}: {doubt}; its scores are unreliable"
             warnings.warn(LanguageWarning(problem), stacklevel=outside())
             self._has_warned = True
 
@@ -182,15 +181,15 @@ def paired(a: object, b: object) -> list[tuple[str, str]]:
     for name, column in zip(SIDES, columns, strict=True):
         if isinstance(column, str):
             raise InputError(
-                f"pairs: expected two texts or two lists of texts, found one text as {name}: put "
-                "it into a list, once for each text of the other"
+                f"pairs: expected two texts or two lists of texts, found one text as {name}: "
+                "put it in a list, once for each text of the other"
             )
         check_container(column, "several texts")
     first, second = (list(column) for column in columns)  # type: ignore[call-overload]
     if len(first) != len(second):
         raise InputError(
-            f"pairs: expected as many texts on both sides, found {len(first):,} and "
-            f"{len(second):,}; give each text its partner"
+            f"pairs: expected two lists of the same length, found {len(first):,} and "
+            f"{len(second):,} texts; give each text its partner"
         )
     return list(zip(first, second, strict=True))
 

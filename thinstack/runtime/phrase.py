@@ -149,8 +149,8 @@ class NodeView:
 class Phrase(NodeView):
     """A phrase of a sentence: a node of its tree.
 
-    It is a view of the prediction, and copies nothing. Phrases are equal if they are the same node
-    of the same prediction.
+    It is a view of the prediction. Phrases are equal if they are the same node of the same
+    prediction.
 
     Attributes:
         node: the number of the node in the tree, in transition order.

@@ -29,9 +29,9 @@ _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Prediction(Judgement):
-    """What a model says of a sentence of L words and of its N = 2L - 1 phrases.
+    """The label and polarity of a sentence of L words, and of its N = 2L - 1 phrases.
 
-    If the model has not learnt to score phrases, only the sentence has scores, and N = 1.
+    If the model does not score phrases, only the sentence has scores, and N = 1.
 
     Attributes:
         text: the sentence.
@@ -41,18 +41,17 @@ class Prediction(Judgement):
             sentence. Empty if the model reads plain sentences.
         node_scores: (N, C) float32, the probability of each class for each phrase, the sentence
             last.
-        view: the C classes that are shown, and how probable a label must be.
-        weight: the weight of each word in the mean of a text. It is 1, unless the view leaves a
-            class out. Then it is the share of the probability that the other classes have.
+        view: the C classes of the view, and the threshold of a label.
+        weight: the weight of each word in the mean of a text: 1, unless the view leaves a class
+            out; then the total probability of the other classes.
         parts: words [start, end) of each part, if the sentence was too long and was read in parts,
-            joined by a balanced tree. A sentence that was not cut is one part.
-        start: the character of the whole text that the sentence starts at.
-        terms: (N,) float32, how probably each phrase is a term. None unless the model is one of
-            aspects.
-        vectors: (N, D) float16, the vector of each phrase, of length 1 but for rounding
-            (`vector` and `Phrase.vector` are of length 1 in float32). None of a model without
-            vectors.
-        predictor: the predictor that made this, for `why` and `vector_of`. None in a pickle or a
+            joined by a balanced tree. Other sentences are one part.
+        start: the character of the whole text at which the sentence starts.
+        terms: (N,) float32, the probability that each phrase is a term; None unless the model is an
+            aspects model.
+        vectors: (N, D) float16, the vector of each phrase, of length 1 up to rounding (`vector` and
+            `Phrase.vector` are float32 of length 1); None for a model without vectors.
+        predictor: the predictor that made this, for `why` and `vector_of`; None in a pickle or a
             copy.
     """
 
@@ -81,7 +80,7 @@ class Prediction(Judgement):
     def of_sentence(
         cls, sentence: Sentence, scored: Scored, view: View, predictor: "Predictor | None" = None
     ) -> Self:
-        """A prediction of a sentence of a text."""
+        """Build a prediction for a sentence of a text."""
         text, words, offsets, start = sentence
         steps, scores, weight, parts, terms, vectors = scored
         read = (text, tuple(words), offsets)
@@ -91,7 +90,7 @@ class Prediction(Judgement):
     def of_words(
         cls, words: Sequence[str], scored: Scored, view: View, predictor: "Predictor | None" = None
     ) -> Self:
-        """A prediction over words. Its text is the words with spaces between them."""
+        """Build a prediction for words. Its text is the words, separated by spaces."""
         sizes = np.array([len(word) for word in words])
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
@@ -185,7 +184,7 @@ class Prediction(Judgement):
         return self.predictor.why(self)
 
     def to_nested(self) -> dict[str, Any]:
-        """The tree as nested data ready for JSON, as D3's hierarchies take it.
+        """Return the tree as nested data for JSON, in the format of D3's hierarchies.
 
         Each phrase has `text`, `start` and `end` (characters of the sentence), `label`, `polarity`
         and `scores`. All but words have `children`, a list of phrases. If phrases have no scores,
@@ -202,14 +201,14 @@ class Prediction(Judgement):
         return stack[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """The prediction as data ready for JSON.
+        """Return the prediction as data for JSON.
 
         It has `text`, its `start` in the whole text, `label`, `polarity`, `scores`, the tree as
         `tree` (brackets) and `transitions`, and `nodes`: the phrases with scores, in transition
         order. Each node has `start` and `end` (characters of this `text`), `text`, `label` (None if
-        it is uncertain), `polarity` and `scores`. A sentence that was cut also has `parts`, words
-        [start, end). From a model of aspects it has `aspects`, each as `Aspect.to_dict` has it, but
-        with characters of this `text`.
+        it is uncertain), `polarity` and `scores`. A sentence read in parts also has `parts`, words
+        [start, end). Aspects models add `aspects`, each as from `Aspect.to_dict`, but with
+        characters of this `text`.
         """
         nodes, labels = Nodes(self), self.labels
         rows = self.node_scores.astype(float).round(6).tolist()

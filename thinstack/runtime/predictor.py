@@ -25,8 +25,8 @@ from thinstack.text.given_trees import Trees
 One: TypeAlias = str | Phrase | Prediction | Result
 """What has one vector."""
 
-_PICKLED = "the predictor comes from a pickle, which holds only the name or path of its bundle"
-_AGAIN = "load the model, and pickle that"
+_PICKLED = "the predictor comes from a pickle, which contains only the name or path of its bundle"
+_AGAIN = "load the model and pickle that"
 
 
 class Predictor(PairScorer):

@@ -79,11 +79,11 @@ def check_cases(
     try:
         stored = json.loads(content)
         if list(stored["labels"]) != list(bundle.config.labels):
-            raise ValueError(f"they are of the labels {stored['labels']!r:.200}")
+            raise ValueError(f"they have the labels {stored['labels']!r:.200}")
         tolerance = INT8_TOLERANCE if rough else float(stored["tolerance"])
         by_case = [_errors_of_case(session, case, rough=rough) for case in stored["cases"]]
     except (*_NO_CASES, OverflowError, RecursionError) as error:
-        problem = f"no reference cases of this model: {error!s:.300}"
+        problem = f"not the reference cases of this model: {error!s:.300}"
         raise BundleError(f"{source}: {problem}; {MEND}") from None
     errors = np.concatenate([np.zeros(0), *(errors for errors in by_case if errors is not None)])
     compared = sum(errors is not None for errors in by_case)

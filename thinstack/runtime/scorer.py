@@ -114,8 +114,8 @@ class Scorer:
         """Raise InputError for a model of pairs."""
         if self.config.reads_pairs:
             raise InputError(
-                "this model reads pairs of texts, found single ones: call model.pairs(a, b), or "
-                "run thinstack predict --pair A B"
+                "this model reads pairs of texts, found single texts: call model.pairs(a, b), "
+                "or run thinstack predict --pair A B"
             )
 
     @cached_property
@@ -309,8 +309,8 @@ def _aggregation(asked: str | None, *, joins: bool) -> Aggregation:
         raise InputError(f"aggregation: expected tree or mean, found {shown(asked)}")
     if asked == "tree" and not joins:
         raise InputError(
-            "aggregation: this model has not learnt to read a text as one tree (its configuration "
-            "does not say aggregation = 'tree'), or it scores no phrases; choose mean, or leave it "
-            "out"
+            "aggregation: this model was not trained to read a text as one tree (its "
+            "configuration lacks aggregation = 'tree'), or it does not score phrases; choose "
+            "mean, or leave it out"
         )
     return "tree" if joins and asked != "mean" else "mean"

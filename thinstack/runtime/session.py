@@ -36,7 +36,7 @@ def open_session(
         raise DeviceError(f"unknown device {device!r}; expected one of {devices}")
     if allow_operators and not isolated:
         raise InputError(
-            "allow_operators is for models in a process of their own: say isolated=True"
+            "allow_operators needs a separate process for the model: pass isolated=True"
         )
     files = {source: model}
     if gpu and device != "cpu":

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
 LOST: Final = (
-    "this prediction has lost its predictor, because it comes from a Doc, a pickle or a copy: call "
+    "this prediction has no predictor, because it comes from a Doc, a pickle or a copy: call "
     "predictor."
 )
 """What is wrong where a prediction has no predictor, before what to call."""
 
 ALONE: Final = (
-    "this model gives a vector to whole sentences, and none to the words inside: use a model of "
-    "trees, or Prediction.vector"
+    "this model has vectors for whole sentences only, not for the phrases inside: use a model "
+    "of trees, or Prediction.vector"
 )
 """What is wrong where only sentences have vectors."""
 
@@ -133,13 +133,11 @@ def place_of(
         if (words := np.flatnonzero((offsets[:, 1] > start) & (offsets[:, 0] < end))).size
     ]
     if not touched:
-        raise InputError(f"{asked} hold no word: give those of whole words")
+        raise InputError(f"{asked} contain no word: choose whole words")
     if len(touched) > 1:
-        raise InputError(f"{asked} are of {len(touched)} sentences: give those of one")
+        raise InputError(f"{asked} span {len(touched)} sentences: stay within one")
     sentence, offsets, words = touched[0]
     first, behind = int(offsets[words[0], 0]), int(offsets[words[-1], 1])
     if first < start or behind > end:
-        raise InputError(
-            f"{asked} cut a word in two: give {min(first, start)} to {max(behind, end)}"
-        )
+        raise InputError(f"{asked} split a word: use {min(first, start)} to {max(behind, end)}")
     return sentence, (int(words[0]), int(words[-1]) + 1)

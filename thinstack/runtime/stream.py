@@ -15,7 +15,7 @@ from thinstack.text.sentences import Sentence, check_text, splitter
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
-_LITTLE = "its scores say little"
+_LITTLE = "its scores are unreliable"
 
 OnError = Callable[[int, ThinstackError], None]
 """Is told the place of a text, from 0, and what is wrong with it."""

@@ -141,6 +141,6 @@ def _check_model(predictor: "Predictor", value: Any) -> None:
     other: Predictor | None = getattr(sentence, "predictor", None)
     if other is not None and other.bundle.manifest.digest != predictor.bundle.manifest.digest:
         raise InputError(
-            f"similarity: expected a vector of this model, {predictor.bundle.path}, found one of "
-            f"{other.bundle.path}: give the text"
+            f"similarity: expected a vector of this model, {predictor.bundle.path}, found one "
+            f"of {other.bundle.path}: pass the text"
         )

@@ -18,19 +18,19 @@ _LEAST: Final = 1e-30
 
 
 class View(NamedTuple):
-    """Which classes a user sees.
+    """The classes that results show.
 
     Attributes:
         labels: the V classes that are shown.
         abstain: if no class is as probable as this, there is no label.
         places: for each of the model's classes, the shown class that it adds to, or -1 if it is
             left out. None if the model's own classes are shown.
-        polarity: the place of each shown class from -1 (most negative) to 1 (most positive), as
-            `Scale` has it; of a label that stands for several classes, their mean. None if they are
-            not a scale of sentiment.
-        weights: what the sum of each shown class is multiplied with; empty if they are all 1.
-        no_term: the place of `NO_TERM` among the model's classes. It is not shown, but tells which
-            nodes are terms. None if the model is none of aspects.
+        polarity: the place of each shown class from -1 (most negative) to 1 (most positive), as in
+            `Scale`; for a label that means several classes, their mean. None without a sentiment
+            scale.
+        weights: factors for the sums of the shown classes; empty if they are all 1.
+        no_term: the place of `NO_TERM` among the model's classes, which is not shown but decides
+            which nodes are terms. None unless the model is an aspects model.
     """
 
     labels: tuple[str, ...]

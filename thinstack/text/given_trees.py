@@ -72,7 +72,9 @@ class GivenTrees:
             if not hasattr(trees, "__len__"):
                 raise InputError(f"expected trees or where they come from, found {shown(trees)}")
             if len(words) != len(trees):
-                raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
+                raise InputError(
+                    f"{len(words)} sentences need {len(words)} trees, found {len(trees)}"
+                )
             return list(trees)
         if self._parses and self._resolved(trees) == "self":
             return None

@@ -63,7 +63,7 @@ class Language:
         unread = list(filter(self._unread, words))
         if 2 * len(unread) > len(words):
             count = f"{len(unread)} of its {len(words)} words"
-            return f"the model cannot read {count}, such as {shown(unread[0], 40)}"
+            return f"the model does not know {count}, such as {shown(unread[0], 40)}"
         if not self._english or len(words) < FEWEST:
             return None
         count_known = sum(map(self.knows, words))

@@ -48,7 +48,7 @@ def check_text(text: object, place: int, what: str = "text") -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
+        problem = f"not Unicode text, character {error.start} is {text[error.start]!r}"
         raise InputError(f"{what} {place}: {problem}") from None
     return text
 

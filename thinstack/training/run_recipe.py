@@ -84,8 +84,8 @@ def _say_what_is_read(recipe: Recipe, datasets: Datasets, out: Path, console: Co
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     early = f"{watched:,} to stop early by, " if watched else ""
     console.print(
-        f"{as_text(recipe.name)}: {train:,} examples to train on, {early}{dev:,} to report on; "
-        f"{len(datasets.table):,} leaf vectors"
+        f"{as_text(recipe.name)}: {train:,} examples to train on, {early}{dev:,} for "
+        f"development; {len(datasets.table):,} leaf vectors"
     )
     for line in datasets.notes:
         console.print(as_text(line), soft_wrap=True)
@@ -156,7 +156,7 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
             changed = [file for file, digest in digests.items() if digest not in before]
             cause = f"of this one before {' and '.join(changed)} changed"
             raise ConfigError(
-                f"{out} holds the work of another recipe, or "
+                f"{out} contains the run of another recipe, or "
                 f"{cause if changed else 'another version of this one'}; name another folder"
             )
     write_atomically(note, text)

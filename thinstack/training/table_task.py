@@ -70,7 +70,7 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
     columns = tuple(options.text_column) or _text_columns(table)
     kind = _kind(table, columns, options)
     if options.span_group is not None and "span_group" not in kind.model_fields:
-        raise InputError("--span-group: it is of --task spans; leave one of them out")
+        raise InputError("--span-group: works only with --task spans; leave one of them out")
     said = vars(options) | {"text_column": columns[0], "pair_columns": columns, "format": TABLE}
     fields = {
         name: said[name]
@@ -96,7 +96,8 @@ def _kind(table: Table, columns: Sequence[str], options: TableOptions) -> type[T
         name = _pair_task(table, options)
     elif options.score_column is not None:
         raise InputError(
-            "--score: scores are of pairs, found one column of texts; name two columns with --text"
+            "--score: works only with pairs, found one column of texts; name two columns with "
+            "--text"
         )
     else:
         if (asked := options.task or (options.span_group and "spans")) is None:
@@ -110,7 +111,9 @@ def _kind(table: Table, columns: Sequence[str], options: TableOptions) -> type[T
 def _pair_task(table: Table, options: TableOptions) -> str:
     for option, said in (("--task", options.task), ("--span-group", options.span_group)):
         if said:
-            raise InputError(f"{option}: texts and phrases of texts, found pairs; leave it out")
+            raise InputError(
+                f"{option}: works only with texts and phrases of texts, found pairs; leave it out"
+            )
     columns = table.columns
     label, score = options.label_column is not None, options.score_column is not None
     if not (label or score):
@@ -118,8 +121,8 @@ def _pair_task(table: Table, options: TableOptions) -> str:
     if label == score:
         both = "both" if label else ", ".join(map(repr, columns))
         raise DataError(
-            f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of pairs, "
-            f"found {both}; name the column to learn with --label or --score"
+            f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of "
+            f"pairs, found {both}; name the target column with --label or --score"
         )
     return "relatedness.v1" if score else "entailment.v1"
 
@@ -130,10 +133,10 @@ def ask_about_spans(source: str, columns: Iterable[str]) -> None:
     names = {name.strip().lower(): name for name in columns}
     if {"start", "end"} <= {*names}:
         raise InputError(
-            f"{source}: its columns {names['start']!r} and {names['end']!r} may say which phrase "
-            "of the text each row labels; say what is learnt (in Python task=): --task spans, the "
-            "labels of phrases; --task aspects, terms and what is said of them; or --task texts, "
-            "the labels of whole texts"
+            f"{source}: its columns {names['start']!r} and {names['end']!r} may mark the "
+            "phrase that each row labels; choose what to train (in Python task=): --task "
+            "spans for the labels of phrases; --task aspects for opinions about terms; or "
+            "--task texts for the labels of whole texts"
         )
 
 

@@ -167,11 +167,13 @@ class Task(Named):
         model, training = recipe.model, recipe.training
         if model.trees not in self.tree_kinds():
             expected = " or ".join(map(repr, self.tree_kinds()))
-            problem = f"expected {expected}, for {self.items} have no trees"
+            problem = f"expected {expected}, because {self.items} have no trees"
             raise ValueError(f"model.trees: {problem}; found {model.trees!r}")
         parser = "encoder" if model.parser is None else "parser"  # of SPINN, the first
         if model.parses and (recipe.init is None or parser not in recipe.init.parts):
-            raise ValueError(f"task: {self.items} teach no parser; start from a bundle ([init])")
+            raise ValueError(
+                f"task: {self.items} cannot train a parser; start from a bundle ([init])"
+            )
         if training.trees != (("self",) if model.parses else ("gold",)):
             wanted = "gold = false, sources = ['self']" if model.parses else "gold alone"
             raise ValueError(f"training: {self.items} have no trees; expected {wanted}")
@@ -276,7 +278,7 @@ class Task(Named):
         show_seeds(results, over_seeds, recipe, console)
         if rival is not None:
             name, figures = rival
-            console.print(f"a plain rival, {name}: {self.line(figures, recipe.model.shown_labels)}")
+            console.print(f"baseline {name}: {self.line(figures, recipe.model.shown_labels)}")
 
     def report_changes(
         self, result: "SeedResult", datasets: "Datasets", recipe: "Recipe", console: "Console"

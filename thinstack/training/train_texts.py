@@ -66,7 +66,7 @@ def train_table(
 
 def start_line(task: TableTask, name: str, labels: Sequence[str], scale: bool | None) -> str:
     """From which bundle learning starts, and which would be better and is not installed."""
-    best, line = task.starts_for(labels, scale)[0], f"learning starts from {name}"
+    best, line = task.starts_for(labels, scale)[0], f"training starts from {name}"
     better = f", {best} would be better ({SEPARATE.get(best, MORE)})"
     return line if name == best else line + better
 
@@ -78,9 +78,9 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
     before = note.read_text(encoding="utf-8") if note.exists() else text
     if before != text and (started or not before.startswith(f"# {_FIRST.partition('{')[0]}")):
         raise ConfigError(
-            f"{note}: expected the recipe of this table and these options, found another or a "
-            f"changed one; to run that, thinstack train {note} --data {folder} --out ANOTHER; or "
-            "name another folder"
+            f"{note}: expected the recipe of this table and these options, found another or "
+            f"an edited one; to run that, thinstack train {note} --data {folder} --out "
+            "ANOTHER; or name another folder"
         )
     write_atomically(note, text)
 

@@ -79,7 +79,7 @@ def _reading(content: bytes, source: str) -> Iterator[ProtobufReader]:
     try:
         yield ProtobufReader(content, MOST_FIELDS)
     except ValueError as error:
-        problem = f"no ONNX file that thinstack reads: {error}"
+        problem = f"not an ONNX file that thinstack can read: {error}"
         raise BundleError(f"{source}: {problem}; export the model again with thinstack") from None
 
 
@@ -87,7 +87,7 @@ def graph_of(model: Message) -> slice:
     """Where the main graph of a file lies. Raises DamagedError without one."""
     for graph in model.one(7):
         return graph
-    raise DamagedError("there is no graph in it")
+    raise DamagedError("it contains no graph")
 
 
 def _check_graphs(reader: ProtobufReader, main: slice, operators: Collection[str]) -> None:
@@ -120,11 +120,12 @@ def _check_operator(node: Message, operators: Collection[str]) -> None:
     name, domain = node.text(4), node.text(7)
     if domain not in ("", "ai.onnx"):
         problem = f"it needs operator {name!r:.40} of the domain {domain!r:.80}"
-        raise DamagedError(f"{problem}; expected ONNX's own")
+        raise DamagedError(f"{problem}; only ONNX's own operators are supported")
     if name not in operators:
         raise DamagedError(
-            f"it needs the operator {name!r:.80}, which no model of thinstack needs "
-            f"(isolated=True with allow_operators=[{name!r:.80}] runs it in a process of its own)"
+            f"it needs the operator {name!r:.80}, which no thinstack model needs "
+            f"(isolated=True with allow_operators=[{name!r:.80}] runs it in a separate "
+            "process)"
         )
 
 
@@ -146,7 +147,7 @@ def _read_tensor(reader: ProtobufReader, span: slice) -> tuple[str, NDArray[Any]
         raise DamagedError(f"tensor {name!r:.80} keeps its data in another file")
     kind = message.integer(_TYPE)
     if kind not in _TYPES:
-        problem = f"has elements of type {kind}, which are no numbers that thinstack reads"
+        problem = f"has elements of type {kind}, which thinstack does not read as numbers"
         raise DamagedError(f"tensor {name!r:.80} {problem}")
     dtype, field = _TYPES[kind]
     if raw := message.one(_RAW):

@@ -209,7 +209,7 @@ class ModelConfig(Strict):
         if self.parser is not None and self.trees != "binary":
             raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
         if self.parser is not None and self.encoder.tracker is not None:
-            raise ValueError("a parser goes without an encoder.tracker")
+            raise ValueError("a parser cannot be combined with an encoder.tracker")
         if self.aggregation == "tree" and self.parser is None:
             raise ValueError("aggregation 'tree' needs a parser of gaps, such as distances.v1")
         if len(self.labels) == 1:
@@ -221,7 +221,7 @@ class ModelConfig(Strict):
         check_sets(self.labels, self.class_sets)
         if self.class_weights and len(self.class_weights) != len(self.class_sets):
             sets, weights = len(self.class_sets), len(self.class_weights)
-            raise ValueError(f"class_weights: expected {sets}, one a set, found {weights}")
+            raise ValueError(f"class_weights: expected {sets}, one per set, found {weights}")
         return self
 
     @model_validator(mode="after")

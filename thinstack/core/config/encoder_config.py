@@ -109,7 +109,7 @@ class EncoderConfig(Strict):
             if getattr(self, name) != field.get_default(call_default_factory=True)
         ]
         if self.name is not None and (more := set(changed) - {"name", "options"}):
-            raise ValueError(f"{sorted(more)} are not for a registered encoder; take options")
+            raise ValueError(f"{sorted(more)} are not for a registered encoder; use options")
         if self.name is None and self.options:
             raise ValueError("options are those of a registered encoder, but there is no name")
         if self.tracker is not None and (self.layers > 1 or self.top_down is not None):
@@ -118,5 +118,7 @@ class EncoderConfig(Strict):
             raise ValueError(f"readout names a part twice: {list(self.readout)}")
         idle = [name for name in ("separate", "readout") if name in changed]
         if self.top_down is None and idle:
-            raise ValueError(f"{' and '.join(idle)} say how two directions go: no top_down")
+            raise ValueError(
+                f"{' and '.join(idle)} describe two directions, but there is no top_down"
+            )
         return self

@@ -24,8 +24,8 @@ _BLOCK: Final = (b"1AY&SY", b"\x17rE8P\x90")  # behind "BZh" and a digit, which 
 _REFUSED: Final[dict[bytes, str]] = {
     b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
-    b"version https://git-lfs": "what Git LFS keeps in place of a file: fetch it (git lfs pull)",
-    b"\x28\xb5\x2f\xfd": "a file that zstd has compressed: unpack it (zstd -d)",
+    b"version https://git-lfs": "a Git LFS pointer: fetch the file with git lfs pull",
+    b"\x28\xb5\x2f\xfd": "a file compressed with zstd: unpack it (zstd -d)",
 }
 
 
@@ -49,7 +49,7 @@ def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        problem = f"expected a whole compressed file, found a damaged one ({error})"
+        problem = f"expected a compressed file, found a damaged one ({error})"
         raise DataError(f"{path}: {problem}; download or compress it again") from None
 
 

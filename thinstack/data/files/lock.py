@@ -32,7 +32,7 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / LOCK).open("a+", encoding="utf-8")
     except OSError as error:
-        problem = f"{folder}: this folder cannot be written to: {error.strerror}"
+        problem = f"{folder}: cannot write to this folder: {error.strerror}"
         raise InputError(f"{problem}. Name another one with {option}") from None
     with file:
         try:

@@ -30,7 +30,10 @@ class Output(NamedTuple):
         with replacing(self.path) as temporary:
             temporary.write_bytes(data)
             if _state(self.path) != self.before:
-                problem = "another program has written this file meanwhile, and it stays as it is"
+                problem = (
+                    "another program has written this file in the meantime, and it was not "
+                    "overwritten"
+                )
                 raise InputError(f"{self.path}: {problem}: name another with {self.option}")
 
 

@@ -30,7 +30,7 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
-_PIPE = "save what it gives in a file, and name that (thinstack predict --input - reads one)"
+_PIPE = "save its contents to a file and name that (thinstack predict --input - reads one)"
 
 
 def any_path(path: object) -> Path:
@@ -46,7 +46,7 @@ def any_path(path: object) -> Path:
         raise DataError(f"expected the path of a file, found {shown(path)}")
     if _ADDRESS.match(str(place)) and not place.exists():
         where = _ADDRESS.sub(r"\1//", str(place), count=1)  # which Path writes with one slash
-        problem = "this is an address, and nothing is fetched"
+        problem = "this is an address, and thinstack does not download files"
         raise DataError(f"{where}: {problem}. Download the file, and name the copy by its path")
     return place.expanduser() if str(place)[0] == "~" and not place.exists() else place
 
@@ -78,7 +78,7 @@ def check_new_folder(path: Path, option: str, holds: str) -> None:
     if path.suffix.lower() in _FILES and not path.exists():
         name = path.name.split(".")[0] or "scores"
         raise InputError(
-            f"{path}: {option} names a folder, which holds {holds}, but this ends in "
+            f"{path}: {option} names a folder for {holds}, but this name ends in "
             f"{path.suffix} like a file: name a folder, such as {path.with_name(name)}"
         )
 
@@ -95,7 +95,7 @@ def why_unreadable(path: FilePath, error: OSError) -> str:
     leads."""
     said = error.strerror or str(error)
     if isinstance(error, FileNotFoundError) and os.path.islink(path):
-        return f"{said}; it is a link to {os.readlink(path)}: restore that file, or mend the link"
+        return f"{said}; it is a link to {os.readlink(path)}: restore that file, or fix the link"
     return said
 
 
@@ -139,7 +139,7 @@ def first_there(name: str, folders: Iterable[Path], what: str) -> Path:
     paths = list(dict.fromkeys(folder / name for folder in folders))
     if not (there := [path for path in paths if path.exists()]):
         raise DataError(
-            f"{what}: expected the file {' or '.join(map(str, paths))}, found none; put it there, "
-            "or leave it out"
+            f"{what}: expected the file {' or '.join(map(str, paths))}, found none; put it "
+            "there, or leave it out"
         )
     return there[0]

@@ -35,10 +35,10 @@ def alike(names: Iterable[str]) -> list[list[str]]:
 def difference(names: Sequence[str]) -> tuple[list[str], str]:
     """The names of a group of `alike`, written so that they differ visibly, and how they differ."""
     if len({" ".join(name.casefold().split()) for name in names}) == 1:
-        return [repr(name) for name in names], "differ by case or spaces only"
+        return [repr(name) for name in names], "differ only in case or spaces"
     if _NUMBER.fullmatch(likeness(names[0])):
-        return [ascii(name) for name in names], "are one number, written in different ways"
-    return [ascii(name) for name in names], "look alike, and are written in different characters"
+        return [ascii(name) for name in names], "are the same number, written differently"
+    return [ascii(name) for name in names], "look the same but use different characters"
 
 
 def unknown_label(label: str, labels: Sequence[str]) -> str:
@@ -46,7 +46,7 @@ def unknown_label(label: str, labels: Sequence[str]) -> str:
     for name in labels:
         if meaning(name) == meaning(label):
             (written, like), how = difference([label, name])
-            return f"found {written}, which is not {like}: they {how}; write them in one way"
+            return f"found {written} and {like}: they {how}; write both the same way"
     return f"found {label!r:.60}"
 
 

@@ -47,7 +47,10 @@ _NO_TEXTS: Final[tuple[_Advice, ...]] = (
         _has("columns", "column_names"),
         "give frame['text'] (of Arrow .to_pylist()), or call thinstack.score_frame",
     ),
-    (_is(Mapping), "give what is in it, such as d['text']; thinstack.score_frame takes frames"),
+    (
+        _is(Mapping),
+        "pass one of its columns, such as d['text']; thinstack.score_frame takes frames",
+    ),
     (lambda value: isinstance(value, np.ndarray) and value.ndim == 0, "give [array.item()]"),
     (_has_axes, "give a list or one column, such as array[:, 0]"),
     (_has("to_pylist"), "give array.to_pylist()"),

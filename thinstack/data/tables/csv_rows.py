@@ -35,8 +35,8 @@ def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], in
     column of its name. `option` asks for CSV, and `instead` says what to do."""
     if twice := [label for label in labels if label in columns]:
         raise InputError(
-            f"{option} has a column for each class, and one that is called {twice[0]!r} is there "
-            f"already: {instead}"
+            f"{option} has a column for each class, and the name {twice[0]!r} is already "
+            f"taken: {instead}"
         )
 
 

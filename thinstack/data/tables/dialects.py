@@ -34,8 +34,8 @@ def separator_of(text: object) -> object:
     character = _NAMES.get(text, text) if isinstance(text, str) else text
     if isinstance(character, str) and (len(character) != 1 or character in '"\r\n\0'):
         raise ValueError(
-            f"expected one character, such as ; or | or tab, found {character!r:.40}; name the "
-            "character that stands between two cells"
+            f"expected one character, such as ; or | or tab, found {character!r:.40}; name "
+            "the character between two cells"
         )
     return character
 

@@ -128,9 +128,9 @@ class _Rows:
         where = f"lines {start} to {last}" if last > start else f"line {start}"
         return self._bad(
             start,
-            f"{where}: a quotation mark that starts a cell is not closed at the end of the cell. "
-            'Put the cell in quotation marks and double those inside ("a ""good"" film"), or take '
-            "the mark out",
+            f"{where}: a cell starts with a quotation mark that is not closed at its end. Put "
+            'the cell in quotation marks and double those inside ("a ""good"" film"), or '
+            "remove the mark",
         )
 
     def _joined(self, first: str) -> tuple[list[str] | None, list[str]]:
@@ -185,8 +185,8 @@ class _Rows:
         if self._fits(cells) and not self._warned:
             self._warned = True
             warnings.warn(
-                f"{self._path}:{line}: a quotation mark that starts a cell is not closed at the "
-                "end of the cell. It is kept as text, here and in later rows",
+                f"{self._path}:{line}: a cell starts with a quotation mark that is not closed "
+                "at its end. Such marks are kept as text, here and in later rows",
                 stacklevel=2,
             )
         return cells
@@ -203,8 +203,8 @@ class _Rows:
             return _Row(start, cells)
         return self._bad(
             start,
-            f"expected {self._width} cells, as other rows have, found {len(cells)}; put cells that "
-            f"hold {self._dialect.separator!r} or line ends in double quotes",
+            f"expected {self._width} cells, as in other rows, found {len(cells)}; put cells "
+            f"that contain {self._dialect.separator!r} or line ends in double quotes",
         )
 
     def _bad(self, line: int, problem: str) -> _Row:

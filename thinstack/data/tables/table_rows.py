@@ -17,7 +17,7 @@ COLUMN_ADVICE = "name the columns with --text and --label (in Python text= and l
 _NAMED = re.compile(r"\.(jsonl?|ndjson|parquet|spacy)(\.\w+)?$|^(the frame|rows)$")
 """Sources whose rows name their columns, so that no header can be missing."""
 
-_ROW_ADVICE = "fix the row, or leave such rows out (--skip-bad)"
+_ROW_ADVICE = "fix the row, or skip such rows with --skip-bad"
 
 _PANDAS = "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None"
 _PANDAS += "|n/a|nan|null"
@@ -71,8 +71,8 @@ class Classes(NamedTuple):
     column: str
     names: Collection[str] = ()
     advice: str = (
-        "leave such rows out (--skip-bad), or name all classes, if it is one (--labels A,B,C; in "
-        "Python labels=)"
+        "skip such rows with --skip-bad, or, if it is a class, name all classes (--labels "
+        "A,B,C; in Python labels=)"
     )
 
 
@@ -155,7 +155,7 @@ def checked_rows(
     if names is not None and absent:
         check_columns(source, names, columns, advice)
     if bad and not good:
-        raise DataError(f"{source}: expected a row that can be used, found bad ones only: {bad}")
+        raise DataError(f"{source}: expected a usable row, found only bad ones: {bad}")
     if not good:
         what = "nothing" if names is None else f"only the columns {listed(names)}"
         raise DataError(f"{source}: expected a table with rows, found {what}")
@@ -170,8 +170,8 @@ def repeats_header(source: str, names: Sequence[str] | None, record: Record) -> 
         value = record.cells.get(name)
         if not isinstance(value, str) or value.strip(_AROUND) != name.strip(_AROUND):
             return None
-    expected = f"{source}:{record.line}: expected a row, found the names of the columns again"
-    return DataError(f"{expected}; take the line out")
+    expected = f"{source}:{record.line}: expected a row, found the header line again"
+    return DataError(f"{expected}; remove the line")
 
 
 def cell_text(value: object, classes: Classes | None = None) -> str:
@@ -204,9 +204,9 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
         raise _MissingError("found an empty cell")
     marks_nothing = is_missing(value) if classes is None else is_no_class(value)
     if marks_nothing and (classes is None or value not in classes.names):
-        raise _MissingError(f"found {value!r}, which stands for a missing value")
+        raise _MissingError(f"found {value!r}, which means a missing value")
     if odd := _NO_TEXT.search(value):
-        raise DataError(f"found the character {odd[0]!r}, which is in no text")
+        raise DataError(f"found the character {odd[0]!r}, which does not belong in a text")
     return value
 
 
@@ -278,7 +278,7 @@ def check_columns(source: str, names: list[str], wanted: Iterable[str], advice: 
     for column in wanted:
         if column not in names:
             if len(names) == 1 and re.search(rf"\b{re.escape(str(column))}\b", str(names[0])):
-                advice = f"say with --sep which character stands between the cells, or {advice}"
+                advice = f"specify the separator with --sep, or {advice}"
             if not _NAMED.search(source):
                 advice += (
                     ", or if the table has no header, add --no-header (in Python header=False)"

@@ -36,7 +36,7 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     groups = [(word,) for word in tree.words] if leaves is None else leaves
     if len(groups) != len(tree.words):
         expected = f"expected a group of words for each of the {len(tree.words)} leaves"
-        mend = "give an empty group for a leaf to leave out"
+        mend = "use an empty group for a leaf to leave out"
         raise TreeError(f"{expected}, found {len(groups)}; {mend}")
     rest = iter(groups)
     parts = [0] * len(tree)  # how many words, or children with one, make up each node
@@ -129,8 +129,8 @@ def from_binary(tree: Tree) -> Tree:
         inside = arity and node < len(tree) - 1
         if any(part and part.startswith(ADDED) for part in chain) or (added and not inside):
             raise TreeError(
-                f"node {node} has the label {label!r}; expected '@' at nodes inside a phrase only, "
-                "as to_binary makes them; name the label differently"
+                f"node {node} has the label {label!r}; expected '@' only at nodes inside a "
+                "phrase, as to_binary writes them; rename the label"
             )
         counts.append(sum(counts.pop() for _ in range(arity)))
         for part in chain:
@@ -154,8 +154,8 @@ def _check_labels(tree: Tree) -> None:
         if label is not None and (not label or CHAIN in label or label.startswith(ADDED)):
             expected = "None, or a label that is not empty, has no '+' and does not start with '@'"
             raise TreeError(
-                f"node {node} has the label {label!r}; expected {expected}, for binarisation makes "
-                "such labels; rename it"
+                f"node {node} has the label {label!r}; expected {expected}, because "
+                "binarization uses such labels; rename it"
             )
 
 
@@ -175,6 +175,6 @@ def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> lis
             place = heads(tree.labels[node], [tree.labels[child] for child in children])
             if not 0 <= place < len(children):
                 expected = f"expected heads to give one of its children, 0 to {len(children) - 1}"
-                raise TreeError(f"node {node}: {expected}, found {place}; mend heads")
+                raise TreeError(f"node {node}: {expected}, found {place}; fix heads")
             places[node] = place
     return places

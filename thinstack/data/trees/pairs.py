@@ -96,7 +96,7 @@ def read_sick(folder: str | Path, trees: PairTrees, target: PairTarget) -> list[
     for name, items in (("b.toks", second), ("id.txt", ids), ("sim.txt", scores)):
         if len(items) != len(first):
             expected = f"{len(first)} lines, as many as a.toks has"
-            mend = "take all files of one split from the same download"
+            mend = "use files of the same split from the same download"
             raise DataError(f"{folder / name}: expected {expected}, found {len(items)}; {mend}")
     targets: list[float | str]
     targets = [*scores] if target == "relatedness" else [*_classes(folder, ids)]
@@ -132,7 +132,7 @@ def _classes(folder: Path, ids: list[str]) -> list[str]:
             f"{folder}: its pairs have no entailment label; expected a folder named {names} with "
             f"the source table ({tables}) beside it"
         )
-    advice = "take the table of the same download"
+    advice = "use the table from the same download"
     rows = Table(path, separator="\t").rows([_ID, _ENTAILMENT], advice=advice)
     classes = {row.values[_ID]: row.values[_ENTAILMENT].lower() for row in rows}
     if absent := [pair for pair in ids if pair not in classes]:
@@ -148,7 +148,7 @@ def read_snli(path: str | Path) -> list[Pair]:
     Raises DataError for a line without one of `SNLI_FIELDS`, and TreeError for another class and
     for malformed brackets, both with file and line.
     """
-    rows = Table(path).rows(SNLI_FIELDS, advice="take the files of snli_1.0.zip")
+    rows = Table(path).rows(SNLI_FIELDS, advice="use the files from snli_1.0.zip")
     pairs = [_snli_pair(path, row) for row in rows]
     return [pair for pair in pairs if pair.target != UNDECIDED]
 

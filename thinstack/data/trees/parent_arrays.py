@@ -78,7 +78,7 @@ def read_constituency_trees(
         except TreeError:  # in this order the words fit no binary tree
             bare = Tree(parents=parents, tokens=tuple(tokens), labels=(None,) * len(tokens))
             node = int(np.flatnonzero(bare.gaps)[0])
-            message = "expected words that stand side by side, found others between them"
+            message = "expected adjacent words, found others between them"
             raise rows[1].error(node, f"phrase {node + 1}: {message}") from None
 
     return collect(tree, _aligned(toks, cparents), skipped)

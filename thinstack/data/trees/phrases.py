@@ -39,7 +39,8 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
             ours, theirs = ("the end" if word is None else repr(word) for word in both)
             words = f"{ours} in the phrases and {theirs} in the tree at word {place}"
             raise TreeError(
-                f"expected trees over the same words, found {words}; spell the words alike in both"
+                f"expected trees over the same words, found {words}; spell the words the same "
+                "way in both"
             )
     check_constituency(phrases)
     # Parents come after their children, so the topmost phrase is the one that stays.

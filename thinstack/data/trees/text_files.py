@@ -88,5 +88,5 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        problem = f"{text[error.start]!r} cannot be written in UTF-8; take it out"
+        problem = f"{text[error.start]!r} cannot be written in UTF-8; remove it"
         raise DataError(f"{path}:{line}: {problem}") from None

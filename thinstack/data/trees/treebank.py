@@ -93,8 +93,8 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
         phrase = " ".join(tree.words[start:end])[:60]
         raise TreeError(
             f"node {node} ({phrase!r}) has the label {tree.labels[node]!r}; expected one of "
-            f"{', '.join(labels)} or a number from 0 to {len(labels) - 1}; mend the label, or "
-            "rename it (task.relabel of a recipe)"
+            f"{', '.join(labels)} or a number from 0 to {len(labels) - 1}; fix the label, or "
+            "rename it (task.relabel in a recipe)"
         ) from None
 
 

@@ -26,7 +26,7 @@ BUNDLED = Path(__file__).parents[2] / "bundle" / "bundled"
 
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
-_SAVE = "save it by numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
+_SAVE = "save it with numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
 
 _SAMPLE = 256  # lines that tell together how many numbers a line has
 _LONGEST = 1 << 24  # bytes of a line at most
@@ -118,9 +118,9 @@ def _read_npz(path: str | Path, stored_apart: Sequence[str] | None) -> WordVecto
     except DataError:
         raise
     except ValueError as error:  # an array that would need unpickling, or a damaged header
-        raise DataError(f"{path}: holds no plain arrays: {error!s:.200}; {_SAVE}") from None
+        raise DataError(f"{path}: contains no plain arrays: {error!s:.200}; {_SAVE}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
-        problem = f"holds no plain arrays: expected {key}.npy and vectors.npy"
+        problem = f"contains no plain arrays: expected {key}.npy and vectors.npy"
         raise DataError(f"{path}: {problem}; {_SAVE}")
     fits = vectors.ndim == 2 and vectors.dtype.kind == "f" and len(vectors) == len(words)
     flat = words.ndim == 1 and words.dtype.kind == "U"
@@ -144,7 +144,7 @@ def _distinct(table: WordVectors, path: Path) -> WordVectors:
     if not repeated:
         return table
     again = next(word for place, word in enumerate(table.words) if places[word] != place)
-    many = f"{repeated:,} of {len(table.words):,} vectors are of words that occur before"
+    many = f"{repeated:,} of {len(table.words):,} vectors are for words that occurred before"
     rule = "the first vector of each word is kept"
     warnings.warn(f"{path}: {many}, such as {shown(again)}; {rule}", stacklevel=3)
     return WordVectors(tuple(places), table.vectors[list(places.values())])
@@ -157,7 +157,7 @@ def _check(table: WordVectors, path: Path) -> None:
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
         problem = f"the vector of {words[broken[0]]!r} is not finite"
-        raise DataError(f"{path}: {problem}; mend it, or take the word out")
+        raise DataError(f"{path}: {problem}; fix it, or remove the word")
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
         place = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"

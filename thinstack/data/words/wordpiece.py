@@ -45,7 +45,7 @@ class WordpieceVocabulary(Vocabulary):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
             expected = f"a vocabulary needs the piece {UNKNOWN}, not among {len(self)} pieces"
-            raise DataError(f"{expected}; add it, or take the vocabulary of a WordPiece model")
+            raise DataError(f"{expected}; add it, or use the vocabulary of a WordPiece model")
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 

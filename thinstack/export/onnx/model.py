@@ -177,7 +177,7 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
         )
     if outputs != "nodes" and model.of_roots not in model.output_names:
         raise ExportError(
-            f"outputs = {outputs!r} is for models that score nodes; this one gives "
+            f"outputs = {outputs!r} needs a model that scores nodes; this one gives "
             f"{', '.join(model.output_names)}; leave outputs out"
         )
 
@@ -253,8 +253,7 @@ def _there(value: Value | None) -> Value:
     """What an encoder's export must have given."""
     if value is None:
         raise ExportError(
-            "expected all values that were asked for, found one missing: mend the function "
-            "`encode` that exports the encoder"
+            "a requested output is missing: fix the function `encode` that exports the encoder"
         )
     return value
 

@@ -66,7 +66,7 @@ def export_part(
     if len(model.graph.input) != len(example):
         raise ExportError(
             f"{name} cannot be exported to ONNX: expected {len(example)} inputs, found "
-            f"{len(model.graph.input)}; let it read all of its inputs"
+            f"{len(model.graph.input)}; make it read all of its inputs"
         )
     return model.graph
 
@@ -135,8 +135,8 @@ def _reason(error: BaseException) -> str:
         reasons = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
         details = "; ".join(dict.fromkeys(reasons))
         return (
-            "it does otherwise for other numbers of rows, by an `if` or a loop over them; let it "
-            f"treat all numbers alike ({details})"
+            "it behaves differently for other numbers of rows, because of an `if` or a loop "
+            f"over them; treat all numbers alike ({details})"
         )
     place = re.findall(
         r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE

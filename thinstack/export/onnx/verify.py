@@ -194,7 +194,7 @@ class _File:
         try:
             opened = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
-            advice = "in its parts, use operations that thinstack's own parts use"
+            advice = "build it from operations that thinstack's own parts use"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
         self.session: Any = opened[0]
         self.proto = onnx.load_model_from_string(exported)
@@ -229,12 +229,12 @@ def _check_metadata(metadata: dict[str, str], config: ModelConfig) -> Quantize:
     stored = {key: metadata.get(key) for key in expected}
     if stored != expected:
         raise ExportError(
-            f"the ONNX file is of another model: expected {expected}, its metadata say {stored}; "
-            "verify it with the model and configuration that it was exported from"
+            f"the ONNX file belongs to another model: expected {expected}, its metadata has "
+            f"{stored}; verify it with the model and configuration that it was exported from"
         )
     if (quantize := metadata.get("quantization")) not in get_args(Quantize):
         raise ExportError(
-            f"the ONNX file's metadata say quantization {quantize!r}; export the model again"
+            f"the metadata of the ONNX file has quantization {quantize!r}; export the model again"
         )
     return cast(Quantize, quantize)
 
@@ -267,7 +267,8 @@ def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
     )
     if not error <= tolerance:
         raise ExportError(
-            f"the scores of a tree change by {error:.2g} with the trees beside it; allowed "
-            f"{tolerance:.0e}. A cell or task head must treat each row by itself in evaluation mode"
+            f"the scores of a tree change by {error:.2g} with the other trees in its batch; "
+            f"allowed {tolerance:.0e}. A cell or task head must treat each row separately in "
+            "evaluation mode"
         )
     return error

@@ -164,10 +164,10 @@ def open_corpus(path: Path, columns: Columns | None = None, **reading: Any) -> C
     elif path.exists():
         files = {path.name: file_path(path)}
     else:
-        link = f"a link to {path.readlink()}, which is not there" if path.is_symlink() else ""
+        link = f"a link to {path.readlink()}, which does not exist" if path.is_symlink() else ""
         raise InputError(f"{path}: expected a file or a folder of texts, found {link or 'nothing'}")
     if not files:
-        raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
+        raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found none")
     corpus = Corpus(files, columns or Columns(), named=path.is_dir(), **reading)
     for name, file in files.items():
         _check_file(name, file, corpus, columns)
@@ -198,14 +198,14 @@ def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) 
         expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
         raise InputError(
             f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
-            "say with --sep how its cells are separated"
+            "specify its separator with --sep"
         )
     if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
         how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
         raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out{how}")
     if corpus.paragraphs and suffix != ".txt":
         raise InputError(
-            f"{file}: --paragraphs is for files of text (.txt), and a {suffix or 'table'} has "
+            f"{file}: --paragraphs works only with .txt files, and a {suffix or 'table'} has "
             "its own rows: leave it out"
         )
 
@@ -216,8 +216,8 @@ def _is_file(path: Path) -> bool:
     left out."""
     if path.is_symlink() and (path.is_dir() or not path.exists()):
         raise InputError(
-            f"{path}: expected a file, found a link to {path.readlink()}, which is no file: mend "
-            "the link, or name that folder by itself"
+            f"{path}: expected a file, found a link to {path.readlink()}, which is not a "
+            "file: fix the link, or score that folder separately"
         )
     return not path.is_dir() and file_path(path).is_file()
 

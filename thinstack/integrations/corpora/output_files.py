@@ -49,7 +49,7 @@ class OutFolder(NamedTuple):
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            problem = f"the folder cannot be made: {error.strerror or error}"
+            problem = f"the folder cannot be created: {error.strerror or error}"
             raise InputError(f"{self.path}: {problem}; name another one with --out") from None
         there = {file.name for file in self.path.iterdir() if not file.name.endswith(_PARTIAL)}
         strangers = there - {LOCK, SPOOL, MANIFEST}
@@ -166,8 +166,7 @@ def _new(file: Path) -> Iterator[Path]:
 
 def _is_there(file: Path) -> InputError:
     return InputError(
-        f"{file}: is there already, and is not written over: name another file with --out, or "
-        "remove this one first"
+        f"{file}: already exists: name another file with --out, or remove this one first"
     )
 
 

@@ -47,7 +47,7 @@ def check_format(
     that holds none."""
     if vectors and format != "parquet":
         raise InputError(
-            f"--vectors needs parquet, because {format} does not hold vectors: add --format "
+            f"--vectors needs parquet, because {format} cannot hold vectors: add --format "
             "parquet, or name a file such as --out scored.parquet"
         )
     if format == "parquet":

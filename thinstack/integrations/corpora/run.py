@@ -155,9 +155,9 @@ def _finished(last: Progress, manifest: RunManifest, folder: OutFolder) -> Finis
     if lost or (last.done, last.failed) != (manifest.rows, sum(failed)):
         raise StoppedError(
             f"expected all {manifest.rows:,} rows of the input in {folder.path}, found "
-            f"{last.done:,}, {last.failed:,} of them failed, and {sum(failed):,} listed as failed; "
-            f"shards that are not whole: {lost!r:.80}. Name another folder with --out and start "
-            "again"
+            f"{last.done:,}, {last.failed:,} of them failed, and {sum(failed):,} listed as "
+            f"failed; incomplete shards: {lost!r:.80}. Name another folder with --out and "
+            "start again"
         )
     return Finished(scored=last.done - last.failed, failed=last.failed)
 
@@ -226,10 +226,10 @@ def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Sett
         check_columns(", ".join(corpus.files), columns, request.keep, "name others with --columns")
         columns = [*request.keep]
     if taken := [name for name in columns if name in written]:
-        problem = f"the input has a column {taken[0]!r}, and so have the scores"
+        problem = f"the input has a column {taken[0]!r}, which is also a column of the scores"
         if request.keep is not None:
             raise InputError(f"{problem}: rename it, or leave it out of --columns")
-        warnings.warn(f"{problem}: it is left out; rename it to keep it", stacklevel=outside())
+        warnings.warn(f"{problem}: it is not copied; rename it to keep it", stacklevel=outside())
     columns = [name for name in columns if name not in written]
     return settings.model_copy(update={"columns": tuple(columns)})
 
@@ -255,8 +255,8 @@ def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) 
         manifest.write(request.out)
     elif difference := before.difference(manifest):
         raise InputError(
-            f"{request.out}: holds rows of another run: {difference}; name another folder with "
-            "--out"
+            f"{request.out}: contains rows of another run: {difference}; name another folder "
+            "with --out"
         )
     return before or manifest
 

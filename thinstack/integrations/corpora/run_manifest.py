@@ -234,8 +234,8 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
     listed = ", ".join(map(repr, ids)) + (", ..." if len(twice) > _LISTED else "")
     raise InputError(
         f"expected a different id for each row in the column {corpus.columns.id!r}, found "
-        f"{len(twice):,} that several rows have: {listed}; name another column with --id, or score "
-        "them all with --allow-repeated-ids"
+        f"{len(twice):,} ids in several rows: {listed}; name another column with --id, or "
+        "score all rows with --allow-repeated-ids"
     )
 
 
@@ -247,7 +247,7 @@ def as_planned(shards: Iterable[Shard], manifest: RunManifest) -> Iterator[Shard
         for shard in shards:
             if (len(shard.rows), rows_digest(shard.rows)) != counted.get(shard.number):
                 before = sum(manifest.shards[: shard.number])
-                raise changed(f"of its rows from {before + 1:,} on, some are others")
+                raise changed(f"from row {before + 1:,} on, some rows differ")
             yield shard
     except DataError as error:  # of a file that could be read when its rows were counted
         raise changed(str(error)) from None
@@ -256,8 +256,8 @@ def as_planned(shards: Iterable[Shard], manifest: RunManifest) -> Iterator[Shard
 def changed(how: str) -> StoppedError:
     """What to raise where the input or the model is another than it was."""
     return StoppedError(
-        f"the input or the model has changed since the run began: {how}. The rows that are written "
-        "are of what it was, and are not called finished: name another folder with --out and start "
-        "again, or put the old input and model back and run the same command again; if another "
-        "program writes to the input, score a copy"
+        f"the input or the model has changed since the run began: {how}. The rows written so "
+        "far belong to the old input, and the run stays unfinished: name another folder with "
+        "--out and start again, or restore the old input and model and run the same command "
+        "again; if another program writes to the input, score a copy"
     )

@@ -112,7 +112,7 @@ class TextScorer:
     ):
         predictor.check_reads_texts()
         if about and output != "documents":
-            raise InputError("terms have columns in rows of documents: choose --output documents")
+            raise InputError("terms need rows of documents: choose --output documents")
         self.about, self.terms = about, term_columns(about, predictor)
         if not vectors:
             predictor.view.need_labels("scored rows")

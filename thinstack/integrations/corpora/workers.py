@@ -128,8 +128,9 @@ class OpenShard:
             return
         if place == len(shard.rows):
             raise StoppedError(
-                f"shard {shard.number} of {place:,} rows: its process dies ({how}), but not on any "
-                "single row; is there too little memory? Continue with fewer --jobs"
+                f"shard {shard.number} of {place:,} rows: its process dies ({how}), but not "
+                "on any single row; the machine may be out of memory. Continue with fewer "
+                "--jobs"
             )
         message = f"the process that scored it died {_TRIES} times: {how}"
         failed = shard.rows[place]._replace(text="", problem=Problem("killed", message))
@@ -280,8 +281,8 @@ def _requeue_after_death(worker: Worker, waiting: deque[OpenShard], failed_start
     worker.end()
     if failed_starts == _MAX_FAILED_STARTS:
         raise StoppedError(
-            f"{failed_starts} processes in a row died as they started ({how}); is there too little "
-            "memory? Continue with fewer --jobs"
+            f"{failed_starts} processes in a row died as they started ({how}); the machine "
+            "may be out of memory. Continue with fewer --jobs"
         )
     if worker.shard is not None:
         worker.shard.died(how)

@@ -135,7 +135,7 @@ def check_format(format: object) -> None:
             problem = f"cannot be read ({error})"
     raise InputError(
         f"--dates (in Python dates=): the format {shown(format, 60)} {problem}. Write it as "
-        "Python's strptime takes it, such as %d/%m/%Y, or say unix or excel for numbers"
+        "for Python's strptime, such as %d/%m/%Y, or use unix or excel for numbers"
     )
 
 

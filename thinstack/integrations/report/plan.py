@@ -85,8 +85,8 @@ def read_again(source: Source, plan: Plan) -> Iterator[TextRow]:
         yield row
     if digest.digest() != plan.digest:
         raise StoppedError(
-            "the table changed while it was read, so nothing was made of it. Run it again; if "
-            "another program writes to the table, name a copy"
+            "the table changed while it was read, so nothing was written. Run the command "
+            "again; if another program writes to the table, name a copy"
         )
 
 
@@ -109,9 +109,9 @@ def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:
         written = (
             f'--dates "{form}"' if " " in str(form) else f"--dates {form}" for form in formats
         )
-        remedy = f"{other}, or say how they are written: {' or '.join(written)} (in Python dates=)"
+        remedy = f"{other}, or specify the date format: {' or '.join(written)} (in Python dates=)"
     else:
-        remedy = f"{other}, or say how they are written with --dates (in Python dates=)"
+        remedy = f"{other}, or specify the date format with --dates (in Python dates=)"
     return f"{start}none from 1900 to 2100; the first cell is {faults[0].reason}. {remedy}"
 
 

@@ -72,8 +72,8 @@ def nothing_read(unread: Sequence[Unread], rows: int) -> str:
     first = next((reason for part in unread for _, reason in part.examples), "")
     first = f"; the first: {first}" if first else ""
     return (
-        f"expected texts in English, found none in {rows:,} rows ({kinds}){first}. Name the column "
-        "of the texts with --text (in Python text=)"
+        f"expected texts in English, found none in {rows:,} rows ({kinds}){first}. Name the "
+        "text column with --text (in Python text=)"
     )
 
 
@@ -104,9 +104,9 @@ class Reader:
         view.need_labels("report")
         if view.polarity is None:
             raise InputError(
-                "expected a model of sentiment, whose classes are negative and positive, found the "
-                f"classes {', '.join(view.labels):.80}: a report cannot say what is praised and "
-                "what is not; choose another with --model (in Python model=), such as sentiment"
+                "expected a model of sentiment, whose classes are negative and positive, "
+                f"found the classes {', '.join(view.labels):.80}: choose another with --model "
+                "(in Python model=), such as sentiment"
             )
         if self._about and not model.phrases:
             raise InputError(

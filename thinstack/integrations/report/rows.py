@@ -198,9 +198,9 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions) -> N
     whose texts may be terms or phrases."""
     if _SCORED.issubset(columns):
         raise InputError(
-            f"{source}: holds rows that thinstack has scored, not the texts. Report on the table "
-            "that was scored, or score it into a folder (--output aspects --out FOLDER) and report "
-            "on that"
+            f"{source}: contains rows that thinstack has scored, not the texts. Report on the "
+            "table that was scored, or score it into a folder (--output aspects --out FOLDER) "
+            "and report on that"
         )
     check_columns(source, columns, options.columns, options.advice)
 

@@ -91,27 +91,26 @@ def report(
     min_mentions: int = 5,
     dates: str | None = None,
 ) -> Report:
-    """Report what the English texts of a frame say: of which side, about what, where and when.
+    """Summarize the opinions in a frame of English texts: about what, by which group, over time.
 
-    `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. `text`, `by`, `over`: the
-    columns of the texts, of groups to compare, such as stores, and of dates. `stars`: a column of
-    stars from 1 to 5 that the authors gave, to say how far the model can be trusted. `dates`: how
-    dates are written, such as "%d/%m/%Y", "unix" for seconds since 1970 or "excel" for its days; by
-    default year first, or with the name of the month. `about`: the terms to report on, as
-    `Result.about` takes them; by default those that the model "aspects" finds in `min_mentions`
-    texts or more, if it is installed. `model`: a loaded model, or what `thinstack.load` takes; by
-    default "sentiment". It judges the terms of `about` too, and finds terms if it can. `themes`:
-    whether to find themes, what people complain about, or by which model; by default by "vectors"
-    if it is installed.
+    `frame`: a pandas or polars DataFrame, or a pyarrow Table. `text`, `by`, `over`: the columns of
+    texts, of groups to compare, such as stores, and of dates. `stars`: a column of the authors'
+    ratings from 1 to 5 stars, to report how often the model agrees with them. `dates`: the date
+    format, such as "%d/%m/%Y", "unix" for seconds since 1970 or "excel" for day numbers; by default
+    year first, or with the name of the month. `about`: the terms to report on, as for
+    `Result.about`; by default those that the model "aspects" finds in at least `min_mentions`
+    texts, if it is installed. `model`: a loaded model, or what `thinstack.load` takes; by default
+    "sentiment". It also judges the terms of `about`. `themes`: whether to find what people complain
+    about and praise, or the model to use; by default "vectors", if it is installed.
 
-    A notebook shows the report. `report.html()` is the same page for a file; `to_dict()`,
-    `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame. A term of
-    `about` that no text mentions is a NoMentionWarning.
+    A notebook shows the report. `report.html()` returns the same page for a file; `to_dict()`,
+    `to_json()` and `to_csv()` return its figures. Except for the frame, memory stays bounded. A
+    term of `about` that no text mentions triggers a NoMentionWarning.
 
-    Raises InputError for what is no frame in memory, for one without rows, texts, groups or dates,
-    and for a model that a report cannot be made with. It is raised too for a cell that is no text
-    in the column of texts. Raises DataError for a column that is not there, StoppedError if the
-    frame changes meanwhile, and what `thinstack.load` raises.
+    Raises InputError if `frame` is not a frame in memory, has no rows, texts, groups or dates, or
+    has a cell in the text column that is not text, and for a model that cannot score phrases on a
+    sentiment scale. Raises DataError for a missing column, StoppedError if the frame changes during
+    the run, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     terms = checked_terms(about)

@@ -35,7 +35,7 @@ from thinstack.text.sentences import splitter
 
 _Place = Annotated[int, Field(ge=0)]
 _KINDS: Final[dict[str, Kind]] = {"missing": "empty", "failed": "failed", "killed": "failed"}
-_AGAIN: Final = "Score the texts again, into another folder"
+_AGAIN: Final = "Score the texts again into another folder"
 
 
 def is_scored(path: Path) -> bool:
@@ -106,12 +106,12 @@ class ScoredFolder(NamedTuple):
             )
         if (finished := manifest.finished) is None:
             raise InputError(
-                f"{path}: expected the rows of a run that has ended, found one that stopped: run "
-                "the same command again to finish it"
+                f"{path}: expected a finished run, found one that stopped: run the same "
+                "command again to finish it"
             )
         counts = finished.scored, finished.failed, *manifest.shards
         if sum(counts) != 2 * manifest.rows or min(counts) < 0:
-            raise InputError(f"{path / MANIFEST}: its numbers of rows do not add up. {_AGAIN}")
+            raise InputError(f"{path / MANIFEST}: its row counts do not add up. {_AGAIN}")
         if Scale.of(manifest.labels) is None:
             raise InputError(
                 f"{path}: expected labels of sentiment, found {', '.join(manifest.labels):.80}"
@@ -191,7 +191,7 @@ class ScoredFolder(NamedTuple):
 
 
 def _damaged(part: Path, what: str) -> InputError:
-    return InputError(f"{part}: these are not the rows that were written: {what}. {_AGAIN}")
+    return InputError(f"{part}: these rows have changed since they were written: {what}. {_AGAIN}")
 
 
 def _scored_table(manifest: RunManifest, table: Path) -> Corpus:

@@ -82,8 +82,8 @@ def _check_complete(plan: Plan, collector: Collector) -> None:
     unread = sum(part.rows for part in kinds if part.kind not in PARTS)
     if plan.rows != texts + unread:
         raise StoppedError(
-            f"expected {plan.rows:,} rows, found {texts:,} texts and {unread:,} rows that cannot "
-            "be read: some are lost, so no report was made. Please report this"
+            f"expected {plan.rows:,} rows, found {texts:,} texts and {unread:,} unreadable "
+            "rows: some are lost, so no report was written. Please report this"
         )
 
 

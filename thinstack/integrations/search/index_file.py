@@ -17,8 +17,8 @@ from thinstack.data.files.writing import replacing
 from thinstack.errors import DataError
 from thinstack.integrations.search.phrase_table import NUMBERS, PhraseTable
 
-_AGAIN: Final = "make it again from the texts"
-_DAMAGED: Final = f"another file, or an index that was changed or cut since it was saved; {_AGAIN}"
+_AGAIN: Final = "build it again from the texts"
+_DAMAGED: Final = f"not an index, or it was changed or cut off after it was saved; {_AGAIN}"
 _TYPES: Final = {"vectors": "<f2", "polarity": "<f4", "sides": "|i1"} | dict.fromkeys(
     ("mentions", "sentences"), "<i4"
 )
@@ -80,7 +80,7 @@ def read_index(path: FilePath) -> tuple[Header, PhraseTable]:
     except (ValueError, IndexError, RecursionError):
         fits = False
     if not fits:
-        raise DataError(f"{path}: its columns do not fit together; {_AGAIN}")
+        raise DataError(f"{path}: its columns do not match each other; {_AGAIN}")
     table = PhraseTable(header.width, members["vectors"].astype(np.float16, copy=False))
     for name, kind in NUMBERS.items():
         setattr(table, name, array(kind, members[name].astype(kind).tobytes()))

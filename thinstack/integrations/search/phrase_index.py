@@ -35,16 +35,16 @@ _END: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A phrase that was found, at one of the places that mention it.
+    """A phrase that matches a query, at one of its places.
 
     Attributes:
         text: the text that mentions it.
-        phrase: the phrase as it was typed there, and `start` and `end`, its characters in the text.
+        phrase: the phrase as typed there; `start` and `end` are its characters in the text.
         sentence: the sentence around it.
-        similarity: the cosine of its vector with that of the query.
-        polarity: from -1 (negative) to 1 (positive); None of a model without sentiment.
-        count: how often it is mentioned, in any case, in all texts.
-        id: what was given with the text.
+        similarity: the cosine of its vector and that of the query.
+        polarity: from -1 (negative) to 1 (positive); None for a model without sentiment.
+        count: number of mentions in all texts, in upper or lower case.
+        id: the id that you passed with the text.
     """
 
     text: str
@@ -59,14 +59,14 @@ class Hit:
 
 
 class PhraseIndex:
-    """The phrases of texts, with their vectors and polarity, to be searched.
+    """The phrases of texts, with their vectors and polarity, for search.
 
-    `model`: a loaded model that gives vectors, or what `thinstack.load` takes. `len(index)` is the
-    number of different phrases. Phrases that differ by case and spaces only are one.
+    `model`: a loaded model with vectors, or what `thinstack.load` takes. `len(index)` is the number
+    of different phrases. Phrases that differ only in case and spaces count as one.
 
-    A phrase of D numbers takes 2 D + 150 bytes or so of memory, and 2 D + 30 in a file, beside the
-    texts. Search is exact up to a million phrases. Beyond that it uses a graph of `usearch` (extra
-    `index`), which the first search builds.
+    A phrase with D numbers takes about 2 D + 150 bytes of memory, and 2 D + 30 in a file, in
+    addition to the texts. Search is exact up to a million phrases. Beyond that, it uses a graph of
+    `usearch` (extra `index`), which the first search builds.
 
     Raises InputError for a model without vectors, and what `thinstack.load` raises.
     """
@@ -95,14 +95,15 @@ class PhraseIndex:
         *,
         on_error: OnError | None = None,
     ) -> None:
-        """Add the phrases of English texts, which may be any iterable. Beside what is stored,
+        """Add the phrases of English texts, which may be any iterable. Except for what is stored,
         memory stays bounded.
 
-        `ids`: one for each text, such as its number or its row as a dict, of what JSON can hold. A
-        hit gives it back. `on_error`: as `Predictor.stream` takes it; such a text has no phrases.
+        `ids`: one per text, such as its number or its row as a dict; any value that JSON can
+        represent. Hits contain it. `on_error`: as for `Predictor.stream`; such a text has no
+        phrases.
 
-        Raises InputError for ids that are too few or too many, and for one that JSON cannot hold;
-        and what `Predictor.stream` raises. Texts before that one may be in the index then.
+        Raises InputError for too few or too many ids, and for an id that JSON cannot represent; and
+        what `Predictor.stream` raises. Earlier texts may then already be in the index.
         """
         check_container(texts, "several texts")
         pairs = zip(texts, repeat(None)) if ids is None else zip_longest(texts, ids, fillvalue=_END)
@@ -129,21 +130,21 @@ class PhraseIndex:
         where: Callable[[Any], object] | None = None,
         exact: bool | None = None,
     ) -> list[Hit]:
-        """Find the phrases that mean most nearly what the query means, the best first.
+        """Return the phrases closest in meaning to the query, the best first.
 
-        `side`: find only phrases whose label is negative, or positive. `sign`: rank by the cosine
-        plus 0.3 s(q) s(p), where s(p) is sign(p) * sqrt(|p|) of a polarity p. For "it never
-        crashes", "it crashes" then comes late. False ranks by the cosine alone, as for a model
-        without sentiment. `where`: is called with the id of a text, and says whether its phrases
-        are searched and counted. `exact`: True compares all phrases, as with `where`, and False
-        uses the graph; by default their number decides.
+        `side`: find only phrases whose label is "negative", or "positive". `sign`: rank by the
+        cosine plus 0.3 s(q) s(p), where s(p) is sign(p) * sqrt(|p|) of a polarity p, which puts "it
+        crashes" far from "it never crashes". False ranks by the cosine alone, as for a model
+        without sentiment. `where`: called with the id of a text; returns whether to search and
+        count its phrases. `exact`: True compares all phrases, as with `where`, and False uses the
+        graph; by default, their number decides.
 
-        Of phrases that overlap in a text, only the best is a hit, and of phrases that differ by
-        words such as "the" and "is" only (`was slow`, `slow`), too.
+        Of phrases that overlap in a text, and of phrases that differ only in words such as "the"
+        and "is" (`was slow`, `slow`), only the best is returned.
 
         Raises InputError for a query without words, `top` below 1, and a `side` that is unknown or
         that the model does not have. Raises MissingExtraError for `exact=False` without usearch; by
-        default, all phrases are compared then, with a warning.
+        default, a warning is issued and all phrases are compared.
         """
         if not isinstance(top, int) or top < 1:
             raise InputError(f"top: expected a whole number, at least 1, found {shown(top)}")
@@ -240,8 +241,8 @@ class PhraseIndex:
         return self._graph
 
     def save(self, path: FilePath) -> None:
-        """Write the index to a file, which is the old one or the new one if the writer is killed.
-        Raises OSError."""
+        """Write the index to a file. If writing stops halfway, the old file stays. Raises
+        OSError."""
         bundle = self.model.bundle
         name = installed_name(bundle.path) or str(bundle.path.absolute())
         about = {"model": name, "digest": bundle.manifest.digest, "source": self.source}
@@ -249,17 +250,17 @@ class PhraseIndex:
 
     @classmethod
     def load(cls, path: FilePath, model: Predictor | str | Path | None = None) -> Self:
-        """Read the file of an index. It holds no code, and is checked.
+        """Load an index from a file. Files contain no code and are checked.
 
-        `model`: the one that it was made with; by default that is loaded from where it was.
+        `model`: the model that built it; by default, loaded from where it was.
 
-        Raises DataError for another file, for one that was changed or cut, and for one whose
-        vectors another model made; and what `thinstack.load` raises.
+        Raises DataError for a file that is not an index, is damaged, or contains vectors of another
+        model; and what `thinstack.load` raises.
         """
         header, table = read_index(path)
         if model is None:
             if is_address(header.model):
-                raise DataError(f"{path}: names no model that is installed: pass it as model=")
+                raise DataError(f"{path}: its model is not installed: pass the model as model=")
             model = header.model
         index = cls(model)
         digest = index.model.bundle.manifest.digest
@@ -268,7 +269,7 @@ class PhraseIndex:
                 f"its vectors ({header.width} numbers) come from the model {header.digest:.12}, "
                 f"not from {digest:.12} ({index.model.width} numbers)"
             )
-            advice = "load it with the model that it was made with, or make it again from the texts"
+            advice = "load it with the model that built it, or build it again from the texts"
             raise DataError(f"{path}: {problem}: {advice}")
         index._table, index.source = table, header.source
         return index
@@ -279,5 +280,5 @@ def _json(id: object) -> str:
     try:
         return json.dumps(id, allow_nan=False, default=lambda value: value.item())
     except (ValueError, TypeError, AttributeError, RecursionError):
-        problem = f"ids: expected what JSON can hold, found {shown(id, 60)}"
+        problem = f"ids: expected a value that JSON can represent, found {shown(id, 60)}"
         raise InputError(f"{problem}: give its number or its text") from None

@@ -70,8 +70,8 @@ class Labelling:
             raise InputError(f"{table.path}: expected texts without a label in {out}, found none")
         if not 2 <= len(self.labels) <= MOST_LABELS:
             raise InputError(
-                f"{table.path}: expected 2 to {MOST_LABELS} labels in the column {label!r}, found "
-                f"{len(self.labels):,}: name the column of labels with --label"
+                f"{table.path}: expected 2 to {MOST_LABELS} labels in the column {label!r}, "
+                f"found {len(self.labels):,}: name the label column with --label"
             )
 
     @property
@@ -96,7 +96,9 @@ class Labelling:
         cannot be written."""
         text = self._at(place).text
         if label not in self.labels:
-            raise InputError(f"expected a label of {', '.join(self.labels)}, found {shown(label)}")
+            raise InputError(
+                f"expected one of the labels {', '.join(self.labels)}, found {shown(label)}"
+            )
         try:
             with self._lock, self.out.open("a", encoding="utf-8", newline="") as file:
                 rows = [[text, label]] if file.tell() else [self._columns, [text, label]]
@@ -105,7 +107,9 @@ class Labelling:
                 os.fsync(file.fileno())
                 self._saved[likeness(text)] = str(label)
         except OSError as error:
-            raise InputError(f"{self.out}: the label is not saved: {error.strerror}") from None
+            raise InputError(
+                f"{self.out}: the label could not be saved: {error.strerror}"
+            ) from None
 
     def _at(self, place: object) -> DoubtfulText:
         if not isinstance(place, int) or not 0 <= place < len(self.texts):

@@ -64,10 +64,9 @@ class PageServer(ThreadingHTTPServer):
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
-            why = "another program has it" if error.errno == errno.EADDRINUSE else "not allowed"
+            why = "another program uses it" if error.errno == errno.EADDRINUSE else "not allowed"
             raise InputError(
-                f"port {port} of {HOST}: {why}; choose another with --port, or 0 for any that is "
-                "free"
+                f"port {port} of {HOST}: {why}; choose another with --port, or 0 for any free port"
             ) from None
         self.port = int(self.server_address[1])
         self.url = f"http://{HOST}:{self.port}/"
@@ -179,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
         if path == "/predict":
             raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
         if path not in self.server.content:
-            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "this page does not exist; the page is at /")
         return self.server.content[path]
 
     def _prediction(self) -> tuple[bytes, str]:

@@ -9,8 +9,8 @@ from thinstack.errors import InputError, shown
 from thinstack.runtime.result import Result
 
 EXPECTED: Final = (
-    'expected {"text": "..."} or {"texts": ["...", ...]} as JSON, and if you like "phrases": true '
-    'and "about": ["battery", ...]'
+    'expected {"text": "..."} or {"texts": ["...", ...]} as JSON, with optional "phrases": '
+    'true and "about": ["battery", ...]'
 )
 _WORDS: Final = re.compile(r"\w+|[^\w\s]")
 PHRASES: Final = ("tree", "transitions", "nodes", "parts")

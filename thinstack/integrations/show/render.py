@@ -36,17 +36,16 @@ class Markup(str):
 def render(
     x: object, style: Style = "tree", *, whys: "Sequence[Sequence[Contribution]]" = ()
 ) -> Markup:
-    """Draw sentences.
+    """Draw results, sentences or trees, and return the drawing as a string.
 
     Args:
-        x: a result, a sentence of one, a spaCy Doc or Span, a tree, a tree in brackets, or several
-            of these. For a Span, the smallest phrase around it is drawn, or the sentences that it
-            reaches over.
-        style: "tree" is one SVG of trees with the class of every phrase. "text" is the running text
-            with its phrases coloured in place.
-        whys: for each prediction, what its phrases contribute (`Prediction.why`).
+        x: a result, a sentence, a spaCy Doc or Span, a tree, a tree in brackets, or several of
+            these. For a Span, draws the smallest phrase around it, or all its sentences.
+        style: "tree" draws one SVG with the class of every phrase. "text" colors the phrases in the
+            running text.
+        whys: for each prediction, the contributions of its phrases (`Prediction.why`).
 
-    Raises InputError for what cannot be drawn, and TreeError for a tree that is not binary.
+    Raises InputError for objects that cannot be drawn, and TreeError for a tree that is not binary.
     """
     if style not in get_args(Style):
         styles = ", ".join(map(repr, get_args(Style)))

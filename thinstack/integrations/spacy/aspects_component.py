@@ -153,7 +153,7 @@ class TreeAspects(TreeSentiment):
     def check(self, predictor: Predictor) -> None:
         """Raise InputError for a model that says nothing of terms."""
         super().check(predictor)
-        view, problem, do = predictor.view, None, "take the model 'aspects'"
+        view, problem, do = predictor.view, None, "use the model 'aspects'"
         finds = view.no_term is not None
         if not predictor.phrases:
             problem = "scores only sentences"

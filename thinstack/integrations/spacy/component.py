@@ -107,10 +107,10 @@ class TreeSentiment(BatchedPipe):
         if not self._told and any(some and not has_sentences(doc) for doc, some in pairs):
             self._told = True
             warnings.warn(
-                f"{self.name}: expected Docs whose sentences are known, found one where nothing "
-                "has set them; each such Doc is read as one sentence, in parts if it is long. Put "
-                "a component that sets sentences before this one: "
-                f"nlp.add_pipe('sentencizer', before={self.name!r})",
+                f"{self.name}: expected Docs with sentence boundaries, found one without; "
+                "each such Doc is read as one sentence, in parts if it is long. Add a "
+                "component that sets sentences before this one: nlp.add_pipe('sentencizer', "
+                f"before={self.name!r})",
                 NoSentencesWarning,
                 stacklevel=2,
             )
@@ -124,7 +124,9 @@ class TreeSentiment(BatchedPipe):
             if doubt := self.predictor.language.doubt(*read):
                 words = [*islice(chain.from_iterable(read), 3)]
                 problem = f"{self.name}: a Doc that begins with {words}: {doubt}"
-                warnings.warn(f"{problem}; its scores say little", LanguageWarning, stacklevel=3)
+                warnings.warn(
+                    f"{problem}; its scores are unreliable", LanguageWarning, stacklevel=3
+                )
                 self._doubted = True  # unless that was raised as an error
                 return
 
@@ -191,8 +193,9 @@ class TreeSentiment(BatchedPipe):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"{self.name}: this component does not learn, and stays as it is; what learns is "
-                f"{self.learner}. To keep this one, name it in frozen_components of [training]",
+                f"{self.name}: this component cannot be trained and stays as it is; "
+                f"{self.learner} can. To keep this one, name it in frozen_components of "
+                "[training]",
                 stacklevel=2,
             )
         return {} if losses is None else losses

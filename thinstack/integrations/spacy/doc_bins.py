@@ -30,7 +30,7 @@ def read_doc_bin(
     Raises DataError for a file that is missing, is not a DocBin or has no Doc, for other `columns`,
     and if no Doc has the group.
     """
-    advice = "a file of Docs has no others: leave out --text, --label (text=, label=)"
+    advice = "a file of Docs has no columns: leave out --text, --label (text=, label=)"
     checks["advice"] = advice
     texts = _spans(path, span_group) if span_group else _docs(path)
     return checked_rows(str(path), texts, columns, **checks)
@@ -103,5 +103,5 @@ def _read(path: FilePath) -> Iterator[Doc]:
     except Exception as error:  # zlib, msgpack and spaCy raise errors of many kinds
         if raised_by_signal_handler(error):
             raise
-        problem = f"expected spaCy's DocBin, found other bytes: {error!s:.200}"
+        problem = f"expected spaCy's DocBin, found another format: {error!s:.200}"
         raise DataError(f"{path}: {problem}") from None

@@ -281,7 +281,7 @@ def register(component: str, attributes: Iterable[_Attribute]) -> None:
             plain = name == "tree_sentiment" and (default, method, getter, setter) == (None,) * 4
             if not (plain or getattr(getter, "__module__", "").startswith("thinstack.")):
                 where = getattr(getter or method, "__module__", None) or "as a value"
-                taken = f"{kind.__name__}._.{name}, which something else has set already ({where})"
+                taken = f"{kind.__name__}._.{name}, which another package has already set ({where})"
                 remedy = f"remove it first: {kind.__name__}.remove_extension({name!r})"
                 raise ConfigError(f"{component} needs the attribute {taken}; {remedy}")
         kind.set_extension(name, force=True, **options)

@@ -67,7 +67,7 @@ def words_within(span: Span) -> tuple[int, int] | None:
 
 def _moved(start: int, end: int) -> InputError:
     return InputError(
-        f"this span, of the characters {start} to {end}, was made before tokens of its Doc were "
-        "merged or split, and spaCy has not moved it: make it again, by "
+        f"this span, characters {start} to {end}, was created before tokens of its Doc were "
+        "merged or split, and spaCy has not moved it: create it again with "
         f"doc.char_span({start}, {end}, alignment_mode='expand')"
     )

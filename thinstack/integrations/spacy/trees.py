@@ -51,7 +51,7 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
     roots = [repr(word.text) for word, parent in zip(words, parents, strict=True) if parent < 0]
     if len(roots) != 1:
         problem = f"{len(roots)} roots, expected one, found {', '.join(roots[:8])}"
-        remedy = "take one of doc.sents, or all of them with dependency_trees(doc)"
+        remedy = "use one of doc.sents, or all of them with dependency_trees(doc)"
         raise InputError(f"{_shown(span)} has {problem}; {remedy}")
     labels = [word.dep_ or None for word in words]
     return Tree.from_parents(parents, [word.text for word in words], labels)
@@ -102,7 +102,7 @@ def _heads(span: Span, places: list[int]) -> list[int]:
     heads = np.array([token.head.i - span.start for token in span])
     heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
     if (depths(heads) < 0).any():
-        problem = "go in a circle: expected one root, which is its own head"
+        problem = "form a cycle: expected one root, which is its own head"
         raise InputError(f"the heads of {_shown(span)} {problem}")
     node_at = {-1: -1} | {place: node for node, place in enumerate(places)}
     parents = []
@@ -137,7 +137,9 @@ def _parse(span: Span) -> Tree:
     try:
         return from_brackets(text)
     except TreeError as error:
-        raise InputError(f"Span._.parse_string of {_shown(span)} holds no tree: {error}") from None
+        raise InputError(
+            f"Span._.parse_string of {_shown(span)} contains no tree: {error}"
+        ) from None
 
 
 def _plain(text: str) -> str:

@@ -67,8 +67,8 @@ class DocVectors:
         vector = self._vector(x)
         if vector is None:
             raise InputError(
-                f"{self.name}: {shown(x.text, 60)} has no words, and so no vector: ask its "
-                "has_vector first"
+                f"{self.name}: {shown(x.text, 60)} has no words and therefore no vector: "
+                "check its has_vector first"
             )
         return vector
 
@@ -89,9 +89,9 @@ class DocVectors:
         vectors = getattr(hook, "__self__", None)
         if of is None or not isinstance(vectors, DocVectors):
             raise InputError(
-                f"{self.name}: expected a Doc, a span or a token with vectors of the component, "
-                f"found {shown(other, 60)}: compare with nlp(text); or, if its Doc was read, "
-                f"{_attach(self.name)}"
+                f"{self.name}: expected a Doc, a span or a token with vectors of the "
+                f"component, found {shown(other, 60)}: compare with nlp(text); or, if its Doc "
+                f"was loaded, {_attach(self.name)}"
             )
         mine, others = self._stored(x.doc).model, vectors._stored(of).model
         if mine != others:
@@ -121,7 +121,9 @@ class DocVectors:
         return [(sentence, (start, end)) for sentence, (start, end) in pairs if start < end]
 
     def _predictor(self, stored: Stored) -> Any:
-        problem = f"{self.name}: this span is no phrase of a tree, and takes the model"
+        problem = (
+            f"{self.name}: this span is not a phrase of a tree, and its vector needs the model"
+        )
         if self.component is None:
             raise InputError(f"{problem}: {_attach(self.name)} first")
         predictor = self.component.predictor
@@ -134,9 +136,7 @@ class DocVectors:
     def _stored(self, doc: Doc) -> Stored:
         stored = stored_of(doc, self.name)
         if stored is None or any(one.vectors is None for one in stored.result.sentences):
-            raise InputError(
-                f"{self.name}: this Doc holds no vectors: run the pipeline on its text"
-            )
+            raise InputError(f"{self.name}: this Doc has no vectors: run the pipeline on its text")
         return stored
 
 
@@ -155,8 +155,8 @@ class _Detached(np.ndarray):
 
 def _gone() -> InputError:
     return InputError(
-        "this Doc has lost the hooks that give its vectors, because spaCy does not pass them on "
-        f"with it: {_attach('tree_vectors')}, or run the pipeline on its text"
+        "this Doc has lost the hooks for its vectors, because spaCy does not save them: "
+        f"{_attach('tree_vectors')}, or run the pipeline on its text"
     )
 
 
@@ -219,6 +219,6 @@ class TreeVectors(TreeSentiment):
         """Raise InputError for a model without vectors."""
         if not predictor.width:
             raise InputError(
-                f"{self.name}: expected a model that gives vectors, found {shown(self.model)}: "
-                f"take the model 'vectors' ({SEPARATE['vectors']})"
+                f"{self.name}: expected a model with vectors, found {shown(self.model)}: use "
+                f"the model 'vectors' ({SEPARATE['vectors']})"
             )

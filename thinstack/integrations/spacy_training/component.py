@@ -90,8 +90,9 @@ class TreeClassifier(BatchedPipe):
             return 0
         if self.model is not None:
             raise InputError(
-                f"{self.name}: the classes ({', '.join(self._labels)}) are set when learning "
-                f"starts; to add {label!r}, add it before nlp.initialize, and train again"
+                f"{self.name}: the classes ({', '.join(self._labels)}) are fixed when "
+                f"training starts; to add {label!r}, add it before nlp.initialize, and train "
+                "again"
             )
         self._labels += (label,)
         return 1
@@ -121,7 +122,7 @@ class TreeClassifier(BatchedPipe):
                 seen.update(example.reference.cats.keys())
             new = {name: count for name, count in seen.items() if name not in self._labels}
             place = f"[initialize.components.{self.name}.labels]"
-            check_labels(new, self.name, f"name all classes that are meant in {place}")
+            check_labels(new, self.name, f"list all classes in {place}")
             labels = (*self._labels, *ordered(list(new)))
         if isinstance(labels, str):
             raise InputError(f"{self.name}: expected a list of labels, found {labels!r:.80}")
@@ -231,8 +232,9 @@ class TreeClassifier(BatchedPipe):
                 from thinstack.integrations.spacy_training.text_learner import TextLearner
         except MissingExtraError as error:
             raise BundleError(
-                f"{self.name}: it is not finished: its weights need torch to run, and {error}. "
-                "Where it was trained, run `thinstack finish PIPELINE OUT`, and load OUT here"
+                f"{self.name}: this pipeline still needs torch, because it is not finished, "
+                f"and {error}. Where it was trained, run `thinstack finish PIPELINE OUT`, and "
+                "load OUT here"
             ) from None
         self._take(TextLearner.resume(bundle, **self._learning))
 
@@ -259,13 +261,15 @@ class TreeClassifier(BatchedPipe):
         chosen = chosen_categories(example.reference)
         if len(chosen) > 1:
             raise InputError(
-                f"{self.name}: its classes exclude each other, expected one of doc.cats above 0.5, "
-                f"found {', '.join(chosen)}; spaCy's textcat_multilabel learns several at once"
+                f"{self.name}: its classes exclude each other, expected one of doc.cats above "
+                f"0.5, found {', '.join(chosen)}; for several at once, use spaCy's "
+                "textcat_multilabel"
             )
         if chosen and self.model is not None and chosen[0] not in self._labels:
             raise InputError(
                 f"{self.name}: expected one of {', '.join(self._labels)} in doc.cats, found "
-                f"{chosen[0]!r}; name all classes in [initialize.components.{self.name}.labels]"
+                f"{chosen[0]!r}; list all classes in "
+                f"[initialize.components.{self.name}.labels]"
             )
         return chosen[0] if chosen else None
 

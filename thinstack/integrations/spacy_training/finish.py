@@ -53,12 +53,14 @@ def _check_out(pipeline: Path, out: Path) -> None:
         raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
     is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)
     if out.exists() and any(out.iterdir()) and not is_pipeline:
-        raise InputError(f"{out}: not empty, and no pipeline to replace; name another folder")
+        raise InputError(
+            f"{out}: neither empty nor a pipeline that can be replaced; name another folder"
+        )
 
 
 def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> None:
     if ONNX_FILE in bundle.manifest.files:
-        console.print(f"{as_text(name)}: is finished already", soft_wrap=True)
+        console.print(f"{as_text(name)}: already finished", soft_wrap=True)
         return
     exported = bundle_files(
         load_model(bundle), bundle.config, bundle.vocabulary(), quantize=quantize

@@ -257,6 +257,6 @@ def _with(training: TrainingConfig, rates: Mapping[str, float]) -> TrainingConfi
 def _device(wanted: Device) -> str:
     if wanted == "cuda" and not torch.cuda.is_available():
         raise DeviceError(
-            "device 'cuda' does not work here: torch finds none; \"cpu\" runs anywhere"
+            "device 'cuda' does not work here: torch finds no GPU; \"cpu\" works everywhere"
         )
     return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"

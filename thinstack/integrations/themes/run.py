@@ -53,24 +53,24 @@ def themes(
     """Find what the English texts of a frame complain about and praise, or look for themes that you
     name.
 
-    `frame`, `text`, `by`, `over`, `dates`: as `report` takes them. `names`: examples of each theme
-    by its name, such as `{"late": ["late flight", "delayed flight"]}`, or `Themes.names` of another
-    table. By default themes are found: groups of clauses that mean the same, in 4 texts or more and
-    in 0.3% of them.
+    `frame`, `text`, `by`, `over`, `dates`: as for `report`. `names`: examples of each theme by its
+    name, such as `{"late": ["late flight", "delayed flight"]}`, or `Themes.names` of another table.
+    By default, finds the themes: groups of clauses with the same meaning, in at least 4 texts and
+    0.3% of them.
 
-    `ignore`: words that are no topics, such as the name of the product. `side`: look for complaints
-    ("negative") or praise ("positive") only. `most`: themes of each side that are shown, of those
-    that are found. `quotes`: quotes of each theme. `threshold`: how similar a phrase and its
-    sentence must be to a theme that you name (a mean of two cosines). `model`: a loaded model of
-    sentiment with vectors, or what `thinstack.load` takes.
+    `ignore`: words that are not topics, such as the name of the product. `side`: find only
+    complaints ("negative") or only praise ("positive"). `most`: maximum number of themes of each
+    polarity. `quotes`: number of quotes per theme. `threshold`: how similar a phrase and its
+    sentence must be to a theme that you name (the mean of two cosines). `model`: a loaded sentiment
+    model with vectors, or what `thinstack.load` takes.
 
-    Themes are found in 10,000 rows, taken evenly, and counted in all; memory stays bounded beside
-    the frame. A text may have several themes.
+    Themes are found in 10,000 evenly spaced rows, and counted in all; except for the frame, memory
+    stays bounded. A text may have several themes.
 
-    Raises InputError for what is no frame in memory, and for one without rows, texts, groups or
-    dates. It is raised too for a cell that is no text in the column of texts, for names without
-    examples, and for a model without vectors or sentiment. Raises DataError for a column that is
-    not there, StoppedError if the frame changes meanwhile, and what `thinstack.load` raises.
+    Raises InputError if `frame` is not a frame in memory, has no rows, texts, groups or dates, or
+    has a cell in the text column that is not text, for names without examples, and for a model
+    without vectors or sentiment. Raises DataError for a missing column, StoppedError if the frame
+    changes during the run, and what `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     options = theme_options(names, ignore, side, most, quotes, threshold)
@@ -115,8 +115,8 @@ def check_model(model: Predictor) -> None:
     need_vectors(model, "themes")
     if model.view.polarity is None:
         raise InputError(
-            "themes: expected a model of sentiment, whose classes are negative and positive, found "
-            f"one without: load one that has both, {LOAD}"
+            "themes: expected a model of sentiment with vectors, whose classes are negative "
+            f"and positive, found another: load {LOAD}"
         )
 
 

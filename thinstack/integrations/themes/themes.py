@@ -46,17 +46,17 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """What many texts say of the same matter.
+    """Texts that express the same opinion.
 
     Attributes:
-        title: what the user calls it; else a clause that somebody wrote.
+        title: your name for it; otherwise a clause from one of the texts.
         side: "negative" for complaints, "positive" for praise; None if it may be either.
-        words: at most five words that are typical of it.
-        figures: those of the texts that have it.
-        share: their share of all texts, with an interval of 95% confidence.
-        quotes: sentences with the phrase that belongs to it (`term`), the nearest first.
-        groups, periods: the same by group and over time.
-        examples: what the theme can be named by in another table (`Themes.names`).
+        words: at most five typical words.
+        figures: figures of its texts.
+        share: their share of all texts, with a 95% confidence interval.
+        quotes: sentences with the phrase that belongs to it (`term`), the most similar first.
+        groups, periods: its figures by group and over time.
+        examples: examples to name it by in another table (`Themes.names`).
     """
 
     title: str
@@ -150,21 +150,21 @@ class RowMatches(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Themes:
-    """The themes of a table of texts: complaints first, then praise, those of most texts first.
+    """The themes of a table of texts: complaints first, then praise, the most frequent first.
 
-    It iterates over its themes (`Theme`); `themes["late"]` is the one of that name. A notebook
-    shows it as a page.
+    Iterate over it to get each `Theme`; `themes["late"]` returns the theme with that name. A
+    notebook shows it as a page.
 
     Attributes:
         source, model: the names of the table and of the model.
-        rows: how many rows the table has.
-        named: whether the user named the themes; else they were found.
-        figures: those of the texts that could be read.
+        rows: number of rows of the table.
+        named: whether you named the themes; otherwise they were found.
+        figures: figures of the readable texts.
         themes: the themes that are shown.
-        sides: how many texts complain and praise, and how many of them have no theme.
+        sides: number of texts that complain and praise, and how many of them have no theme.
         by, over, unit: the columns of groups and dates, and the unit of time.
-        unread: what could not be read.
-        products: words that may be names of the product, in many texts; `ignore` leaves them out.
+        unread: rows that could not be read.
+        products: words in many texts that may name the product; `ignore` leaves them out.
     """
 
     source: str
@@ -205,8 +205,8 @@ class Themes:
             raise InputError(f"expected a row from 0 to {self.rows - 1}, found {shown(row, 60)}")
         if self.text_of is None:
             raise InputError(
-                "the texts of a file are not in memory: read it into a frame, or write its rows "
-                "with thinstack themes --out"
+                "the texts of a file are not kept in memory: read it into a frame, or write "
+                "its rows with thinstack themes --out"
             )
         return self.matches_of(row, self.text_of(int(row)))
 
@@ -272,7 +272,7 @@ class Themes:
                 yield f"{share}  {visible(theme.title + words)}"
                 yield from self._more(theme) if quotes else ()
             if not themes:
-                yield "  nothing that enough texts say"
+                yield "  nothing that enough texts mention"
 
     def _more(self, theme: Theme) -> Iterator[str]:
         if self.by is not None:
@@ -304,4 +304,4 @@ def one_decimal(share: float) -> str:
 def rest(figures: SideFigures) -> str:
     """How many texts take a side, and how many of them have no theme."""
     share, other, general = (one_decimal(one.value) for one in figures[2:])
-    return f"{share} of the texts ({other} of other matters, {general} in general)"
+    return f"{share} of the texts ({other} about other matters, {general} in general)"

@@ -203,15 +203,15 @@ def read_items(
             )
     if not dev:
         raise DataError(
-            f"{data / files.train}: expected two different {task.items} or more of some class, so "
-            "that one of them can be set aside to report on; give more, or a file to report on "
-            "(dev), and check that the columns of texts and labels are not swapped"
+            f"{data / files.train}: expected at least two different {task.items} of some "
+            "class, so that one can be set aside for development; add more, or a development "
+            "file (dev), and check that the columns of texts and labels are not swapped"
         )
     if not train:
         aside = len(dev if files.dev is None else held)
         raise DataError(
-            f"{data / files.train}: all examples ({aside}) are set aside, expected some to train "
-            "on; give more, or set fewer aside"
+            f"{data / files.train}: all examples ({aside}) would be set aside, expected some "
+            "to train on; add more, or set fewer aside"
         )
     task.check_items(recipe, train)
     for name in task.files:
@@ -230,7 +230,7 @@ def _read(
         items = convert(items)
     if not items:
         raise DataError(
-            f"{path}: expected examples that have a class, found none; label some, or rename their "
+            f"{path}: expected examples with a class, found none; label some, or rename their "
             "labels (task.relabel)"
         )
     return items

@@ -28,21 +28,21 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
     if len(counts) > MAX_CLASSES:
         few = ", ".join(repr(name) for name in list(counts)[:3])
         raise DataError(
-            f"{source}: expected at most {MAX_CLASSES} classes, found more ({few} ...); it seems "
-            "to be a column of texts or numbers; name the column of labels (--label)"
+            f"{source}: expected at most {MAX_CLASSES} classes, found more ({few} ...), as in "
+            "a column of texts or numbers; name the label column (--label)"
         )
     if len(counts) > _FEW and are_numbers([*counts]) and _are_measured(counts):
         raise DataError(
-            f"{source}: {len(counts)} different numbers, such as {next(iter(counts))!r:.20}, are "
-            "measurements, which cannot be trained on as classes. Round them to a few steps, such "
-            "as 1 to 5, or name another column of labels (--label)"
+            f"{source}: {len(counts)} different numbers, such as {next(iter(counts))!r:.20}, "
+            "look like measurements, which cannot be classes. Round them to a few steps, such "
+            "as 1 to 5, or name another label column (--label)"
         )
     if len(counts) < 2:
         few_rows = f"only the class {next(iter(counts))!r}" if counts else "no row"
         raise DataError(
             f"{source}: expected two classes or more, found {few_rows}; add rows of another class"
         )
-    advice = "name all classes that are meant (--labels A,B,C)"
+    advice = "name all classes (--labels A,B,C)"
     if several := _several(counts):
         rows = sum(counts[label] for label in several)
         raise DataError(
@@ -62,7 +62,7 @@ def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
     """
     if odd := [label for label in counts if is_no_class(label)]:
         raise DataError(
-            f"{source}: the class {odd[0]!r} ({counts[odd[0]]:,} rows) stands for a missing value; "
+            f"{source}: the class {odd[0]!r} ({counts[odd[0]]:,} rows) means a missing value; "
             f"leave these rows out, or {advice}"
         )
     for names in alike(counts):
@@ -71,7 +71,8 @@ def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
             both = zip(written, (counts[name] for name in names), strict=True)
             listed = " and ".join(f"{name} ({count:,} rows)" for name, count in both)
             raise DataError(
-                f"{source}: the classes {listed} {how}; make them one in the file, or {advice}"
+                f"{source}: the classes {listed} {how}; write them the same way in the file, "
+                f"or {advice}"
             )
 
 

@@ -81,7 +81,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     if (schema := noted.get("schema_version")) != SCHEMA:
         raise ValueError(f"expected schema_version {SCHEMA}, found {schema!r:.20}")
     if noted["sha256"] != _digest(tensors, noted):
-        raise ValueError("its SHA-256 is another than when it was written: it is damaged")
+        raise ValueError("its SHA-256 has changed, so it is damaged")
     return dict(json.loads(noted["state"])), tensors
 
 

@@ -43,9 +43,9 @@ class EncoderTeacher:
         names = [model.config.id2label[place].lower() for place in range(model.config.num_labels)]
         if sorted(names) != sorted(self._classes):
             raise ConfigError(
-                f"{EXPECTED} with the classes of model.labels ({', '.join(labels)}), but {name} "
-                f"has {', '.join(names)}; take one of these, or name them in the id2label of its "
-                "config.json"
+                f"{EXPECTED} with the classes of model.labels ({', '.join(labels)}), but "
+                f"{name} has {', '.join(names)}; use one with these classes, or name them in "
+                "the id2label of its config.json"
             )
         device = "cuda" if torch.cuda.is_available() else "cpu"
         settings: dict[str, Any] = {

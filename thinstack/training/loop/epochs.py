@@ -228,7 +228,7 @@ def _check_finite(loss: float, model: Model, epoch: int) -> None:
     finite = torch.stack([torch.isfinite(value).all() for value in weights]).cpu()
     broken = [name for name, fine in zip(names, finite.tolist(), strict=True) if not fine]
     if broken or not math.isfinite(loss):
-        problem = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
+        problem = f"{broken[0]} is no longer finite" if broken else f"the loss is {loss}"
         raise ConfigError(
             f"the training diverged in epoch {epoch}: {problem}; lower training.learning_rate or "
             "training.vector_learning_rate"

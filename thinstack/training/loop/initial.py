@@ -133,7 +133,7 @@ def first_leaves(
     elif pieces:
         raise ConfigError(
             "data.vectors: a wordpiece model needs a file of pieces and vectors, found none; "
-            "'wordpieces' names the vectors that thinstack brings along"
+            "'wordpieces' names the vectors that ship with thinstack"
         )
     else:
         words, vectors = (), np.zeros((0, width), np.float32)
@@ -156,8 +156,8 @@ def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
     spec = manager().find("embedding", embedding.registered)
     if not spec.plugin.pretrained:
         raise ConfigError(
-            f"data.encoder: model.embedding {spec.name} takes no pretrained encoder, found "
-            f"{encoder!r}; leave it out, or name an embedding that takes one"
+            f"data.encoder: model.embedding {spec.name} does not take a pretrained encoder, "
+            f"found {encoder!r}; leave it out, or name an embedding that takes one"
         )
     vectors = partial(_pretrained, recipe.data, embedding, data)
     read: Leaves = import_module(spec.plugin.pretrained).leaves(

@@ -55,7 +55,7 @@ def check_precision(model: Model, config: TrainingConfig) -> None:
     if config.precision != "bf16":
         return
     if refusing := _refusing(model):
-        problem = f"the cell {refusing[0]} does not compute in it"
+        problem = f"the cell {refusing[0]} does not support it"
         raise ConfigError(f"training.precision = 'bf16': {problem}; leave precision out")
     device = model.embedding.table.device
     if not has_bf16(device):

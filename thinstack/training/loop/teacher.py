@@ -121,8 +121,8 @@ class Teacher:
             return parsers[0]
         names = name or ", ".join(self._config.names)
         raise ConfigError(
-            f"teacher.parser: expected a bundle that parses, which {names} does not; name one, "
-            "such as sentiment"
+            f"teacher.parser: expected a bundle that parses, which {names} does not; name "
+            "one, such as sentiment"
         )
 
     def close(self) -> None:

@@ -157,8 +157,8 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
     if apart > TOLERANCE:
         raise ExportError(
             f"after scale_logits(1 / {calibration.temperature:.4f}) the scores of the head "
-            f"{type(model.head).__name__} should be the softmax of scaled logits, but differ by "
-            f"{apart:.2g}; mend or leave out its scale_logits, or set export.calibrate = false"
+            f"{type(model.head).__name__} should be the softmax of scaled logits, but differ "
+            f"by {apart:.2g}; fix or remove its scale_logits, or set export.calibrate = false"
         )
     return scaled
 

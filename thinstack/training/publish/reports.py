@@ -165,7 +165,7 @@ def say_classes(
     both = zip(labels, train.tolist(), dev.tolist(), strict=True)
     listed = [f"{label} {learnt:,} + {seen:,}" for label, learnt, seen in both]
     rest = f" and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
-    line = f"classes (to train on + to report on): {', '.join(listed[:MAX_LISTED])}{rest}"
+    line = f"classes (training + development): {', '.join(listed[:MAX_LISTED])}{rest}"
     for text in (line, *more):
         console.print(Text(escaped(text)), soft_wrap=True)
     if without := [label for label, count in zip(labels, train.tolist(), strict=True) if not count]:

@@ -100,8 +100,8 @@ class DataConfig(Strict):
     def _one_development_set(self) -> Self:
         if [self.dev, self.dev_size, self.dev_share].count(None) != 2:
             raise ValueError(
-                "name the file to report on (dev), or how many examples to set aside (dev_size), "
-                "or which share of them (dev_share)"
+                "expected a development set: name its file (dev), how many examples to set "
+                "aside (dev_size), or which share of them (dev_share)"
             )
         return self
 
@@ -146,7 +146,7 @@ class TeacherConfig(Strict):
     @model_validator(mode="after")
     def _names_some(self) -> Self:
         if not self.names:
-            raise ValueError("expected bundles or encoders that teach, found none; name some")
+            raise ValueError("expected bundles or encoders as teachers, found none; name some")
         return self
 
 
@@ -170,9 +170,9 @@ class InitConfig(Strict):
     @model_validator(mode="after")
     def _table_and_ids_go_together(self) -> Self:
         if "embedding" not in self.parts:
-            raise ValueError("parts: the others read the words of 'embedding': name it too")
+            raise ValueError("parts: the others depend on 'embedding': name it too")
         if {"embedding", "encoder", "head"} <= set(self.frozen):
-            raise ValueError("frozen: nothing is left to learn; leave out a part")
+            raise ValueError("frozen: nothing is left to train; leave out a part")
         return self
 
 
@@ -226,7 +226,7 @@ class Recipe(Strict):
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
             raise ValueError(
-                "training.sources: made trees are binary ones, found model.trees = "
+                "training.sources: generated trees are binary, found model.trees = "
                 f"{self.model.trees!r}"
             )
         if "self" in self.training.sources and not self.model.parses:
@@ -251,8 +251,8 @@ class Recipe(Strict):
             return self
         if not self.task.takes_lessons or self.model.trees != "binary":
             raise ValueError(
-                "teacher, lessons: phrases of a treebank's binary trees are learnt; expected a "
-                f"task such as phrases.v1, and model.trees = 'binary', found {self.task.name}, "
+                "teacher, lessons: they need phrases of binary trees; expected a task such as "
+                f"phrases.v1, and model.trees = 'binary', found {self.task.name}, "
                 f"{self.model.trees!r}"
             )
         for lesson in self.lessons:

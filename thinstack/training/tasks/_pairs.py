@@ -69,8 +69,8 @@ class Pairs(TableTask):
         if len({*columns}) < len(columns):
             first, second, target = map(repr, columns)
             raise ValueError(
-                f"expected two columns of texts and another one to learn, found {first}, {second} "
-                f"and {target}; {self.advice}"
+                f"expected two text columns and a target column, found {first}, {second} and "
+                f"{target}; {self.advice}"
             )
         return self
 
@@ -138,7 +138,7 @@ class Pairs(TableTask):
         others = [source for source in recipe.training.trees if source not in ("gold", "self")]
         if others:
             raise ValueError(
-                f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
+                f"training.sources: pairs use their trees or the model's, 'self'; found {others}"
             )
 
     # -- reports
@@ -158,7 +158,7 @@ def _target(pair: Pair, labels: Sequence[str]) -> float | int:
     else:
         expected = f"a rating from 1 to {len(labels)} (model.labels)"
     raise ConfigError(
-        f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
+        f"pair {pair.id}: expected {expected}, found {pair.target!r}; fix the pair or model.labels"
     )
 
 

@@ -150,7 +150,7 @@ class TableTask(Task):
         """
         if scale:
             raise InputError(
-                f"--scale: it is about classes of texts, found {self.summary}; leave it out"
+                f"--scale: works only with classes of texts, found {self.summary}; leave it out"
             )
         same = start is not None and tuple(labels) == start.labels
         pairs = start is not None and start.reads_pairs
@@ -217,20 +217,20 @@ def say_what_is_odd(
     if datasets.skipped:
         list_of, count = out / SKIPPED_FILE, len(datasets.skipped)
         write_atomically(list_of, "".join(f"{error}\n" for error in datasets.skipped))
-        problem = f"rows that cannot be used and are left out: {count:,}"
+        problem = f"unusable rows that are left out: {count:,}"
         console.print(Text(f"{problem} ({escaped(str(list_of))} lists them)", style="yellow"))
     what, (train, dev) = task.items, datasets.items
     several, unlike = repeated([*train, *dev], task.class_of, task.group_of)
     if several and not task.repeats:
         aside = "" if recipe.data.dev else f"; all rows of one of the {what} are in one part"
         odd = f", {unlike:,} of them with different classes" if unlike else ""
-        console.print(Text(f"{what} that stand in several rows: {several:,}{odd}{aside}"))
+        console.print(Text(f"{what} that occur in several rows: {several:,}{odd}{aside}"))
     if unknown := _unknown_words(task, datasets):
         console.print(Text(escaped(unknown), style="yellow"))
     learnt = {task.group_of(row) for row in train}
     if shared := sum(task.group_of(row) in learnt for row in dev):
-        problem = f"{shared:,} of the {what} to report on are also among those to train on"
-        console.print(Text(f"{problem}: the figures are too good", style="yellow"))
+        problem = f"{shared:,} of the development {what} are also in the training data"
+        console.print(Text(f"{problem}: the figures are too high", style="yellow"))
 
 
 def _unknown_words(task: TableTask, datasets: Datasets) -> str:
@@ -244,6 +244,6 @@ def _unknown_words(task: TableTask, datasets: Datasets) -> str:
         return ""
     most = ", ".join(word for word, _ in unknown.most_common(5))
     return (
-        f"{share:.0%} of the words are unknown to the model, such as {most:.80}: it takes all of "
-        "them for one and the same word"
+        f"{share:.0%} of the words are unknown to the model, such as {most:.80}: it cannot "
+        "tell them apart"
     )

@@ -106,8 +106,8 @@ def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
     if score is None or not least <= score <= float(labels[-1]):
         expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
         raise DataError(
-            f"expected {expected}, found {text!r:.60}; mend it, or give the whole scale, such as "
-            "--labels 0,1,2,3,4,5"
+            f"expected {expected}, found {text!r:.60}; fix it, or give the whole scale, such "
+            "as --labels 0,1,2,3,4,5"
         )
     return score - least + 1
 
@@ -120,19 +120,19 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
         if (score := _number(text)) is not None:
             least, greatest = min(least, score), max(greatest, score)
     if least >= greatest:
-        odd = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
+        odd = f"only {least:g}" if least == greatest else f"{text!r:.60}, which is not a number"
         if _number(text.replace(",", ".")) != _number(text):
             odd += " (write 1.5, not 1,5)"
         raise DataError(
-            f"{source}: expected scores, numbers that differ, found {odd}; name the column of "
-            "the scores with --score"
+            f"{source}: expected scores, that is different numbers, found {odd}; name the "
+            "column of the scores with --score"
         )
     low, high = math.floor(least), math.ceil(greatest)
     if high - low >= MAX_SCALE:
         raise DataError(
-            f"{source}: expected scores on a scale of 2 to {MAX_SCALE} whole numbers, such as 0 to "
-            f"5, 1 to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to 100 by 20, "
-            "which gives 0 to 5), or mend the row that is out of the scale"
+            f"{source}: expected scores on a scale of 2 to {MAX_SCALE} whole numbers, such as "
+            f"0 to 5, 1 to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to "
+            "100 by 20, which gives 0 to 5), or fix the row that is off the scale"
         )
     return tuple(str(number) for number in range(low, high + 1))
 

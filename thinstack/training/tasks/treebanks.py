@@ -95,9 +95,9 @@ class Treebank(Task):
         chains = recipe.model.trees == "sequence" and nodes
         if chains and recipe.model.encoder.top_down is not None:
             raise ConfigError(
-                "model.head: for a head that reads nodes, a sequence model reads phrases as parts "
-                "of longer ones, which does not fit model.encoder.top_down; take a head that reads "
-                "roots"
+                "model.head: with a head that reads nodes, a sequence model reads phrases as "
+                "parts of longer ones, which does not work with model.encoder.top_down; use a "
+                "head that reads roots"
             )
 
     def check_items(self, recipe: Recipe, train: Sequence[Labelled]) -> None:

@@ -32,7 +32,7 @@ PROBES: Final = (
     "a\u0301",
 )
 """Words whose pieces tell an uncased WordPiece tokeniser from others."""
-EXPECTED: Final = "data.encoder: expected config.json, a tokeniser and weights"
+EXPECTED: Final = "data.encoder: expected config.json, a tokenizer and weights"
 TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
 """Files of a tokeniser. One of them is needed."""
 ASSUMED: Final[Mapping[ModelType, Mapping[str, Any]]] = {
@@ -71,8 +71,8 @@ def leaves(
     table = state[TABLE].numpy()
     if len(table) != len(vocabulary):
         raise ConfigError(
-            f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokeniser has "
-            f"{len(vocabulary)}; take the weights and the tokeniser of the same encoder"
+            f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokenizer has "
+            f"{len(vocabulary)}; use the weights and the tokenizer of the same encoder"
         )
     weights = encoder_weights(
         state, *(options[field] for field in ("model_type", "layers", "feed_forward"))
@@ -104,7 +104,7 @@ def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
     config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)
     _check_kind(name, config)
     if there and not any((folder / file).is_file() for file in TOKENISERS):
-        raise OSError(f"there is neither {' nor '.join(TOKENISERS)}")
+        raise OSError(f"it has neither {' nor '.join(TOKENISERS)}")
     tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=near)
     model, read = transformers.AutoModel.from_pretrained(
         source,
@@ -125,14 +125,14 @@ def _check_kind(name: str, config: Any) -> None:
     decoder = " decoder" if getattr(config, "is_decoder", False) else ""
     if kind not in NAMINGS or activation != "gelu" or decoder:
         raise ConfigError(
-            f"data.encoder: expected a BERT or MPNet with gelu, found in {name} a {kind}{decoder} "
-            f"with {activation}; take another encoder"
+            f"data.encoder: expected a BERT or MPNet with gelu, found in {name} a "
+            f"{kind}{decoder} with {activation}; use another encoder"
         )
     for field, expected in ASSUMED[kind].items():
         if (value := getattr(config, field, expected)) != expected:
             raise ConfigError(
-                f"data.encoder: expected {field} = {expected} in the config.json of {name}, found "
-                f"{value}; take another encoder"
+                f"data.encoder: expected {field} = {expected} in the config.json of {name}, "
+                f"found {value}; use another encoder"
             )
 
 
@@ -162,8 +162,8 @@ def _check_sizes(
         )
     if options["layers"] > config.num_hidden_layers:
         raise ConfigError(
-            f"model.embedding.options: {name} has {config.num_hidden_layers} layers, found layers "
-            f"= {options['layers']}; take fewer"
+            f"model.embedding.options: {name} has {config.num_hidden_layers} layers, found "
+            f"layers = {options['layers']}; use fewer"
         )
 
 
@@ -175,7 +175,7 @@ def _vocabulary(name: str, tokenizer: Any) -> WordpieceVocabulary:
         if list(vocabulary.pieces_of(word)) != expected:
             pieces = tokenizer.convert_ids_to_tokens(expected)
             raise ConfigError(
-                f"data.encoder: expected an uncased WordPiece tokeniser; the tokeniser of {name} "
-                f"cuts {word!r} into {pieces}; take an uncased encoder"
+                "data.encoder: expected an uncased WordPiece tokenizer; the tokenizer of "
+                f"{name} splits {word!r} into {pieces}; use an uncased encoder"
             )
     return vocabulary

@@ -62,8 +62,8 @@ class StackEncoder(Encoder):
             problem = str(error)
         if problem and feeds:
             raise ConfigError(
-                f"model.encoder.tracker: the cell cannot be fed a context of width {size} "
-                f"({problem}); take a cell that can (spinn_lstm.v1), or feeds = false"
+                f"model.encoder.tracker: the cell cannot take a context of width {size} "
+                f"({problem}); use a cell that can (spinn_lstm.v1), or feeds = false"
             )
         if problem:
             raise ConfigError(f"model.cell: {problem}")

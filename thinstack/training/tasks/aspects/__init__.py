@@ -153,12 +153,13 @@ class Aspects(TextTask):
             )
         if not model.parses or model.trees != "binary":
             raise ValueError(
-                "model.parser: terms are phrases of the model's own trees; expected a parser of "
-                "binary trees, found none: start from a bundle that has one, such as sentiment"
+                "model.parser: terms are phrases of the model's own trees; expected a parser "
+                "of binary trees, found none: start from a bundle that has one, such as "
+                "sentiment"
             )
         if recipe.training.trees != ("gold",):
             raise ValueError(
-                "training: aspects are learnt on the guide's trees; expected gold alone"
+                "training: aspects are trained on the guide's trees; expected gold alone"
             )
         if self.guide is None and recipe.init is None:
             raise ValueError(
@@ -221,7 +222,7 @@ class Aspects(TextTask):
             Counter(label for item in part for *_, label in item.terms) for part in datasets.items
         )
         listed = [f"{name} {train[name]:,} + {dev[name]:,}" for name in recipe.model.labels[1:]]
-        line = f"terms (to train on + to report on): {', '.join(listed)}"
+        line = f"terms (training + development): {', '.join(listed)}"
         console.print(Text(escaped(line)), soft_wrap=True)
         say_what_is_odd(self, recipe, datasets, out, console)
 
@@ -240,11 +241,11 @@ class Aspects(TextTask):
         sides = Scale.of(labels)
         if sides is None or len({*sides.sides}) < len(sides.sides):
             raise InputError(
-                f"{source}: expected the labels negative, neutral and positive (or two of them) in "
-                f"{self.label_column}, found {', '.join(labels):.200}; rename them, or name those "
-                "that are meant (--labels) and leave out rows of others (--skip-bad)"
+                f"{source}: expected the labels negative, neutral and positive (or two of "
+                f"them) in {self.label_column}, found {', '.join(labels):.200}; rename them, "
+                "or list the labels to use (--labels) and skip rows with others (--skip-bad)"
             )
         return (NO_TERM, *labels)
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
-        yield f'try it: thinstack predict --model {bundle} --aspects "Any text of yours."'
+        yield f'try it: thinstack predict --model {bundle} --aspects "Any text."'

@@ -125,9 +125,9 @@ class Guide:
         theirs = self._predictor.view.scale
         if not (self._predictor.config.parses and self._predictor.phrases and theirs):
             raise ConfigError(
-                "task.guide, or else the bundle of [init]: expected one that makes trees and "
-                f"scores the sentiment of phrases, which {name} does not; take another, such as "
-                "sentiment"
+                "task.guide, or else the bundle of [init]: expected one that parses and "
+                f"scores the sentiment of phrases, which {name} does not; use another, such "
+                "as sentiment"
             )
         self._adds = (np.array(theirs.sides)[:, None] == np.array(scale.sides)).astype(np.float32)
         self.finds = self._predictor.view.no_term is not None

@@ -109,8 +109,8 @@ def _add(
     if not (label and first and last):
         empty = [name for name in (*ENDS, task.label_column) if not row.values[name]]
         raise DataError(
-            f"expected {', '.join(ENDS)} and {task.label_column} of a term, or none of them, found "
-            f"nothing in {' and '.join(empty)}"
+            f"expected {', '.join(ENDS)} and {task.label_column} for a term, or none of them, "
+            f"found nothing in {' and '.join(empty)}"
         )
     check_label(label, labels, task.label_column, "the labels")
     begin, _ = characters(first, last)
@@ -128,7 +128,7 @@ def _is_new(sentence: LabelledSentence, start: int, end: int, label: str) -> boo
             if label == other:
                 return False
             raise DataError(
-                f"expected one label of each term, found {other} and {label} for "
+                f"expected one label per term, found {other} and {label} for "
                 f"{sentence.term(start, end)}; leave one row out"
             )
         if start < other_start < end < other_end or other_start < start < other_end < end:

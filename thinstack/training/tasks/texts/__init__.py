@@ -216,20 +216,21 @@ class Texts(TextTask):
         if sets:
             meant = "; ".join(f"{label} is {' or '.join(sets[label])}" for label in labels)
             yield (
-                f"they are taken for a scale of sentiment: {meant}. So phrases keep their scores; "
-                "if they are something else, train with --no-scale (in Python scale=False)"
+                f"they are treated as a scale of sentiment: {meant}. Phrases keep their "
+                "scores; if the classes are something else, train with --no-scale (in Python "
+                "scale=False)"
             )
             return
         if self.neighbours:
             yield (
-                f"they are taken for a scale, {' < '.join(labels)}: {self.neighbours:.0%} of each "
-                "text's target goes to the classes next to its own; if they are no scale, train "
-                "with --no-scale (in a recipe neighbours = 0)"
+                f"they are treated as a scale, {' < '.join(labels)}: {self.neighbours:.0%} of "
+                "each text's target goes to the adjacent classes; if they are not a scale, "
+                "train with --no-scale (in a recipe neighbours = 0)"
             )
         elif are_numbers(labels) and len(labels) > 2:
             yield (
-                "they are numbers, and not taken for a scale; if they are one, such as stars, "
-                "train with --scale (in a recipe neighbours = 0.2)"
+                "they are numbers, but not treated as a scale; if they are one, such as "
+                "stars, train with --scale (in a recipe neighbours = 0.2)"
             )
         if {*labels} == {*NUMBERS} and Scale.of(labels):
             yield f"0 to 4 are shown as the treebank's classes, {FIVE[0]} to {FIVE[-1]}"
@@ -243,8 +244,9 @@ class Texts(TextTask):
         in_known_order = named or len(labels) < 3 or in_order(labels) or are_numbers(labels)
         if scale and not in_known_order:
             raise InputError(
-                f"--scale: the order of the classes is not known ({', '.join(labels):.200}); name "
-                "them in order, from one end to the other: --labels A,B,C (in Python labels=)"
+                f"--scale: the order of the classes is unknown ({', '.join(labels):.200}); "
+                "list them in order, from one end to the other: --labels A,B,C (in Python "
+                "labels=)"
             )
         return labels
 
@@ -270,8 +272,8 @@ class Texts(TextTask):
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         if recipe.init is None or "head" not in recipe.init.parts:
             yield (
-                "this model scores whole sentences, not their phrases; a model has both if its "
-                "labels are a scale of sentiment (from --init sentiment), or those of phrases "
-                "(--task spans)"
+                "this model scores whole sentences, not their phrases; to score both, train "
+                "on labels that are a scale of sentiment (from --init sentiment), or on "
+                "labels of phrases (--task spans)"
             )
-        yield f'try it: thinstack predict --model {bundle} "Any text of yours."'
+        yield f'try it: thinstack predict --model {bundle} "Any text."'

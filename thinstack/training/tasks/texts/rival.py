@@ -92,8 +92,8 @@ def show_texts(
     lines = [interval_line(reached)]
     if recipe.training.stop_on == "dev":
         lines.append(
-            "the epoch was chosen by these figures, so they are a little too good; a table that "
-            "chooses nothing gives others: --test FILE"
+            "these figures also chose the epoch and are therefore slightly optimistic; for "
+            "unbiased ones, add a held-out table: --test FILE"
         )
     for line in (*lines, *_what_to_try(reached, rival, recipe)):
         to.print(Line(line), soft_wrap=True)
@@ -112,6 +112,6 @@ def _what_to_try(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -
     tries += ["--init sentiment-context"] if start in ("none", "sentiment") else []
     tries += [f"--epochs {2 * recipe.training.epochs} or {max(1, recipe.training.epochs // 2)}"]
     yield (
-        f"the plain rival, {name}, is ahead by {ahead:.1f} points: try {', '.join(tries)}; or take "
-        "the rival, if you need no phrases"
+        f"the baseline, {name}, is ahead by {ahead:.1f} points: try {', '.join(tries)}; or "
+        "use the baseline, if you need no phrases"
     )

@@ -192,8 +192,9 @@ class VectorsOfPhrases(Task):
         guide = Predictor(open_bundle(self.guide))
         if model.labels not in ((), guide.config.labels):
             raise ConfigError(
-                f"task.guide: expected the classes of model.labels ({', '.join(model.labels)}), "
-                f"found {', '.join(guide.config.labels) or 'none'} in {self.guide}; take these as "
+                "task.guide: expected the classes of model.labels "
+                f"({', '.join(model.labels)}), found "
+                f"{', '.join(guide.config.labels) or 'none'} in {self.guide}; use these as "
                 "labels"
             )
         trees = parse(items, guide)
@@ -215,7 +216,7 @@ class VectorsOfPhrases(Task):
             raise ValueError('model.cell.options: expected reads = "state", for vectors read it')
         if recipe.training.trees != ("gold",):
             raise ValueError(
-                "training: vectors are learnt on the guide's trees; expected gold alone"
+                "training: vectors are trained on the guide's trees; expected gold alone"
             )
         if model.labels and not model.parses:
             raise ValueError("model.labels: classes are those of the guide's trees; add a parser")

@@ -93,8 +93,8 @@ def _stated_pooling(folder: Path) -> Pooling:
     if modes.get("pooling_mode_cls_token"):
         return "cls"
     raise ConfigError(
-        f"task.pooling: {folder} does not say how the vector of a string is made of those of its "
-        'pieces; write pooling = "mean" or "cls", as its makers trained it'
+        f"task.pooling: {folder} does not say how to pool the vectors of pieces; write "
+        'pooling = "mean" or "cls", as its authors trained it'
     )
 
 

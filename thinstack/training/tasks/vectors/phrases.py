@@ -65,8 +65,8 @@ def read_texts(path: FilePath, task: "VectorsOfPhrases") -> list[Text]:
     usable = [item for item in items if 0 < len(item.words) <= task.max_words]
     if not usable:
         raise DataError(
-            f"{path}: expected texts of 1 to {task.max_words} words in {task.text_column}, found "
-            "none; name the column of the texts (task.text_column)"
+            f"{path}: expected texts of 1 to {task.max_words} words in {task.text_column}, "
+            "found none; name the text column (task.text_column)"
         )
     return usable
 
