@@ -107,18 +107,13 @@ class DataConfig(Strict):
 
 
 class TeacherConfig(Strict):
-    """Bundles and encoders that teach. A model learns their probabilities for every phrase, both
+    """Bundles that teach. A model learns their probabilities for every phrase, both
     beside the labels of the training file and on the lessons that are taught."""
 
     bundles: tuple[str, ...] = Field(
-        default=(),
+        min_length=1,
         description="Names or folders of bundles with the classes of `model.labels`; of several, "
-        "also of encoders, the mean of their probabilities is learnt.",
-    )
-    encoders: tuple[str, ...] = Field(
-        default=(),
-        description="Folders or names of classifiers of transformers with these classes. They read "
-        "each phrase as a text of its own.",
+        "the mean of their probabilities is learnt.",
     )
     alpha: float = Field(
         default=0.3,
@@ -137,17 +132,6 @@ class TeacherConfig(Strict):
         description="Name or folder of the bundle that makes the trees of texts, as of the lesson "
         "`texts.v1`; by default the first of `bundles` that parses.",
     )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The bundles and the encoders."""
-        return self.bundles + self.encoders
-
-    @model_validator(mode="after")
-    def _names_some(self) -> Self:
-        if not self.names:
-            raise ValueError("expected bundles or encoders that teach, found none; name some")
-        return self
 
 
 class InitConfig(Strict):
@@ -195,7 +179,7 @@ class Recipe(Strict):
         default=None, description="Where learning starts; fresh weights without it."
     )
     teacher: TeacherConfig | None = Field(
-        default=None, description="Bundles and encoders that label phrases too; none without it."
+        default=None, description="Bundles that label phrases too; none without it."
     )
     model: ModelConfig = Field(description="What is trained.")
     lessons: Lessons = Field(
