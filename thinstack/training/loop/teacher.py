@@ -41,10 +41,10 @@ class Teacher:
     """The bundles of a recipe's teacher.
 
     Answers are kept in the folder `cache`, each file with the answers for some sentences. Its name
-    is the digest of who is asked, by the bundles' manifests, and of these sentences. So the same question is not asked again, and an answer is never used for another
-    question. `close` removes files that this teacher did not use. `threads`: as a `Predictor` takes
-    them. `on_read` is called after each file. `words`: soft labels (C,) of words, which stand in
-    place of the teacher's.
+    is the digest of who is asked, by the bundles' manifests, and of these sentences. So the same
+    question is not asked again, and an answer is never used for another question. `close` removes
+    files that this teacher did not use. `threads`: as a `Predictor` takes them. `on_read` is called
+    after each file. `words`: soft labels (C,) of words, which stand in place of the teacher's.
 
     Raises ConfigError for a bundle that has other classes than `labels` or does not score
     phrases.
