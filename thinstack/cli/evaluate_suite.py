@@ -4,11 +4,9 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
-from thinstack.cli.options import print_json, print_table
+from thinstack.cli.options import option, print_json, print_table
 from thinstack.core.config import EvaluationSource
 from thinstack.data.files.outputs import Output, check_output
 from thinstack.data.tables.csv_rows import csv_line
@@ -26,29 +24,21 @@ ALL: Final = "all"
 class Suite:
     """Which sentences are asked for, and whether those that are wrong are listed."""
 
-    suite: Annotated[
-        str | None,
-        typer.Option(
-            help="Instead of a file: sentences of known polarity, or with terms of known polarity. "
-            f"Give all for every suite, the name of one ({', '.join(suite_names())}), or a table "
-            "of such sentences."
-        ),
-    ] = None
-    half: Annotated[
-        Half,
-        typer.Option(
-            help="With --suite: the half whose figures are reported, the open half that you may "
-            "look at, or all."
-        ),
-    ] = "reported"
-    list_wrong: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the texts that the model gets wrong to this file, as CSV; of a table with "
-            "the phrase that decides. With --suite it needs --half open: once you have looked at "
-            "texts, figures on them no longer measure new texts."
-        ),
-    ] = None
+    suite: str | None = option(
+        "Instead of a file: sentences of known polarity, or with terms of known polarity. "
+        f"Give all for every suite, the name of one ({', '.join(suite_names())}), or a table "
+        "of such sentences."
+    )
+    half: Half = option(
+        "With --suite: the half whose figures are reported, the open half that you may "
+        "look at, or all.",
+        default="reported",
+    )
+    list_wrong: Path | None = option(
+        "Write the texts that the model gets wrong to this file, as CSV; of a table with "
+        "the phrase that decides. With --suite it needs --half open: once you have looked at "
+        "texts, figures on them no longer measure new texts."
+    )
 
     def output(self, used: Sequence[Path]) -> Output | None:
         """The file of --list-wrong, which replaces nothing that is `used`."""

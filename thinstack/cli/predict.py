@@ -4,11 +4,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus
 from thinstack.cli.predict_pairs import KINDS, print_pair, refuse_with_pairs, score_table
 from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
@@ -28,48 +29,32 @@ class DisplaySettings:
     """What is shown of texts, and how."""
 
     as_json: options.JsonOption = False
-    as_json_lines: Annotated[
-        bool, typer.Option("--jsonl", help="Print JSON as it comes, one line per sentence.")
-    ] = False
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV as it comes, one row per text.")
-    ] = False
-    brief: Annotated[
-        bool, typer.Option("--brief", help="Print one line per text: label, polarity, text.")
-    ] = False
-    full: Annotated[
-        bool, typer.Option("--full", help="Draw all sentences of a text with their trees.")
-    ] = False
-    html: Annotated[
-        Path | None, typer.Option(help="Write the results to this file, as one HTML page.")
-    ] = None
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw the trees to this file, as an SVG picture.")
-    ] = None
-    why: Annotated[
-        bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
-    ] = False
-    aspects: Annotated[
-        bool,
-        typer.Option(
-            "--aspects",
-            help="Show what is said of what: the terms of each text, by the model aspects.",
-        ),
-    ] = False
-    about: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Show what is said of a term, such as battery, or price|cost for two names of "
-            "one. Give it again for another term. With --input: two columns for each."
-        ),
-    ] = None
-    category: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The same of a category by examples, by the vectors of phrases, such as "
-            '"price=overpriced,pay extra,cheap".'
-        ),
-    ] = None
+    as_json_lines: bool = option(
+        "Print JSON as it comes, one line per sentence.", "--jsonl", default=False
+    )
+    as_csv: bool = option("Print CSV as it comes, one row per text.", "--csv", default=False)
+    brief: bool = option(
+        "Print one line per text: label, polarity, text.", "--brief", default=False
+    )
+    full: bool = option("Draw all sentences of a text with their trees.", "--full", default=False)
+    html: Path | None = option("Write the results to this file, as one HTML page.")
+    svg: Path | None = option("Draw the trees to this file, as an SVG picture.")
+    why: bool = option(
+        "Show how much each phrase contributes to the label.", "--why", default=False
+    )
+    aspects: bool = option(
+        "Show what is said of what: the terms of each text, by the model aspects.",
+        "--aspects",
+        default=False,
+    )
+    about: list[str] | None = option(
+        "Show what is said of a term, such as battery, or price|cost for two names of "
+        "one. Give it again for another term. With --input: two columns for each."
+    )
+    category: list[str] | None = option(
+        "The same of a category by examples, by the vectors of phrases, such as "
+        '"price=overpriced,pay extra,cheap".'
+    )
 
     @property
     def asked(self) -> "Asked":
@@ -112,40 +97,30 @@ def _category(text: str) -> "Category":
 class ReadingSettings:
     """How texts are read."""
 
-    source: Annotated[
-        TreeSource,
-        typer.Option(
-            help="Where the trees come from. auto: whatever the model was trained on. self: the "
-            "model's own parser."
-        ),
-    ] = "auto"
-    encoding: Annotated[
-        str,
-        typer.Option(
-            help="Encoding of the files or of standard input. A byte order mark is ignored."
-        ),
-    ] = "utf-8"
-    paragraphs: Annotated[
-        bool,
-        typer.Option(
-            "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
-        ),
-    ] = False
+    source: TreeSource = option(
+        "Where the trees come from. auto: whatever the model was trained on. self: the "
+        "model's own parser.",
+        default="auto",
+    )
+    encoding: str = option(
+        "Encoding of the files or of standard input. A byte order mark is ignored.", default="utf-8"
+    )
+    paragraphs: bool = option(
+        "Standard input or a .txt file: cut texts at blank lines only.",
+        "--paragraphs",
+        default=False,
+    )
 
 
 @options.grouped
 def predict(
     context: typer.Context,
     *,
-    texts: Annotated[
-        list[str] | None,
-        typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
-    ] = None,
+    texts: list[str] | None = argument(
+        "Texts to score. Without any, each line of standard input is a text.", default=None
+    ),
     model: options.ModelOption = "sentiment",
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help="Two texts, for a model that was trained on pairs."),
-    ] = None,
+    pair: tuple[str, str] | None = option("Two texts, for a model that was trained on pairs."),
     reading: ReadingSettings,
     shown: DisplaySettings,
     view: options.ViewSettings,

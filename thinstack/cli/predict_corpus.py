@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
 
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import HeaderOption, Running, SeparatorOption, chosen, listed
+from thinstack.cli.options import HeaderOption, Running, SeparatorOption, chosen, listed, option
 from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, StoppedError, escaped
 
@@ -29,94 +29,60 @@ _GO_ON = "run the same command again to continue"
 class CorpusSettings:
     """The files to score, and where the scores go."""
 
-    input: Annotated[
-        Path | None,
-        typer.Option(
-            help="Score a whole corpus and write the scores to the folder --out. Give a file "
-            "(.txt, .json, .jsonl, .csv, .tsv, .parquet, .spacy; also .gz), a folder of such "
-            "files, or - for standard input."
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --input: the folder for the scores, or one file whose name ends in .csv, "
-            ".jsonl or .parquet. A run that stopped goes on with the same command."
-        ),
-    ] = None
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --input: the column of the texts. For a model of pairs, name two.  "
-            "[default: text; text_a and text_b]"
-        ),
-    ] = None
-    id: Annotated[
-        str | None,
-        typer.Option(help="With --input: the column of the ids.  [default: the line number]"),
-    ] = None
+    input: Path | None = option(
+        "Score a whole corpus and write the scores to the folder --out. Give a file "
+        "(.txt, .json, .jsonl, .csv, .tsv, .parquet, .spacy; also .gz), a folder of such "
+        "files, or - for standard input."
+    )
+    out: Path | None = option(
+        "With --input: the folder for the scores, or one file whose name ends in .csv, "
+        ".jsonl or .parquet. A run that stopped goes on with the same command."
+    )
+    text: list[str] | None = option(
+        "With --input: the column of the texts. For a model of pairs, name two.  "
+        "[default: text; text_a and text_b]"
+    )
+    id: str | None = option("With --input: the column of the ids.  [default: the line number]")
     separator: SeparatorOption = None
     header: HeaderOption = None
-    output: Annotated[
-        Literal["phrases", "sentences", "documents", "aspects"] | None,
-        typer.Option(help="With --input: what to write a row for.  [default: sentences]"),
-    ] = None
-    vectors: Annotated[
-        bool,
-        typer.Option(
-            "--vectors", help="With --input: add a column with the vector of each row, to parquet."
-        ),
-    ] = False
-    format: Annotated[
-        Literal["parquet", "jsonl", "csv"] | None,
-        typer.Option(
-            help="With --input: the format of the rows.  [default: that of the file --out; else "
-            "parquet with --vectors and if the input is parquet, else jsonl]"
-        ),
-    ] = None
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=256,
-            help="With --input: number of processes that score side by side. 0 scores in the "
-            "process of the command itself.  [default: 1]",
-        ),
-    ] = None
-    fail_after: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="With --input: stop if more than this share of the rows fails.  [default: 0.01]",
-        ),
-    ] = None
-    allow_repeated_ids: Annotated[
-        bool,
-        typer.Option(
-            "--allow-repeated-ids", help="With --input: let several rows have the same id."
-        ),
-    ] = False
-    keep: Annotated[
-        Literal["all", "none"] | None,
-        typer.Option(
-            help="With --input of a table: whether to write its other columns too.  [default: all]"
-        ),
-    ] = None
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="With --input of a table: the other columns to write, such as store,date."
-        ),
-    ] = None
-    bom: Annotated[
-        bool,
-        typer.Option(
-            "--bom",
-            help="With --input and --out FILE.csv: start the file with a byte order mark, by which "
-            "Excel knows UTF-8.",
-        ),
-    ] = False
+    output: Literal["phrases", "sentences", "documents", "aspects"] | None = option(
+        "With --input: what to write a row for.  [default: sentences]"
+    )
+    vectors: bool = option(
+        "With --input: add a column with the vector of each row, to parquet.",
+        "--vectors",
+        default=False,
+    )
+    format: Literal["parquet", "jsonl", "csv"] | None = option(
+        "With --input: the format of the rows.  [default: that of the file --out; else "
+        "parquet with --vectors and if the input is parquet, else jsonl]"
+    )
+    jobs: int | None = option(
+        "With --input: number of processes that score side by side. 0 scores in the "
+        "process of the command itself.  [default: 1]",
+        min=0,
+        max=256,
+    )
+    fail_after: float | None = option(
+        "With --input: stop if more than this share of the rows fails.  [default: 0.01]",
+        min=0,
+        max=1,
+    )
+    allow_repeated_ids: bool = option(
+        "With --input: let several rows have the same id.", "--allow-repeated-ids", default=False
+    )
+    keep: Literal["all", "none"] | None = option(
+        "With --input of a table: whether to write its other columns too.  [default: all]"
+    )
+    columns: str | None = option(
+        "With --input of a table: the other columns to write, such as store,date."
+    )
+    bom: bool = option(
+        "With --input and --out FILE.csv: start the file with a byte order mark, by which "
+        "Excel knows UTF-8.",
+        "--bom",
+        default=False,
+    )
 
     @property
     def kept(self) -> tuple[str, ...] | None:

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import typer
 from rich.console import Console
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusBar, standard_input
 from thinstack.data.files.outputs import check_output
 from thinstack.data.files.signals import stoppable
@@ -31,73 +32,43 @@ _STOPPED: Final = "stopped; nothing is written: run the same command again"
 def report(
     context: typer.Context,
     *,
-    table: Annotated[
-        Path,
-        typer.Argument(
-            help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "of a text on each line, a folder of such files, or - for standard input. Or the "
-            "folder of a run of predict --input --output aspects, which is not scored again."
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(help="The file for the report: .html, .json or .csv.", show_default=False),
-    ],
+    table: Path = argument(
+        "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
+        "of a text on each line, a folder of such files, or - for standard input. Or the "
+        "folder of a run of predict --input --output aspects, which is not scored again."
+    ),
+    out: Path = option(
+        "The file for the report: .html, .json or .csv.", default=..., show_default=False
+    ),
     column: options.TextColumn,
-    by: Annotated[
-        str | None, typer.Option(help="A column whose values are compared, such as store.")
-    ] = None,
-    over: Annotated[str | None, typer.Option(help="A column of dates, to show a course.")] = None,
-    stars: Annotated[
-        str | None,
-        typer.Option(help="A column of stars from 1 to 5, to say how far the model agrees."),
-    ] = None,
-    about: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A term to report on, such as battery, or several names of one: 'price|cost'. May "
-            "be given more than once.  [default: the terms that the model aspects finds, if it is "
-            "installed]"
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="The model: a bundle's name, folder or hf:// address.  [default: sentiment]",
-        ),
-    ] = None,
-    themes: Annotated[
-        bool | None,
-        typer.Option(
-            "--themes/--no-themes",
-            help="Find what people complain about and praise.  [default: if the model vectors is "
-            "installed]",
-            show_default=False,
-        ),
-    ] = None,
-    min_mentions: Annotated[
-        int, typer.Option(min=1, help="Leave out terms that fewer texts speak of.")
-    ] = 5,
-    dates: Annotated[
-        str | None,
-        typer.Option(
-            help="How dates are written: a format such as %d/%m/%Y, unix (seconds or milliseconds "
-            "since 1970) or excel (its day numbers).  [default: 2024-03-09, 9 March 2024 and the "
-            "like]"
-        ),
-    ] = None,
-    format: Annotated[
-        Format | None, typer.Option(help="The format.  [default: by the ending of --out]")
-    ] = None,
-    texts: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a folder of scored rows: the table that was scored, for quotes, --by and "
-            "--over."
-        ),
-    ] = None,
+    by: str | None = option("A column whose values are compared, such as store."),
+    over: str | None = option("A column of dates, to show a course."),
+    stars: str | None = option("A column of stars from 1 to 5, to say how far the model agrees."),
+    about: list[str] | None = option(
+        "A term to report on, such as battery, or several names of one: 'price|cost'. May "
+        "be given more than once.  [default: the terms that the model aspects finds, if it is "
+        "installed]"
+    ),
+    model: str | None = option(
+        "The model: a bundle's name, folder or hf:// address.  [default: sentiment]",
+        "--model",
+        "-m",
+    ),
+    themes: bool | None = option(
+        "Find what people complain about and praise.  [default: if the model vectors is installed]",
+        "--themes/--no-themes",
+        show_default=False,
+    ),
+    min_mentions: int = option("Leave out terms that fewer texts speak of.", default=5, min=1),
+    dates: str | None = option(
+        "How dates are written: a format such as %d/%m/%Y, unix (seconds or milliseconds "
+        "since 1970) or excel (its day numbers).  [default: 2024-03-09, 9 March 2024 and the "
+        "like]"
+    ),
+    format: Format | None = option("The format.  [default: by the ending of --out]"),
+    texts: Path | None = option(
+        "For a folder of scored rows: the table that was scored, for quotes, --by and --over."
+    ),
     running: options.Running,
 ) -> None:
     """Report what the texts of a table say, about what, and when.

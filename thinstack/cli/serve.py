@@ -3,11 +3,10 @@
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.data.files.outputs import check_output
 from thinstack.errors import DataError, InputError, escaped
 
@@ -19,27 +18,17 @@ if TYPE_CHECKING:
 @options.grouped
 def serve(
     *,
-    model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sentiment",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; 0 takes any that is free.")
-    ] = 8000,
-    open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
-    ] = True,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            help="Label the texts of this table: the page shows the least certain first, and one "
-            "key labels a text."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --table: the file of the labels, for thinstack train --add. Texts that it "
-            "has are left out.  [default: corrections.csv]"
-        ),
-    ] = None,
+    model: str = argument("Name or folder of a bundle.", default="sentiment"),
+    port: int = option("Of 127.0.0.1; 0 takes any that is free.", default=8000, min=0, max=65535),
+    open_page: bool = option("Open the page in the browser.", "--open/--no-open", default=True),
+    table: Path | None = option(
+        "Label the texts of this table: the page shows the least certain first, and one "
+        "key labels a text."
+    ),
+    out: Path | None = option(
+        "With --table: the file of the labels, for thinstack train --add. Texts that it "
+        "has are left out.  [default: corrections.csv]"
+    ),
     columns: options.ColumnSettings,
     view: options.ViewSettings,
     isolated: options.IsolatedOption = None,

@@ -4,12 +4,13 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import typer
 from rich.console import Console
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusBar
 from thinstack.cli.print_results import until_the_reader_stops
 from thinstack.cli.report import opened_table
@@ -28,57 +29,37 @@ _STOPPED: Final = "stopped; nothing is written: run the same command again"
 def themes(
     context: typer.Context,
     *,
-    table: Annotated[
-        Path,
-        typer.Argument(
-            help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "with a text on each line, a folder of such files, or - for standard input."
-        ),
-    ],
+    table: Path = argument(
+        "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
+        "with a text on each line, a folder of such files, or - for standard input."
+    ),
     column: options.TextColumn,
-    by: Annotated[
-        str | None, typer.Option(help="A column whose values are compared, such as store.")
-    ] = None,
-    over: Annotated[str | None, typer.Option(help="Date column. Adds a trend over time.")] = None,
-    dates: Annotated[
-        str | None, typer.Option(help="How dates are written, as in thinstack report.")
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A theme to look for, by examples: 'late=late flight,delayed flight'. May be "
-            "given more than once.  [default: themes are found]"
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A word that is no topic, such as the name of the product. May be given more than "
-            "once."
-        ),
-    ] = None,
-    side: Annotated[
-        Literal["both", "negative", "positive"],
-        typer.Option(help="Look for complaints (negative) or praise (positive) only."),
-    ] = "both",
-    most: Annotated[
-        int, typer.Option(min=1, help="Number of complaints, and of praise, that are shown.")
-    ] = 10,
-    quotes: Annotated[int, typer.Option(min=0, help="Number of quotes of each theme.")] = 3,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page to this file.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write each row's themes, with the phrase that says so, to a .csv file."),
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            "-m",
-            help="A model of sentiment with vectors: a bundle's name, folder or hf:// address.",
-        ),
-    ] = "vectors",
+    by: str | None = option("A column whose values are compared, such as store."),
+    over: str | None = option("Date column. Adds a trend over time."),
+    dates: str | None = option("How dates are written, as in thinstack report."),
+    name: list[str] | None = option(
+        "A theme to look for, by examples: 'late=late flight,delayed flight'. May be "
+        "given more than once.  [default: themes are found]"
+    ),
+    ignore: list[str] | None = option(
+        "A word that is no topic, such as the name of the product. May be given more than once."
+    ),
+    side: Literal["both", "negative", "positive"] = option(
+        "Look for complaints (negative) or praise (positive) only.", default="both"
+    ),
+    most: int = option("Number of complaints, and of praise, that are shown.", default=10, min=1),
+    quotes: int = option("Number of quotes of each theme.", default=3, min=0),
+    as_json: bool = option("Print all figures as JSON.", "--json", default=False),
+    html: Path | None = option("Write a page to this file."),
+    out: Path | None = option(
+        "Write each row's themes, with the phrase that says so, to a .csv file."
+    ),
+    model: str = option(
+        "A model of sentiment with vectors: a bundle's name, folder or hf:// address.",
+        "--model",
+        "-m",
+        default="vectors",
+    ),
     running: options.Running,
 ) -> None:
     """Find what the texts of a table complain about and praise.

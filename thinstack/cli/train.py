@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._lazy import imports_that_stay
-from thinstack.cli.options import TableFormat, chosen, grouped, listed
+from thinstack.cli.options import TableFormat, argument, chosen, grouped, listed, option
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import stoppable
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
@@ -33,80 +33,48 @@ _STOPPED: Final = "stopped; run the same command again, and training resumes"
 class TableSettings(TableFormat):
     """What a user says of a table; by name, it is what `TableOptions` takes."""
 
-    text_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--text",
-            help="For a table: the column of the texts. For pairs of sentences, name two columns.  "
-            "[default: text, or text_a and text_b]",
-        ),
-    ] = None
-    label_column: Annotated[
-        str | None,
-        typer.Option("--label", help="For a table: the column of the labels.  [default: label]"),
-    ] = None
-    score_column: Annotated[
-        str | None,
-        typer.Option(
-            "--score", help="For a table of pairs: the column of the ratings.  [default: score]"
-        ),
-    ] = None
-    add: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: another one to train on, such as the corrections of thinstack serve "
-            "--table. Its rows replace those of the same texts."
-        ),
-    ] = None
-    dev: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: a second table to measure the model on.  [default: a tenth of the "
-            "rows, set aside]"
-        ),
-    ] = None
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: a table that chooses nothing, to measure the model on at the end."
-        ),
-    ] = None
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="For a table: passes over it, at most.  [default: by its number of rows]"
-        ),
-    ] = None
-    init: Annotated[
-        str | None,
-        typer.Option(
-            help="For a table: the model to start from, by name or folder. none starts from word "
-            "vectors only.  [default: sentiment; if installed, vectors for pairs, and "
-            "sentiment-context or vectors for topics; of aspects, aspects]"
-        ),
-    ] = None
-    labels: Annotated[
-        str | None, typer.Option(help="For a table: all classes in order, separated by commas.")
-    ] = None
-    scale: Annotated[
-        bool | None,
-        typer.Option(
-            "--scale/--no-scale",
-            help="For a table of texts: whether the classes, in their order, are a scale, such as "
-            "stars.  [default: their names and the column's tell]",
-        ),
-    ] = None
-    task: Annotated[
-        Literal["texts", "spans", "aspects"] | None,
-        typer.Option(
-            help="For a table of texts: what its rows label. texts: whole texts. spans: phrases, "
-            "from start to end. aspects: terms, from start to end, by what is said of them.  "
-            "[default: texts]"
-        ),
-    ] = None
-    span_group: Annotated[
-        str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
-    ] = None
+    text_column: list[str] | None = option(
+        "For a table: the column of the texts. For pairs of sentences, name two columns.  "
+        "[default: text, or text_a and text_b]",
+        "--text",
+    )
+    label_column: str | None = option(
+        "For a table: the column of the labels.  [default: label]", "--label"
+    )
+    score_column: str | None = option(
+        "For a table of pairs: the column of the ratings.  [default: score]", "--score"
+    )
+    add: Path | None = option(
+        "For a table: another one to train on, such as the corrections of thinstack serve "
+        "--table. Its rows replace those of the same texts."
+    )
+    dev: Path | None = option(
+        "For a table: a second table to measure the model on.  [default: a tenth of the "
+        "rows, set aside]"
+    )
+    test: Path | None = option(
+        "For a table: a table that chooses nothing, to measure the model on at the end."
+    )
+    epochs: int | None = option(
+        "For a table: passes over it, at most.  [default: by its number of rows]", min=1
+    )
+    init: str | None = option(
+        "For a table: the model to start from, by name or folder. none starts from word "
+        "vectors only.  [default: sentiment; if installed, vectors for pairs, and "
+        "sentiment-context or vectors for topics; of aspects, aspects]"
+    )
+    labels: str | None = option("For a table: all classes in order, separated by commas.")
+    scale: bool | None = option(
+        "For a table of texts: whether the classes, in their order, are a scale, such as "
+        "stars.  [default: their names and the column's tell]",
+        "--scale/--no-scale",
+    )
+    task: Literal["texts", "spans", "aspects"] | None = option(
+        "For a table of texts: what its rows label. texts: whole texts. spans: phrases, "
+        "from start to end. aspects: terms, from start to end, by what is said of them.  "
+        "[default: texts]"
+    )
+    span_group: str | None = option("For a .spacy file: learn the spans of this group.")
 
     def options(self) -> dict[str, Any]:
         """The options that are named, by their fields."""
@@ -119,28 +87,19 @@ class TableSettings(TableFormat):
 @grouped
 def train(
     *,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="A table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet, .spacy; also "
-            ".gz), or a recipe (.toml)."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Folder for checkpoints, results and the bundle model-best.")
-    ],
+    file: Path = argument(
+        "A table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet, .spacy; also "
+        ".gz), or a recipe (.toml)."
+    ),
+    out: Path = option("Folder for checkpoints, results and the bundle model-best.", default=...),
     table: TableSettings,
-    data: Annotated[
-        Path | None,
-        typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder of its data files."),
-    ] = None,
+    data: Path | None = option(
+        "For a recipe: the folder of its data files.", envvar="THINSTACK_DATA"
+    ),
     seed: SeedsOption = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=256, help="Number of threads that torch uses.  [default: all; 1 for a table]"
-        ),
-    ] = None,
+    threads: int | None = option(
+        "Number of threads that torch uses.  [default: all; 1 for a table]", min=1, max=256
+    ),
 ) -> None:
     """Train a model on a table of texts, or by a recipe.
 
