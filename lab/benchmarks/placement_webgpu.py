@@ -3,7 +3,6 @@ without a GPU, `ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1` and a software Vulkan dr
 
 import functools
 import importlib
-from importlib.metadata import version
 from typing import Any, Final
 
 from rich.console import Console
@@ -56,7 +55,3 @@ def webgpu_session(model: bytes, options: Any = None) -> Any:
             raise
         problem = "no adapter: install a Vulkan driver, and name its ICD file in VK_DRIVER_FILES"
         raise _ended(problem) from None
-
-
-def versions() -> str:
-    return f"onnxruntime {onnxruntime.__version__}, {PACKAGE} {version(PACKAGE)}"

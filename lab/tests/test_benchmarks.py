@@ -20,9 +20,6 @@ TREES = [
     "(1 Dull)",
     "(3 (3 (2 It) (3 works)) (2 .))",
 ]
-OF_8_WORDS = (
-    "(3 (3 (2 It) (3 (2 never) (3 bores))) (2 (2 and) (3 (2 it) (3 (3 (3 moves) (2 you)) (2 .)))))"
-)
 
 
 @pytest.fixture(scope="module")
@@ -107,20 +104,6 @@ def test_batches_of_spinn(data, tmp_path):
     assert all(line.keys() == {"1", "4"} and min(line.values()) > 0 for line in speeds.values())
     plot = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert all(f">{name}<" in plot for name in speeds)
-
-
-def test_placement(data, tmp_path):
-    """What it finds is true where `tests/webgpu` runs it."""
-    page, before = tmp_path / "page.md", "<!-- Written by `python lab/benchmarks/placement.py`. -->"
-    page.write_text(f"{before}\nREPLACED\n<!-- The end of what it wrote. -->\n", encoding="utf-8")
-    (data / "sst/dev.txt").write_text(f"{OF_8_WORDS}\n" * 260, encoding="utf-8")
-    options = ["--sentences", 4, "--depth", 3, "--plan", "--markdown", page]
-    done = run("placement.py", "one=sentiment", "--data", data, *options)
-    assert done.returncode == 0, done.stderr
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith(f"{before}\n\n4 sentences of 8 words")
-    assert "REPLACED" not in text
-    assert len([line for line in text.splitlines() if line.startswith("| one")]) == 6 + 4
 
 
 def test_beside(imported, monkeypatch):

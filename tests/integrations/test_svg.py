@@ -8,9 +8,8 @@ from drawn import LABELS, predict, uniform
 from predictions import prediction_of
 
 from thinstack.core import transitions
-from thinstack.integrations.show.drawn_text import text_width
 from thinstack.integrations.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places
-from thinstack.integrations.show.marks import Marks
+from thinstack.integrations.show.marks import Marks, text_width
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.why import Contribution
 

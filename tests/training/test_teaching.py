@@ -355,7 +355,7 @@ THREE_CLASSES = tiny_recipe.recipe().model
 @pytest.mark.parametrize(
     ("lessons", "settings", "named"),
     [
-        ([], {"teacher": {"bundles": []}}, "teacher: expected bundles or encoders"),
+        ([], {"teacher": {"bundles": []}}, "teacher.bundles"),
         ([], {"teacher": {"alpha": 1.5}}, "teacher.alpha"),
         ([TEXTS | {"weight": 0}], {}, "weight"),
         ([TEXTS | {"texts": ["dev.txt"]}], {}, "'dev.txt'"),

@@ -1,13 +1,11 @@
-"""WebGPU places and copies as `lab/benchmarks/placement.py` foretells."""
+"""What a batch of the bundled model exchanges with WebGPU at most, by
+`lab/benchmarks/placement.py`: a change that adds a copy fails here."""
 
 import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
-
-import pytest
 
 SCRIPT = Path(__file__).parents[2] / "lab" / "benchmarks" / "placement.py"
 TREE = (
@@ -15,22 +13,16 @@ TREE = (
 )
 
 
-@pytest.mark.skipif(not find_spec("onnxruntime_ep_webgpu"), reason="needs onnxruntime-ep-webgpu")
-def test_a_batch_does_what_was_foretold(tmp_path):
+def test_a_batch_copies_no_more(tmp_path):
     (tmp_path / "sst").mkdir()
     (tmp_path / "sst/dev.txt").write_text(f"{TREE}\n" * 4, encoding="utf-8")
     options = ["--data", tmp_path, "--sentences", 4, "--device", "webgpu", "--json"]
     command = list(map(str, [sys.executable, SCRIPT, "sentiment", *options]))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if "no WebGPU here" in done.stderr:
-        pytest.skip("needs an adapter of WebGPU, or ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1")
     assert done.returncode == 0, done.stderr
-    rows = [row for row in json.loads(done.stdout)["rows"] if row["device"] == "webgpu"]
-    assert [row["found"] for row in rows] == 2 * ["foretold", "profiled"]
-    for foretold, profiled in zip(rows[::2], rows[1::2], strict=True):
-        for name in ("kernels", "copies_in", "copies_back", "bytes_in", "bytes_back"):
-            assert foretold["counts"][name] == profiled["counts"][name], name
-        # Two nodes of the CPU become three: gathers of one vector, a split.
-        for name in ("host_nodes", "host_nodes_in_loops"):
-            assert abs(foretold["counts"][name] - profiled["counts"][name]) <= 2, name
+    own, given = json.loads(done.stdout)
+    assert (own["trees"], given["trees"]) == ("own", "given")
+    assert 100 < own["kernels"] <= 250
+    assert (own["copies_in"] <= 3, own["copies_back"]) == (True, 0)
+    assert (given["copies_in"] <= 2, given["copies_back"]) == (True, 0)

@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
 from thinstack.cli import options
 from thinstack.cli.evaluate_suite import Suite, evaluate_on_suite, write_wrong
+from thinstack.cli.options import argument, option
 from thinstack.cli.print_results import rounded
 from thinstack.core.config import EvaluationSource
 from thinstack.data.files.outputs import Output
@@ -37,48 +38,31 @@ _FIGURES = (
 @options.grouped
 def evaluate(
     *,
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            help="The model: a bundle's name, folder or hf:// address.  [default: sentiment]"
-        ),
-    ] = None,
-    file: Annotated[
-        str | None,
-        typer.Argument(
-            help="A treebank, or a table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet; "
-            "also .gz)."
-        ),
-    ] = None,
-    named: Annotated[
-        str | None,
-        typer.Option("--model", "-m", help="The model, as an option instead of an argument."),
-    ] = None,
+    model: str | None = argument(
+        "The model: a bundle's name, folder or hf:// address.  [default: sentiment]", default=None
+    ),
+    file: str | None = argument(
+        "A treebank, or a table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet; also "
+        ".gz).",
+        default=None,
+    ),
+    named: str | None = option("The model, as an option instead of an argument.", "--model", "-m"),
     suite: Suite,
-    source: Annotated[
-        EvaluationSource | None,
-        typer.Option(
-            help="Where the trees come from. gold: the treebank. auto: whatever the model was "
-            "trained on. self: the model's own parser.  [default: gold, but auto for tables]"
-        ),
-    ] = None,
-    raw_text: Annotated[
-        bool,
-        typer.Option(
-            help="For a treebank: join the words of each sentence and parse the raw text."
-        ),
-    ] = False,
-    tree_format: Annotated[
-        str, typer.Option("--format", help="For a treebank: the plugin that reads its trees.")
-    ] = "brackets.v1",
+    source: EvaluationSource | None = option(
+        "Where the trees come from. gold: the treebank. auto: whatever the model was "
+        "trained on. self: the model's own parser.  [default: gold, but auto for tables]"
+    ),
+    raw_text: bool = option(
+        "For a treebank: join the words of each sentence and parse the raw text.", default=False
+    ),
+    tree_format: str = option(
+        "For a treebank: the plugin that reads its trees.", "--format", default="brackets.v1"
+    ),
     columns: options.ColumnSettings,
-    relabel: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Map labels of the file to the model's, such as 1=positive,0=negative. An empty "
-            "target, such as 3=, leaves out the texts with that label."
-        ),
-    ] = None,
+    relabel: list[str] | None = option(
+        "Map labels of the file to the model's, such as 1=positive,0=negative. An empty target, "
+        "such as 3=, leaves out the texts with that label."
+    ),
     classes: options.ClassesOption = None,
     aggregation: options.AggregationOption = None,
     as_json: options.JsonOption = False,
@@ -166,7 +150,7 @@ def _renamed(relabel: Iterable[str]) -> dict[str, str]:
     """The new name of each label in options such as "1=positive,0=negative". Raises InputError for
     an option without "=", and for a label with two names."""
     classes: dict[str, str] = {}
-    for pair in (pair for option in relabel for pair in option.split(",")):
+    for pair in (pair for pairs in relabel for pair in pairs.split(",")):
         name, equals, target = (part.strip() for part in pair.rpartition("="))
         if not (name and equals):
             expected = "expected LABEL=CLASS, with commas between several"

@@ -4,11 +4,9 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
-from thinstack.cli.options import print_json, print_table
+from thinstack.cli.options import option, print_json, print_table
 from thinstack.core.config import EvaluationSource
 from thinstack.data.files.outputs import Output, check_output
 from thinstack.data.tables.csv_rows import csv_line
@@ -26,29 +24,20 @@ ALL: Final = "all"
 class Suite:
     """Which sentences are asked for, and whether those that are wrong are listed."""
 
-    suite: Annotated[
-        str | None,
-        typer.Option(
-            help="Instead of a file: evaluate on sentences or terms of known polarity. Use all, "
-            f"the name of one suite ({', '.join(suite_names())}), or a table in the same "
-            "format."
-        ),
-    ] = None
-    half: Annotated[
-        Half,
-        typer.Option(
-            help="With --suite: which half to evaluate. reported: for figures to publish. open: "
-            "texts that you may read."
-        ),
-    ] = "reported"
-    list_wrong: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the wrong texts to this CSV file; for a table, with the phrase that "
-            "decides. With --suite, needs --half open, because figures on texts that you have "
-            "read no longer measure new texts."
-        ),
-    ] = None
+    suite: str | None = option(
+        "Instead of a file: evaluate on sentences or terms of known polarity. Use all, "
+        f"the name of one suite ({', '.join(suite_names())}), or a table in the same format."
+    )
+    half: Half = option(
+        "With --suite: which half to evaluate. reported: for figures to publish. open: texts "
+        "that you may read.",
+        default="reported",
+    )
+    list_wrong: Path | None = option(
+        "Write the wrong texts to this CSV file; for a table, with the phrase that decides. With "
+        "--suite, needs --half open, because figures on texts that you have read no longer "
+        "measure new texts."
+    )
 
     def output(self, used: Sequence[Path]) -> Output | None:
         """The file of --list-wrong, which replaces nothing that is `used`."""

@@ -2,45 +2,41 @@
 without torch, a bundle on the hub."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
 from rich.console import Console
 
-from thinstack.cli.options import IsolatedOption, ModelArgument, QuantizeOption
+from thinstack.cli.options import (
+    IsolatedOption,
+    ModelArgument,
+    QuantizeOption,
+    argument,
+    grouped,
+    option,
+)
 from thinstack.errors import InputError, needs_extra
 
 
+@grouped
 def export(
+    *,
     model: ModelArgument,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="The file to write: .onnx, or .pt for TorchScript (deprecated by PyTorch)."
-        ),
-    ],
+    file: Path = argument(
+        "The file to write: .onnx, or .pt for TorchScript (deprecated by PyTorch)."
+    ),
     quantize: QuantizeOption = "none",
-    outputs: Annotated[
-        Literal["nodes", "roots"],
-        typer.Option(help="nodes: scores for all phrases. roots: for whole sentences only."),
-    ] = "nodes",
-    index_type: Annotated[
-        Literal["int32", "int64"],
-        typer.Option(help="Integer type of the inputs. JavaScript needs int32."),
-    ] = "int32",
-    device: Annotated[
-        Literal["cpu", "gpu"],
-        typer.Option(
-            help="Where the file will run. gpu: float32, and no synchronization between steps."
-        ),
-    ] = "cpu",
-    data: Annotated[
-        Path | None,
-        typer.Option(help="Labelled trees to measure the accuracy of the exported file on."),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write the results of the comparison to this JSON file.")
-    ] = None,
+    outputs: Literal["nodes", "roots"] = option(
+        "nodes: scores for all phrases. roots: for whole sentences only.", default="nodes"
+    ),
+    index_type: Literal["int32", "int64"] = option(
+        "Integer type of the inputs. JavaScript needs int32.", default="int32"
+    ),
+    device: Literal["cpu", "gpu"] = option(
+        "Where the file will run. gpu: float32, and no synchronization between steps.",
+        default="cpu",
+    ),
+    data: Path | None = option("Labelled trees to measure the accuracy of the exported file on."),
+    report: Path | None = option("Write the results of the comparison to this JSON file."),
 ) -> None:
     """Export a model as one file for other runtimes.
 
@@ -62,11 +58,11 @@ def export(
     export_file(model, file, format=formats[suffix], options=options, **more)
 
 
+@grouped
 def finish(
-    pipeline: Annotated[
-        Path, typer.Argument(help="A pipeline saved by spaCy, such as training/model-best.")
-    ],
-    out: Annotated[Path, typer.Argument(help="Folder for the finished pipeline.")],
+    *,
+    pipeline: Path = argument("A pipeline saved by spaCy, such as training/model-best."),
+    out: Path = argument("Folder for the finished pipeline."),
     quantize: QuantizeOption = "none",
 ) -> None:
     """Write a copy of a spaCy pipeline that runs without PyTorch.
@@ -79,15 +75,15 @@ def finish(
     finish_pipeline(pipeline, out, quantize=quantize, console=Console())
 
 
+@grouped
 def push(
-    model: Annotated[str, typer.Argument(help="The model: a bundle's name or folder.")],
-    repository: Annotated[str, typer.Argument(help="The repository on the hub: user/name.")],
-    private: Annotated[
-        bool, typer.Option("--private", help="Make a new repository visible only to you.")
-    ] = False,
-    revision: Annotated[
-        str | None, typer.Option(help="Branch to upload to. Created if it does not exist.")
-    ] = None,
+    *,
+    model: str = argument("The model: a bundle's name or folder."),
+    repository: str = argument("The repository on the hub: user/name."),
+    private: bool = option(
+        "Make a new repository visible only to you.", "--private", default=False
+    ),
+    revision: str | None = option("Branch to upload to. Created if it does not exist."),
     isolated: IsolatedOption = None,
 ) -> None:
     """Upload a bundle to the Hugging Face hub.

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -90,6 +90,19 @@ SkipBadOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+def option(help: str, *names: str, default: Any = None, **settings: Any) -> Any:
+    """An option of a command or of a group of options: a parameter or a field whose default this
+    is, for `grouped`. `default`: its own; with an ellipsis, the option is required. `names`: as the
+    command line has it, if it is not that of the parameter. `settings`: as `typer.Option` has
+    them."""
+    return field(default=default, metadata={"as": typer.Option(*names, help=help, **settings)})
+
+
+def argument(help: str, *, default: Any = ...) -> Any:
+    """An argument of a command, as `option`; without a `default` it is required."""
+    return field(default=default, metadata={"as": typer.Argument(help=help)})
+
+
 @dataclass(frozen=True)
 class Running:
     """Where and how a model runs."""
@@ -104,15 +117,10 @@ class ViewSettings:
     """How a model reads texts and shows its classes."""
 
     classes: ClassesOption = None
-    abstain: Annotated[
-        float | None,
-        typer.Option(
-            help="Return no label if the top probability is below this value, for example 0.6."
-        ),
-    ] = None
-    max_words: Annotated[
-        int, typer.Option(help="Split sentences with more words than this into parts.")
-    ] = 400
+    abstain: float | None = option(
+        "Return no label if the top probability is below this value, for example 0.6."
+    )
+    max_words: int = option("Split sentences with more words than this into parts.", default=400)
     aggregation: AggregationOption = None
 
 
@@ -120,19 +128,17 @@ class ViewSettings:
 class TextColumn:
     """Where the texts of a table are, and how it is written."""
 
-    text: Annotated[str | None, typer.Option("--text", help="Text column.  [default: text]")] = None
+    text: str | None = option("Text column.  [default: text]", "--text")
     separator: SeparatorOption = None
     header: HeaderOption = None
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding of the table.  [default: utf-8]")
-    ] = None
+    encoding: str | None = option("Encoding of the table.  [default: utf-8]")
 
 
 @dataclass(frozen=True)
 class TableFormat:
     """How a table is written."""
 
-    encoding: Annotated[str, typer.Option(help="For a table: its encoding.")] = "utf-8"
+    encoding: str = option("For a table: its encoding.", default="utf-8")
     separator: SeparatorOption = None
     header: HeaderOption = None
     skip_bad: SkipBadOption = False
@@ -148,34 +154,22 @@ class TableFormat:
 class ColumnSettings(TableFormat):
     """The columns of a table of texts and labels, and how it is written."""
 
-    text_column: Annotated[str, typer.Option("--text", help="For a table: the text column.")] = (
-        "text"
-    )
-    label_column: Annotated[str, typer.Option("--label", help="For a table: the label column.")] = (
-        "label"
-    )
+    text_column: str = option("For a table: the text column.", "--text", default="text")
+    label_column: str = option("For a table: the label column.", "--label", default="label")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer takes it: in place of each parameter whose type is a dataclass stand the
-    options that are its fields."""
+    """A command as typer takes it: with each `option` and `argument` as typer has them, and in
+    place of each parameter whose type is a dataclass the options that are its fields."""
     flat, groups = list[Parameter](), dict[str, Any]()
     for parameter in signature(command).parameters.values():
         group = parameter.annotation
-        if not is_dataclass(group):
-            flat.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
-            continue
-        groups[parameter.name] = group
-        hints = get_type_hints(group, include_extras=True)
-        for option in fields(group):
-            flat.append(
-                Parameter(
-                    option.name,
-                    Parameter.KEYWORD_ONLY,
-                    default=option.default,
-                    annotation=hints[option.name],
-                )
-            )
+        if is_dataclass(group):
+            groups[parameter.name] = group
+            hints = get_type_hints(group, include_extras=True)
+            flat += [_parameter(one.name, hints[one.name], one) for one in fields(group)]
+        else:
+            flat.append(_parameter(parameter.name, group, parameter.default))
 
     @wraps(command)
     def run(**values: Any) -> None:
@@ -186,6 +180,17 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature(command).replace(parameters=flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
+
+
+def _parameter(name: str, kind: Any, default: Any) -> Parameter:
+    """A parameter as typer takes it. `default`: its own, or a field that has it."""
+    if isinstance(default, Field):
+        declared = default.metadata.get("as")
+        kind = kind if declared is None else Annotated[kind, declared]
+        default = default.default
+    missing = default in (..., MISSING)
+    default = Parameter.empty if missing else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 _NAMES = {

@@ -4,11 +4,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus
 from thinstack.cli.predict_pairs import KINDS, print_pair, refuse_with_pairs, score_table
 from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
@@ -28,46 +29,35 @@ class DisplaySettings:
     """What is shown of texts, and how."""
 
     as_json: options.JsonOption = False
-    as_json_lines: Annotated[
-        bool, typer.Option("--jsonl", help="Stream JSON, one line per sentence.")
-    ] = False
-    as_csv: Annotated[bool, typer.Option("--csv", help="Stream CSV, one row per text.")] = False
-    brief: Annotated[
-        bool, typer.Option("--brief", help="Print one line per text: label, polarity, text.")
-    ] = False
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full", help="Draw the tree of every sentence, also for texts of several sentences."
-        ),
-    ] = False
-    html: Annotated[Path | None, typer.Option(help="Write the results to this HTML file.")] = None
-    svg: Annotated[Path | None, typer.Option(help="Draw the trees in this SVG file.")] = None
-    why: Annotated[
-        bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
-    ] = False
-    aspects: Annotated[
-        bool,
-        typer.Option(
-            "--aspects",
-            help="Find the terms that each text has an opinion about, and label the opinions. Uses "
-            "the model aspects.",
-        ),
-    ] = False
-    about: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Label the opinions about a term, such as battery, or price|cost for two names of "
-            "one thing. Repeat it for more terms. With --input: adds two columns per term."
-        ),
-    ] = None
-    category: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Label the opinions about a category that you define by examples, such as "
-            '"price=overpriced,pay extra,cheap". Uses the model vectors.'
-        ),
-    ] = None
+    as_json_lines: bool = option("Stream JSON, one line per sentence.", "--jsonl", default=False)
+    as_csv: bool = option("Stream CSV, one row per text.", "--csv", default=False)
+    brief: bool = option(
+        "Print one line per text: label, polarity, text.", "--brief", default=False
+    )
+    full: bool = option(
+        "Draw the tree of every sentence, also for texts of several sentences.",
+        "--full",
+        default=False,
+    )
+    html: Path | None = option("Write the results to this HTML file.")
+    svg: Path | None = option("Draw the trees in this SVG file.")
+    why: bool = option(
+        "Show how much each phrase contributes to the label.", "--why", default=False
+    )
+    aspects: bool = option(
+        "Find the terms that each text has an opinion about, and label the opinions. Uses the "
+        "model aspects.",
+        "--aspects",
+        default=False,
+    )
+    about: list[str] | None = option(
+        "Label the opinions about a term, such as battery, or price|cost for two names of one "
+        "thing. Repeat it for more terms. With --input: adds two columns per term."
+    )
+    category: list[str] | None = option(
+        "Label the opinions about a category that you define by examples, such as "
+        '"price=overpriced,pay extra,cheap". Uses the model vectors.'
+    )
 
     @property
     def asked(self) -> "Asked":
@@ -110,42 +100,32 @@ def _category(text: str) -> "Category":
 class ReadingSettings:
     """How texts are read."""
 
-    source: Annotated[
-        TreeSource,
-        typer.Option(
-            help="Where the trees come from. auto: whatever the model was trained on. self: the "
-            "model's own parser."
-        ),
-    ] = "auto"
-    encoding: Annotated[
-        str,
-        typer.Option(
-            help="Encoding of the files or of standard input. A byte order mark is ignored."
-        ),
-    ] = "utf-8"
-    paragraphs: Annotated[
-        bool,
-        typer.Option(
-            "--paragraphs", help="For standard input or a .txt file: only a blank line ends a text."
-        ),
-    ] = False
+    source: TreeSource = option(
+        "Where the trees come from. auto: whatever the model was trained on. self: the "
+        "model's own parser.",
+        default="auto",
+    )
+    encoding: str = option(
+        "Encoding of the files or of standard input. A byte order mark is ignored.", default="utf-8"
+    )
+    paragraphs: bool = option(
+        "For standard input or a .txt file: only a blank line ends a text.",
+        "--paragraphs",
+        default=False,
+    )
 
 
 @options.grouped
 def predict(
     context: typer.Context,
     *,
-    texts: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Texts to score. If there are none, each line of standard input is a text."
-        ),
-    ] = None,
+    texts: list[str] | None = argument(
+        "Texts to score. If there are none, each line of standard input is a text.", default=None
+    ),
     model: options.ModelOption = "sentiment",
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help="Score two texts as a pair. Needs a model that was trained on pairs."),
-    ] = None,
+    pair: tuple[str, str] | None = option(
+        "Score two texts as a pair. Needs a model that was trained on pairs."
+    ),
     reading: ReadingSettings,
     shown: DisplaySettings,
     view: options.ViewSettings,

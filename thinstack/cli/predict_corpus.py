@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
 
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import HeaderOption, Running, SeparatorOption, chosen, listed
+from thinstack.cli.options import HeaderOption, Running, SeparatorOption, chosen, listed, option
 from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, StoppedError, escaped
 
@@ -29,95 +29,58 @@ _GO_ON = "run the same command again to continue"
 class CorpusSettings:
     """The files to score, and where the scores go."""
 
-    input: Annotated[
-        Path | None,
-        typer.Option(
-            help="Score a file or folder and write the scores to --out. Reads .txt, .json, .jsonl, "
-            ".csv, .tsv, .parquet and .spacy, also .gz; - is standard input."
-        ),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --input: a folder for the scores, or one .csv, .jsonl or .parquet file. If "
-            "a run stops, run the same command again to resume."
-        ),
-    ] = None
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --input: the text column. For a model of pairs, name two.  [default: text; "
-            "text_a and text_b]"
-        ),
-    ] = None
-    id: Annotated[
-        str | None, typer.Option(help="With --input: the id column.  [default: the line number]")
-    ] = None
+    input: Path | None = option(
+        "Score a file or folder and write the scores to --out. Reads .txt, .json, .jsonl, .csv, "
+        ".tsv, .parquet and .spacy, also .gz; - is standard input."
+    )
+    out: Path | None = option(
+        "With --input: a folder for the scores, or one .csv, .jsonl or .parquet file. If a run "
+        "stops, run the same command again to resume."
+    )
+    text: list[str] | None = option(
+        "With --input: the text column. For a model of pairs, name two.  [default: text; text_a "
+        "and text_b]"
+    )
+    id: str | None = option("With --input: the id column.  [default: the line number]")
     separator: SeparatorOption = None
     header: HeaderOption = None
-    output: Annotated[
-        Literal["phrases", "sentences", "documents", "aspects"] | None,
-        typer.Option(
-            help="With --input: what each row of the output is about.  [default: sentences]"
-        ),
-    ] = None
-    vectors: Annotated[
-        bool,
-        typer.Option(
-            "--vectors",
-            help="With --input: add a column with the vector of each row. Writes parquet.",
-        ),
-    ] = False
-    format: Annotated[
-        Literal["parquet", "jsonl", "csv"] | None,
-        typer.Option(
-            help="With --input: the output format.  [default: that of the --out file; else parquet "
-            "with --vectors or parquet input; else jsonl]"
-        ),
-    ] = None
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=256,
-            help="With --input: number of parallel processes. 0 scores in the main process.  "
-            "[default: 1]",
-        ),
-    ] = None
-    fail_after: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="With --input: stop if more than this share of the rows fails.  [default: 0.01]",
-        ),
-    ] = None
-    allow_repeated_ids: Annotated[
-        bool,
-        typer.Option(
-            "--allow-repeated-ids", help="With --input: allow several rows with the same id."
-        ),
-    ] = False
-    keep: Annotated[
-        Literal["all", "none"] | None,
-        typer.Option(
-            help="With a table as --input: whether to copy its other columns.  [default: all]"
-        ),
-    ] = None
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="With a table as --input: the other columns to copy, such as store,date."
-        ),
-    ] = None
-    bom: Annotated[
-        bool,
-        typer.Option(
-            "--bom",
-            help="With --out FILE.csv: start the file with a byte order mark, so that Excel reads "
-            "it as UTF-8.",
-        ),
-    ] = False
+    output: Literal["phrases", "sentences", "documents", "aspects"] | None = option(
+        "With --input: what each row of the output is about.  [default: sentences]"
+    )
+    vectors: bool = option(
+        "With --input: add a column with the vector of each row. Writes parquet.",
+        "--vectors",
+        default=False,
+    )
+    format: Literal["parquet", "jsonl", "csv"] | None = option(
+        "With --input: the output format.  [default: that of the --out file; else parquet with "
+        "--vectors or parquet input; else jsonl]"
+    )
+    jobs: int | None = option(
+        "With --input: number of parallel processes. 0 scores in the main process.  [default: 1]",
+        min=0,
+        max=256,
+    )
+    fail_after: float | None = option(
+        "With --input: stop if more than this share of the rows fails.  [default: 0.01]",
+        min=0,
+        max=1,
+    )
+    allow_repeated_ids: bool = option(
+        "With --input: allow several rows with the same id.", "--allow-repeated-ids", default=False
+    )
+    keep: Literal["all", "none"] | None = option(
+        "With a table as --input: whether to copy its other columns.  [default: all]"
+    )
+    columns: str | None = option(
+        "With a table as --input: the other columns to copy, such as store,date."
+    )
+    bom: bool = option(
+        "With --out FILE.csv: start the file with a byte order mark, so that Excel reads it as "
+        "UTF-8.",
+        "--bom",
+        default=False,
+    )
 
     @property
     def kept(self) -> tuple[str, ...] | None:

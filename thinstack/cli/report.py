@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import typer
 from rich.console import Console
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusBar, standard_input
 from thinstack.data.files.outputs import check_output
 from thinstack.data.files.signals import stoppable
@@ -31,73 +32,45 @@ _STOPPED: Final = "stopped before anything was written: run the same command aga
 def report(
     context: typer.Context,
     *,
-    table: Annotated[
-        Path,
-        typer.Argument(
-            help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "with one text per line, a folder of such files, or - for standard input. Or the "
-            "output folder of predict --input --output aspects, which is not scored again."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Report file: .html, .json or .csv.", show_default=False)
-    ],
+    table: Path = argument(
+        "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file with "
+        "one text per line, a folder of such files, or - for standard input. Or the output "
+        "folder of predict --input --output aspects, which is not scored again."
+    ),
+    out: Path = option("Report file: .html, .json or .csv.", default=..., show_default=False),
     column: options.TextColumn,
-    by: Annotated[
-        str | None, typer.Option(help="Group column, such as store. Compares its values.")
-    ] = None,
-    over: Annotated[str | None, typer.Option(help="Date column. Adds a trend over time.")] = None,
-    stars: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of ratings from 1 to 5 stars. Adds how often the model agrees with them."
-        ),
-    ] = None,
-    about: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Term to report on, such as battery, or several names of one thing: 'price|cost'. "
-            "Can be repeated.  [default: the terms that the model aspects finds, if installed]"
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="The model: a bundle's name, folder or hf:// address.  [default: sentiment]",
-        ),
-    ] = None,
-    themes: Annotated[
-        bool | None,
-        typer.Option(
-            "--themes/--no-themes",
-            help="Summarize what people complain about and praise.  [default: if the model vectors "
-            "is installed]",
-            show_default=False,
-        ),
-    ] = None,
-    min_mentions: Annotated[
-        int, typer.Option(min=1, help="Ignore terms mentioned in fewer texts than this.")
-    ] = 5,
-    dates: Annotated[
-        str | None,
-        typer.Option(
-            help="Date format: a pattern such as %d/%m/%Y, unix (seconds or milliseconds since "
-            "1970) or excel (day numbers).  [default: detects 2024-03-09, 9 March 2024 and "
-            "similar]"
-        ),
-    ] = None,
-    format: Annotated[
-        Format | None, typer.Option(help="Report format.  [default: the extension of --out]")
-    ] = None,
-    texts: Annotated[
-        Path | None,
-        typer.Option(
-            help="For an output folder of predict: the table that was scored. Needed for quotes, "
-            "--by and --over."
-        ),
-    ] = None,
+    by: str | None = option("Group column, such as store. Compares its values."),
+    over: str | None = option("Date column. Adds a trend over time."),
+    stars: str | None = option(
+        "Column of ratings from 1 to 5 stars. Adds how often the model agrees with them."
+    ),
+    about: list[str] | None = option(
+        "Term to report on, such as battery, or several names of one thing: 'price|cost'. Can be "
+        "repeated.  [default: the terms that the model aspects finds, if installed]"
+    ),
+    model: str | None = option(
+        "The model: a bundle's name, folder or hf:// address.  [default: sentiment]",
+        "--model",
+        "-m",
+    ),
+    themes: bool | None = option(
+        "Summarize what people complain about and praise.  [default: if the model vectors is "
+        "installed]",
+        "--themes/--no-themes",
+        show_default=False,
+    ),
+    min_mentions: int = option(
+        "Ignore terms mentioned in fewer texts than this.", default=5, min=1
+    ),
+    dates: str | None = option(
+        "Date format: a pattern such as %d/%m/%Y, unix (seconds or milliseconds since 1970) or "
+        "excel (day numbers).  [default: detects 2024-03-09, 9 March 2024 and similar]"
+    ),
+    format: Format | None = option("Report format.  [default: the extension of --out]"),
+    texts: Path | None = option(
+        "For an output folder of predict: the table that was scored. Needed for quotes, --by and "
+        "--over."
+    ),
     running: options.Running,
 ) -> None:
     """Summarize the opinions in a table: about what, by which group, and over time.

@@ -1,13 +1,14 @@
 """`thinstack search`: the phrases of a table that mean what a query means."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusBar
 from thinstack.cli.print_results import until_the_reader_stops
 from thinstack.cli.report import opened_table
@@ -31,39 +32,27 @@ _COLUMNS: Final = ("phrase", "similarity", "polarity", "count", "row")
 def search(
     context: typer.Context,
     *,
-    table: Annotated[
-        Path,
-        typer.Argument(
-            help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "with one text per line, a folder of such files, or - for standard input."
-        ),
-    ],
-    query: Annotated[str, typer.Argument(help='What to look for, such as "slow service".')],
+    table: Path = argument(
+        "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
+        "with one text per line, a folder of such files, or - for standard input."
+    ),
+    query: str = argument('What to look for, such as "slow service".'),
     column: options.TextColumn,
-    side: Annotated[
-        Literal["negative", "positive"] | None,
-        typer.Option(help="Find only negative or only positive phrases."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of phrases. With --by: per group.")] = 10,
-    by: Annotated[
-        str | None,
-        typer.Option(help="Group column, such as store. Searches each group separately."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one line of JSON per phrase.")
-    ] = False,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", "-m", help="A model with vectors: a bundle's name, folder or hf:// address."
-        ),
-    ] = "vectors",
-    index: Annotated[
-        Path | None,
-        typer.Option(
-            help="Save the index in this file, and reuse it until the table or the model changes."
-        ),
-    ] = None,
+    side: Literal["negative", "positive"] | None = option(
+        "Find only negative or only positive phrases."
+    ),
+    top: int = option("Number of phrases. With --by: per group.", default=10, min=1),
+    by: str | None = option("Group column, such as store. Searches each group separately."),
+    as_json: bool = option("Print one line of JSON per phrase.", "--json", default=False),
+    model: str = option(
+        "A model with vectors: a bundle's name, folder or hf:// address.",
+        "--model",
+        "-m",
+        default="vectors",
+    ),
+    index: Path | None = option(
+        "Save the index in this file, and reuse it until the table or the model changes."
+    ),
     running: options.Running,
 ) -> None:
     """Find the phrases in a table that mean the same as a query.

@@ -3,11 +3,10 @@
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.data.files.outputs import check_output
 from thinstack.errors import DataError, InputError, escaped
 
@@ -19,29 +18,18 @@ if TYPE_CHECKING:
 @options.grouped
 def serve(
     *,
-    model: Annotated[
-        str, typer.Argument(help="The model: a bundle's name or folder.")
-    ] = "sentiment",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1. Use 0 to pick a free port.")
-    ] = 8000,
-    open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in your browser.")
-    ] = True,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            help="Label the texts of this table on the page, least certain first, one key per "
-            "label."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --table: file for the labels, to use with thinstack train --add. Texts "
-            "already in it are skipped.  [default: corrections.csv]"
-        ),
-    ] = None,
+    model: str = argument("The model: a bundle's name or folder.", default="sentiment"),
+    port: int = option(
+        "Port on 127.0.0.1. Use 0 to pick a free port.", default=8000, min=0, max=65535
+    ),
+    open_page: bool = option("Open the page in your browser.", "--open/--no-open", default=True),
+    table: Path | None = option(
+        "Label the texts of this table on the page, least certain first, one key per label."
+    ),
+    out: Path | None = option(
+        "With --table: file for the labels, to use with thinstack train --add. Texts already in "
+        "it are skipped.  [default: corrections.csv]"
+    ),
     columns: options.ColumnSettings,
     view: options.ViewSettings,
     isolated: options.IsolatedOption = None,

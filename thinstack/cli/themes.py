@@ -4,12 +4,13 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import typer
 from rich.console import Console
 
 from thinstack.cli import options
+from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusBar
 from thinstack.cli.print_results import until_the_reader_stops
 from thinstack.cli.report import opened_table
@@ -28,56 +29,37 @@ _STOPPED: Final = "stopped before anything was written: run the same command aga
 def themes(
     context: typer.Context,
     *,
-    table: Annotated[
-        Path,
-        typer.Argument(
-            help="The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-            "with one text per line, a folder of such files, or - for standard input."
-        ),
-    ],
+    table: Path = argument(
+        "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file with "
+        "one text per line, a folder of such files, or - for standard input."
+    ),
     column: options.TextColumn,
-    by: Annotated[
-        str | None, typer.Option(help="Group column, such as store. Compares its values.")
-    ] = None,
-    over: Annotated[str | None, typer.Option(help="Date column. Adds a trend over time.")] = None,
-    dates: Annotated[str | None, typer.Option(help="Date format, as in thinstack report.")] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Theme to look for, defined by examples: 'late=late flight,delayed flight'. Can "
-            "be repeated.  [default: find the themes]"
-        ),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Word that is not a topic, such as the name of the product. Can be repeated."
-        ),
-    ] = None,
-    side: Annotated[
-        Literal["both", "negative", "positive"],
-        typer.Option(help="Find only complaints (negative) or only praise (positive)."),
-    ] = "both",
-    most: Annotated[
-        int, typer.Option(min=1, help="Maximum number of complaints, and of themes of praise.")
-    ] = 10,
-    quotes: Annotated[int, typer.Option(min=0, help="Number of quotes per theme.")] = 3,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write each row's themes to this .csv file, with the phrases that express them."
-        ),
-    ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            "-m",
-            help="A sentiment model with vectors: a bundle's name, folder or hf:// address.",
-        ),
-    ] = "vectors",
+    by: str | None = option("Group column, such as store. Compares its values."),
+    over: str | None = option("Date column. Adds a trend over time."),
+    dates: str | None = option("Date format, as in thinstack report."),
+    name: list[str] | None = option(
+        "Theme to look for, defined by examples: 'late=late flight,delayed flight'. Can be "
+        "repeated.  [default: find the themes]"
+    ),
+    ignore: list[str] | None = option(
+        "Word that is not a topic, such as the name of the product. Can be repeated."
+    ),
+    side: Literal["both", "negative", "positive"] = option(
+        "Find only complaints (negative) or only praise (positive).", default="both"
+    ),
+    most: int = option("Maximum number of complaints, and of themes of praise.", default=10, min=1),
+    quotes: int = option("Number of quotes per theme.", default=3, min=0),
+    as_json: bool = option("Print all figures as JSON.", "--json", default=False),
+    html: Path | None = option("Write an HTML page to this file."),
+    out: Path | None = option(
+        "Write each row's themes to this .csv file, with the phrases that express them."
+    ),
+    model: str = option(
+        "A sentiment model with vectors: a bundle's name, folder or hf:// address.",
+        "--model",
+        "-m",
+        default="vectors",
+    ),
     running: options.Running,
 ) -> None:
     """Find what the texts of a table complain about and praise.

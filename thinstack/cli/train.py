@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._lazy import imports_that_stay
-from thinstack.cli.options import TableFormat, chosen, grouped, listed
+from thinstack.cli.options import TableFormat, argument, chosen, grouped, listed, option
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import stoppable
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
@@ -33,79 +33,46 @@ _STOPPED: Final = "stopped; run the same command again, and training resumes"
 class TableSettings(TableFormat):
     """What a user says of a table; by name, it is what `TableOptions` takes."""
 
-    text_column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--text",
-            help="For a table: the text column. For pairs of sentences, name two.  [default: text, "
-            "or text_a and text_b]",
-        ),
-    ] = None
-    label_column: Annotated[
-        str | None, typer.Option("--label", help="For a table: the label column.  [default: label]")
-    ] = None
-    score_column: Annotated[
-        str | None,
-        typer.Option("--score", help="For a table of pairs: the rating column.  [default: score]"),
-    ] = None
-    add: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: a second table to train on, such as the corrections from thinstack "
-            "serve --table. Its rows replace rows with the same text."
-        ),
-    ] = None
-    dev: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: a development table, which chooses the best epoch.  [default: a "
-            "tenth of the rows, set aside]"
-        ),
-    ] = None
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            help="For a table: a held-out table, on which the finished model is measured."
-        ),
-    ] = None
-    epochs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="For a table: the maximum number of epochs.  [default: depends on the number of "
-            "rows]",
-        ),
-    ] = None
-    init: Annotated[
-        str | None,
-        typer.Option(
-            help="For a table: the model to fine-tune, by name or folder, or none to start from "
-            "word vectors only.  [default: sentiment; if installed, vectors for pairs, "
-            "sentiment-context or vectors for topics, and aspects for aspects]"
-        ),
-    ] = None
-    labels: Annotated[
-        str | None, typer.Option(help="For a table: all labels in order, separated by commas.")
-    ] = None
-    scale: Annotated[
-        bool | None,
-        typer.Option(
-            "--scale/--no-scale",
-            help="For a table of texts: whether the labels, in their order, form a scale, such as "
-            "stars.  [default: detected from the names of the labels and the column]",
-        ),
-    ] = None
-    task: Annotated[
-        Literal["texts", "spans", "aspects"] | None,
-        typer.Option(
-            help="For a table of texts: what the labels describe. texts: whole texts. spans: "
-            "phrases from start to end. aspects: opinions about terms from start to end.  "
-            "[default: texts]"
-        ),
-    ] = None
-    span_group: Annotated[
-        str | None, typer.Option(help="For a .spacy file: the span group to train on.")
-    ] = None
+    text_column: list[str] | None = option(
+        "For a table: the text column. For pairs of sentences, name two.  [default: text, or "
+        "text_a and text_b]",
+        "--text",
+    )
+    label_column: str | None = option("For a table: the label column.  [default: label]", "--label")
+    score_column: str | None = option(
+        "For a table of pairs: the rating column.  [default: score]", "--score"
+    )
+    add: Path | None = option(
+        "For a table: a second table to train on, such as the corrections from thinstack serve "
+        "--table. Its rows replace rows with the same text."
+    )
+    dev: Path | None = option(
+        "For a table: a development table, which chooses the best epoch.  [default: a tenth of "
+        "the rows, set aside]"
+    )
+    test: Path | None = option(
+        "For a table: a held-out table, on which the finished model is measured."
+    )
+    epochs: int | None = option(
+        "For a table: the maximum number of epochs.  [default: depends on the number of rows]",
+        min=1,
+    )
+    init: str | None = option(
+        "For a table: the model to fine-tune, by name or folder, or none to start from word "
+        "vectors only.  [default: sentiment; if installed, vectors for pairs, sentiment-context "
+        "or vectors for topics, and aspects for aspects]"
+    )
+    labels: str | None = option("For a table: all labels in order, separated by commas.")
+    scale: bool | None = option(
+        "For a table of texts: whether the labels, in their order, form a scale, such as stars.  "
+        "[default: detected from the names of the labels and the column]",
+        "--scale/--no-scale",
+    )
+    task: Literal["texts", "spans", "aspects"] | None = option(
+        "For a table of texts: what the labels describe. texts: whole texts. spans: phrases from "
+        "start to end. aspects: opinions about terms from start to end.  [default: texts]"
+    )
+    span_group: str | None = option("For a .spacy file: the span group to train on.")
 
     def options(self) -> dict[str, Any]:
         """The options that are named, by their fields."""
@@ -118,28 +85,19 @@ class TableSettings(TableFormat):
 @grouped
 def train(
     *,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="A table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet, .spacy; also "
-            ".gz), or a recipe (.toml)."
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option(help="Folder for checkpoints, results and the bundle model-best.")
-    ],
+    file: Path = argument(
+        "A table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet, .spacy; also "
+        ".gz), or a recipe (.toml)."
+    ),
+    out: Path = option("Folder for checkpoints, results and the bundle model-best.", default=...),
     table: TableSettings,
-    data: Annotated[
-        Path | None,
-        typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder with its data files."),
-    ] = None,
+    data: Path | None = option(
+        "For a recipe: the folder with its data files.", envvar="THINSTACK_DATA"
+    ),
     seed: SeedsOption = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, max=256, help="Number of PyTorch threads.  [default: all; 1 for a table]"
-        ),
-    ] = None,
+    threads: int | None = option(
+        "Number of PyTorch threads.  [default: all; 1 for a table]", min=1, max=256
+    ),
 ) -> None:
     """Train a model on a table of texts, or by a recipe.
 

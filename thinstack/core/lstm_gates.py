@@ -1,11 +1,8 @@
 """The gates of an LSTM over any number of children.
 
-In training they are one node of autograd's graph. Without gradients they work in place. For
-float32 on a CPU, tanh is computed by the sigmoid: on our AMD processor `tanh` took 7 to 10 times as
-long.
-
-A model that is traced, exported or scripted has plain operations.
-`torch.backends.mkldnn.enabled = False` turns all of this off.
+In training they are one node of autograd's graph. Without gradients they work in place. A model
+that is traced, exported or scripted has plain operations. `torch.backends.mkldnn.enabled = False`
+turns all of this off.
 """
 
 from typing import Any
@@ -14,11 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from thinstack.core.fast import affine, is_eager, is_eager_float32
-
-_SMALL = 2048  # entries below which the extra calls of `_tanh_` cost more than they save
-# Whoever imports this first may have set another device.
-_MINUS_ONE = torch.tensor(-1.0, device="cpu", dtype=torch.float32)
+from thinstack.core.fast import affine, is_eager
 
 
 def repeat_forget(gates: Tensor, width: int, times: int) -> Tensor:
@@ -88,13 +81,6 @@ def _next_state(squashed: Tensor, update: Tensor, cells: Tensor) -> tuple[Tensor
     return output * cell.tanh(), cell
 
 
-def _tanh_(values: Tensor) -> Tensor:
-    """tanh(x) = 2 sigmoid(2x) - 1 in place, to the same absolute error."""
-    if values.numel() < _SMALL or not is_eager_float32(values):
-        return values.tanh_()
-    return torch.add(_MINUS_ONE, values.mul_(2).sigmoid_(), alpha=2, out=values)
-
-
 def _eager_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     if not is_eager():
         return _plain_gates(gates, cells)
@@ -110,10 +96,10 @@ def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     split = gates.shape[1] - width
     squashed, update = gates.split_with_sizes([split, width], 1)
     enter, *keep, leave = squashed.sigmoid_().chunk(split // width, 1)  # i, f_1 .. f_N, o
-    cell = enter * _tanh_(update)
+    cell = enter * update.tanh_()
     for k, child in enumerate(cells.unbind(1)):
         cell.addcmul_(keep[k], child)
-    tanh = _tanh_(cell.clone())
+    tanh = cell.tanh()
     return leave * tanh, cell, tanh
 
 

@@ -73,22 +73,14 @@ class Lesson(Named):
     parsed: ClassVar[bool] = False
     soft: ClassVar[bool] = False
 
-    weight: float = Field(
-        default=1.0,
-        gt=0,
-        description="How much its sentences count in the loss; one of the training file counts 1.",
-    )
-    every: int = Field(
-        default=1,
-        ge=1,
-        description="Each of its sentences is read in one of so many epochs, in turn. Only for "
-        "lessons that are made once, such as `texts.v1`.",
-    )
-    for_parser: bool | None = Field(
-        default=None,
-        description="Whether a parser learns from its trees. By default each lesson decides; with "
-        "`alone.v1` it does.",
-    )
+    weight: float = Field(default=1.0, gt=0)
+    """How much its sentences count in the loss; one of the training file counts 1."""
+    every: int = Field(default=1, ge=1)
+    """Each of its sentences is read in one of so many epochs, in turn. Only for lessons that are
+    made once, such as `texts.v1`."""
+    for_parser: bool | None = None
+    """Whether a parser learns from its trees. By default each lesson decides; with `alone.v1` it
+    does."""
 
     @property
     def teaches_parser(self) -> bool:

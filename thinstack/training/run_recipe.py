@@ -92,7 +92,7 @@ def _say_what_is_read(recipe: Recipe, datasets: Datasets, out: Path, console: Co
     recipe.task.report_data(recipe, datasets, out, console)
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
-        console.print(f"taught by {as_text(', '.join(recipe.teacher.names))}: {counts}")
+        console.print(f"taught by {as_text(', '.join(recipe.teacher.bundles))}: {counts}")
 
 
 def _finish(

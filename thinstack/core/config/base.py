@@ -35,6 +35,12 @@ class Strict(BaseModel):
             raise ConfigError(f"{source}: {problems(error)}") from None
 
 
+class Described(Strict):
+    """A configuration whose fields are described by the docstrings under them."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
 def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
     """The problems that pydantic found: each field, what it should be and what it is. Only the
     first `most` are listed, because a hostile file can have any number."""

@@ -26,7 +26,7 @@ from thinstack.integrations.report.sentences import both_ends, difference_senten
 from thinstack.integrations.report.statistics import Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
-from thinstack.integrations.show.drawn_text import percent
+from thinstack.integrations.show.marks import percent
 from thinstack.integrations.show.outline import inline
 
 MOST_SHOWN: Final = 20

@@ -8,7 +8,7 @@ from thinstack.integrations.report.calendar import Unit, period_name
 from thinstack.integrations.report.findings import Change, Difference, change_of, differences
 from thinstack.integrations.report.tally import Figures, Side, Tally
 from thinstack.integrations.report.terms import asked_name
-from thinstack.integrations.show.drawn_text import percent
+from thinstack.integrations.show.marks import percent
 
 if TYPE_CHECKING:
     from thinstack.integrations.report.report import Report

@@ -14,10 +14,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from thinstack.errors import InputError, ThinstackError
-from thinstack.integrations.serving.collection import Collection
-from thinstack.integrations.serving.drawing import text_data
 from thinstack.integrations.serving.labelling import Labelling
-from thinstack.integrations.serving.service import Request, answer, parsed
+from thinstack.integrations.serving.service import Collection, Request, answer, parsed, text_data
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 

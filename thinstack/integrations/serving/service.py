@@ -1,11 +1,23 @@
-"""What `POST /predict` of `thinstack serve` takes and answers; `openapi.json` describes both."""
+"""What `thinstack serve` takes and answers, which `openapi.json` describes; and what its page shows
+of a text, and of many."""
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from thinstack.errors import InputError, shown
+from thinstack.integrations.report.rows import ReportOptions, TextRow
+from thinstack.integrations.search.phrase_index import PhraseIndex
+from thinstack.integrations.themes.options import theme_options
+from thinstack.integrations.themes.run import run_themes
+from thinstack.runtime.aspects import Aspect
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 
 EXPECTED: Final = (
@@ -82,3 +94,112 @@ def _data(result: Result, request: Request) -> dict[str, Any]:
             for key in PHRASES:
                 sentence.pop(key, None)
     return data
+
+
+MOST_WORDS: Final = 60
+"""Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""
+
+
+def text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:
+    """What a model says of an English text. `label` is the number of a class, or -1 where the model
+    is uncertain. `highlights` are the phrases that say most, and `aspects` what is said of terms:
+    of these, or else of those that the model finds, None if it finds none. `svg` draws the trees,
+    and is None for more than MOST_WORDS words. `html` is the coloured text."""
+    finds = result.view.no_term is not None
+    aspects = result.about(*terms) if terms else result.aspects if finds else None
+    labels = result.view.labels
+    words = sum(len(sentence.words) for sentence in result.sentences)
+    return {
+        "label": -1 if result.label is None else labels.index(result.label),
+        "polarity": result.polarity,
+        "scores": [*result.scores.values()],
+        "highlights": [
+            {"text": phrase.text, "label": labels.index(str(phrase.label))}
+            for phrase in result.highlights()
+        ],
+        "aspects": None if aspects is None else [_aspect_data(aspect) for aspect in aspects],
+        "sentences": [_sentence_data(sentence) for sentence in result.sentences],
+        "svg": result.svg() if words <= MOST_WORDS else None,
+        "html": result.html(),
+    }
+
+
+def _aspect_data(aspect: Aspect) -> dict[str, Any]:
+    label = -1 if aspect.label is None else [*aspect.scores].index(aspect.label)
+    because = None if aspect.because is None else aspect.because.text
+    return {"text": aspect.text, "label": label, "because": because}
+
+
+def _sentence_data(sentence: Prediction) -> dict[str, Any]:
+    """A sentence, and its `nodes`, which have scores. They start and end in UTF-16 units of its
+    text, by which JavaScript counts."""
+    places = _utf16(sentence.text)
+    spans = sentence.spans
+    starts = places[sentence.offsets[spans[:, 0], 0]].tolist()
+    ends = places[sentence.offsets[spans[:, 1] - 1, 1]].tolist()
+    labels = np.where(sentence.certain, sentence.label_ids, -1).tolist()
+    rows = sentence.node_scores.astype(float).round(6).tolist()
+    names = ("start", "end", "label", "scores")
+    return {
+        "text": sentence.text,
+        "words": list(sentence.words),
+        "transitions": sentence.transitions.tolist(),
+        "nodes": [
+            dict(zip(names, node, strict=True))
+            for node in zip(starts, ends, labels, rows, strict=True)
+        ],
+    }
+
+
+def _utf16(text: str) -> NDArray[np.int64]:
+    """For each place in a text, the UTF-16 units before it, (characters + 1,)."""
+    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    return np.concatenate([[0], np.cumsum(1 + (codes > 0xFFFF))])
+
+
+NEAREST: Final = 8
+"""Phrases that are shown of a phrase."""
+
+MOST_THEMES: Final = 5
+"""Themes of each side that are shown."""
+
+_BATCH: Final = 64
+
+Turn = Callable[[], AbstractContextManager[object]]
+"""Has the model while its context lasts."""
+
+
+class Collection:
+    """The themes and the phrases of some texts. The model gives vectors, and is had for a `turn` at
+    a time. Raises InputError for a model without, and what `PhraseIndex.add` raises."""
+
+    def __init__(self, texts: Sequence[str], predictor: Predictor, turn: Turn):
+        self._index, self._turn = PhraseIndex(predictor), turn
+        for first in range(0, len(texts), _BATCH):
+            some = texts[first : first + _BATCH]
+            with turn():
+                self._index.add(some, range(first + 1, first + len(some) + 1))
+        rows = [TextRow(f"text {place}", text) for place, text in enumerate(texts, 1)]
+        with turn():
+            themes = _themes(rows, predictor) if predictor.view.scale and len(self._index) else []
+        self.summary = {"texts": len(texts), "phrases": len(self._index), "themes": themes}
+        """What a page shows, as data ready for JSON."""
+
+    def near(self, phrase: str) -> list[dict[str, Any]]:
+        """The phrases that mean most nearly what a phrase means, the best first. Each has its
+        `polarity` and how often it is mentioned (`count`), and of one mention the `sentence` and
+        the number of the `text`. Raises InputError for a phrase without words."""
+        with self._turn():
+            hits = self._index.search(phrase, NEAREST)
+        names = ("phrase", "sentence", "polarity", "count")
+        return [{name: getattr(hit, name) for name in names} | {"text": hit.id} for hit in hits]
+
+
+def _themes(rows: Sequence[TextRow], predictor: Predictor) -> list[dict[str, Any]]:
+    options = theme_options(most=MOST_THEMES, quotes=1)
+    themes, _ = run_themes(lambda: iter(rows), predictor, ReportOptions("the texts"), options)
+    return [
+        {"side": theme.side, "name": theme.title, "words": theme.words, "share": theme.share.value}
+        | {"texts": theme.figures.texts, "quotes": [quote.text for quote in theme.quotes]}
+        for theme in themes
+    ]

@@ -4,7 +4,7 @@ ones."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from thinstack.integrations.show.drawn_text import excerpt, text_width
+from thinstack.integrations.show.marks import excerpt, text_width
 from thinstack.integrations.show.outline import Row, outline
 from thinstack.runtime.prediction import Prediction
 

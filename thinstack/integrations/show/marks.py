@@ -1,8 +1,13 @@
-"""What every picture of a prediction shows of its phrases: names, signs, tones and
-probabilities."""
+"""What every picture of a prediction shows of its phrases: names, signs, tones, probabilities, and
+texts, how wide they are and how long ones are shortened.
 
-from thinstack.integrations.show.drawn_text import percent
-from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, visible
+Widths come from a table of code points, so `js/src/drawnText.ts` finds the same ones. No font is
+measured, and nothing depends on a version of Unicode.
+"""
+
+from typing import Final
+
+from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, elide, phrase, visible
 from thinstack.runtime.prediction import Prediction
 
 
@@ -35,3 +40,38 @@ class Marks:
         """The probability of every class for one phrase, as text."""
         pairs = zip(self._labels, self._scores[node].tolist(), strict=True)
         return ", ".join(f"{label} {percent(score)}" for label, score in pairs)
+
+
+_WIDTHS: Final = {5: "fijlrtI.,:;'!|()[]-` ", 10: "ABCDEFGHJKLNOPQRSTUVXYZ", 14: "mwMW@%"}
+_WIDTH: Final = {char: width for width, chars in _WIDTHS.items() for char in chars}
+_NOTHING: Final = (range(0x300, 0x370), range(0x200B, 0x2010), range(0xFE00, 0xFE10))
+_WIDE: Final = (range(0x1100, 0x1160), range(0x2600, 0x27C0), range(0x2E80, 0x110000))
+
+
+def text_width(text: str) -> int:
+    """The width in pixels that a text of 14 pixels is taken to have. Common fonts are narrower."""
+    return sum(_WIDTH[char] if char in _WIDTH else _other_width(ord(char)) for char in text)
+
+
+def _other_width(code: int) -> int:
+    if code < 0x80:
+        return 8
+    if any(code in block for block in _NOTHING):  # marks above letters, joiners, variants
+        return 0
+    return 15 if any(code in block for block in _WIDE) else 10
+
+
+def shorten(text: str, most: int) -> str:
+    """`text` in at most `most` >= 24 characters. If it is longer, dots replace words in its
+    middle."""
+    return elide(text, most, cells=False)
+
+
+def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:
+    """The words [start, end) of a sentence, made visible and shortened to `most` characters."""
+    return phrase(prediction, start, end, most, shorten)
+
+
+def percent(share: float) -> str:
+    """A probability in whole percents; a half is rounded up."""
+    return f"{int(100 * share + 0.5)}%"

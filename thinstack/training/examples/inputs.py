@@ -78,8 +78,6 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
         parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
         for name in (*recipe.teacher.bundles, *parser):
             paths[f"the teacher {name}"] = inputs.bundle(name).path / MANIFEST_FILE
-        folders = [name for name in recipe.teacher.encoders if Path(name).is_dir()]
-        paths |= {f"the teacher {name}": Path(name) for name in folders}
     return {name: _digest(path) for name, path in paths.items()}
 
 

@@ -24,9 +24,8 @@ class Alone(Lesson):
     anew: ClassVar[bool] = True
     parsed: ClassVar[bool] = True
 
-    share: float = Field(
-        default=1.0, gt=0, description="How many phrases are drawn for each sentence and epoch."
-    )
+    share: float = Field(default=1.0, gt=0)
+    """How many phrases are drawn for each sentence and epoch."""
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
         """Phrases with the labels of their nodes.

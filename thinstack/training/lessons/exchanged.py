@@ -28,9 +28,8 @@ class Exchanged(Lesson):
     summary: ClassVar[str] = "sentences with phrases of other sentences"
     taught: ClassVar[bool] = True
 
-    share: float = Field(
-        default=1.0, ge=0, description="How many trees are made for each training tree."
-    )
+    share: float = Field(default=1.0, ge=0)
+    """How many trees are made for each training tree."""
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
         """Trees without labels, made from the training trees in turn.

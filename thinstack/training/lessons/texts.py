@@ -27,12 +27,11 @@ class Texts(Lesson):
     summary: ClassVar[str] = "sentences of texts without labels"
     taught: ClassVar[bool] = True
 
-    texts: tuple[str, ...] = Field(
-        min_length=1,
-        description="Files of English text, read line by line; of `.conllu` the comments "
-        "`# text`. Their sentences get the trees of `teacher.parser`.",
-    )
-    max_words: int = Field(default=30, gt=1, description="Sentences with more words are left out.")
+    texts: tuple[str, ...] = Field(min_length=1)
+    """Files of English text, read line by line; of `.conllu` the comments `# text`. Their sentences
+    get the trees of `teacher.parser`."""
+    max_words: int = Field(default=30, gt=1)
+    """Sentences with more words are left out."""
 
     @property
     def files(self) -> tuple[str, ...]:

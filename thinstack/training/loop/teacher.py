@@ -1,5 +1,5 @@
-"""Asks a teacher: bundles that give trees to sentences, and bundles and encoders that give
-probabilities to all phrases. Their answers are kept in files."""
+"""Asks a teacher: bundles that give trees to sentences, and probabilities to all phrases. Their
+answers are kept in files."""
 
 import hashlib
 import json
@@ -22,7 +22,6 @@ from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import mean_scores
-from thinstack.training.loop.encoder_teacher import EncoderTeacher
 from thinstack.training.recipe import TeacherConfig
 
 OnRead = Callable[[str, int, int], None]
@@ -39,17 +38,16 @@ LEAST_MASS: Final = 0.01
 
 
 class Teacher:
-    """The bundles and the encoders of a recipe's teacher.
+    """The bundles of a recipe's teacher.
 
     Answers are kept in the folder `cache`, each file with the answers for some sentences. Its name
-    is the digest of who is asked, by the bundles' manifests and the encoders' weights, and of these
-    sentences. So the same question is not asked again, and an answer is never used for another
-    question. `close` removes files that this teacher did not use. `threads`: as a `Predictor` takes
-    them. `on_read` is called after each file. `words`: soft labels (C,) of words, which stand in
-    place of the teacher's.
+    is the digest of who is asked, by the bundles' manifests, and of these sentences. So the same
+    question is not asked again, and an answer is never used for another question. `close` removes
+    files that this teacher did not use. `threads`: as a `Predictor` takes them. `on_read` is called
+    after each file. `words`: soft labels (C,) of words, which stand in place of the teacher's.
 
-    Raises ConfigError for a bundle or an encoder that has other classes than `labels`, and for a
-    bundle that does not score phrases.
+    Raises ConfigError for a bundle that has other classes than `labels` or does not score
+    phrases.
     """
 
     def __init__(
@@ -63,9 +61,6 @@ class Teacher:
         words: Mapping[str, NDArray[np.float16]] = {},  # it is only read
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
-        encoders = [EncoderTeacher(name, labels) for name in config.encoders]
-        self._scoring: list[Predictor | EncoderTeacher] = [*self._bundles, *encoders]
-        self._digests = [*map(_digest_of, self._bundles), *(encoder.digest for encoder in encoders)]
         self._config, self._threads = config, threads
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
         self._words = words
@@ -86,7 +81,7 @@ class Teacher:
     def soft_labels(self, trees: Sequence[LabelledTree], what: str) -> list[NDArray[np.float16]]:
         """How often each class counts for the nodes of each binary tree, (N, C).
 
-        It is the mean probability over all bundles and encoders. Where a tree has a label, that has
+        It is the mean probability over all bundles. Where a tree has a label, that has
         the share `alpha`, and the probabilities have the rest. Sentences of a text are read by
         themselves, and nodes above them have their own label alone. A root with a set of classes
         has their probabilities (`within_set`), of a text as the mean of its sentences. The `words`
@@ -96,12 +91,13 @@ class Teacher:
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
             words, steps = [tree.words for tree in part], [tree.transitions for tree in part]
-            scores = [np.concatenate(model.node_scores(words, steps)) for model in self._scoring]
+            scores = [np.concatenate(model.node_scores(words, steps)) for model in self._bundles]
             mean: NDArray[np.float16] = np.mean(scores, axis=0).astype(np.float16)
             return mean
 
         sentences = [one.sentence_trees() for one in trees]
-        answers = self._answers(what, self._digests, [*chain.from_iterable(sentences)], ask)
+        digests = [*map(_digest_of, self._bundles)]
+        answers = self._answers(what, digests, [*chain.from_iterable(sentences)], ask)
         means = _cut(answers, [sum(map(len, trees_of_text)) for trees_of_text in sentences])
         labels = []
         for mean, one in zip(means, trees, strict=True):
@@ -119,7 +115,7 @@ class Teacher:
             bundles = [Predictor(open_bundle(name), threads=self._threads)]
         if parsers := [bundle for bundle in bundles if bundle.config.parses]:
             return parsers[0]
-        names = name or ", ".join(self._config.names)
+        names = name or ", ".join(self._config.bundles)
         raise ConfigError(
             f"teacher.parser: expected a bundle that parses, which {names} does not; name "
             "one, such as sentiment"

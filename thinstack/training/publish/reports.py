@@ -96,7 +96,7 @@ def as_markdown(label: str) -> str:
 
 def _taught(recipe: Recipe) -> str:
     """Who taught it, on what beside the training file."""
-    teachers = recipe.teacher.names if recipe.teacher else ()
+    teachers = recipe.teacher.bundles if recipe.teacher else ()
     names = ", ".join(f"`{name}`" for name in teachers)
     lessons = ", ".join(f"`{lesson.name}`" for lesson in recipe.lessons)
     return (f", taught by {names}" if names else "") + (f", lessons {lessons}" if lessons else "")

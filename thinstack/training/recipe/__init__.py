@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from thinstack.core.config import ModelConfig
-from thinstack.core.config.base import Strict, read_toml
+from thinstack.core.config.base import Described, read_toml
 from thinstack.training.lesson import Lessons
 from thinstack.training.recipe.sections import CardConfig, ExportConfig, TrainingConfig
 from thinstack.training.task import AnyTask
@@ -25,63 +25,38 @@ Part = Literal["embedding", "encoder", "parser", "head", "vectors"]
 """A part of a model that can start from another model's weights."""
 
 
-class DataConfig(Strict):
+class DataConfig(Described):
     """The files of a recipe, relative to the folder that `--data` names."""
 
-    train: str = Field(description="What is trained on: a file, or a folder for `sick.v1`.")
-    add: str | None = Field(
-        default=None,
-        description="A further file in the same format, such as one of corrections. Its rows are "
-        "trained on too. Rows of the same texts make way for them, also where these are reported "
-        "on; of several rows of a text in it, the last one counts.",
-    )
-    dev: str | None = Field(
-        default=None,
-        description="What is reported on, in the same format. "
-        "A recipe has `dev`, `dev_size` or `dev_share`.",
-    )
-    test: str | None = Field(
-        default=None,
-        description="A second file to report on, in the same format. It chooses nothing, also "
-        "where `dev` chooses the epoch or a temperature.",
-    )
-    dev_size: int | None = Field(
-        default=None,
-        gt=0,
-        description="In place of `dev`: so many training examples, evenly spread, are set aside "
-        "to report on.",
-    )
-    dev_share: float | None = Field(
-        default=None,
-        gt=0,
-        lt=1,
-        description="In place of `dev`: this share of the texts or pairs of each class (of trees "
-        "and rated pairs, of all) is set aside to report on.",
-    )
-    vectors: str | None = Field(
-        default=None,
-        description="Pretrained vectors of words or pieces (`.npz`, or text as GloVe's; or "
-        "`wordpieces`, which thinstack brings along: 100 columns, from MiniLM), of which "
-        'the first columns are taken, as many as the leaf table has. "" is the same as none. A '
-        "wordpiece model needs them, for they bring the pieces.",
-    )
-    encoder: str | None = Field(
-        default=None,
-        description="Pretrained encoder, for a leaf embedding that takes one: a folder, or the "
-        "name of one on the Hugging Face hub. It brings its pieces too. `vectors` then fill the "
-        "static columns of the embedding.",
-    )
-    vector_std: float | None = Field(
-        default=None,
-        gt=0,
-        description="Scale the vectors to this standard deviation. By default they are taken as "
-        "they are.",
-    )
-    statement: str = Field(
-        default="",
-        description="What the card of the bundle says of the data: what it is, its terms, whom to "
-        "cite.",
-    )
+    train: str
+    """What is trained on: a file, or a folder for `sick.v1`."""
+    add: str | None = None
+    """A further file in the same format, such as one of corrections. Its rows are trained on too.
+    Rows of the same texts make way for them, also where these are reported on; of several rows of a
+    text in it, the last one counts."""
+    dev: str | None = None
+    """What is reported on, in the same format. A recipe has `dev`, `dev_size` or `dev_share`."""
+    test: str | None = None
+    """A second file to report on, in the same format. It chooses nothing, also where `dev` chooses
+    the epoch or a temperature."""
+    dev_size: int | None = Field(default=None, gt=0)
+    """In place of `dev`: so many training examples, evenly spread, are set aside to report on."""
+    dev_share: float | None = Field(default=None, gt=0, lt=1)
+    """In place of `dev`: this share of the texts or pairs of each class (of trees and rated pairs,
+    of all) is set aside to report on."""
+    vectors: str | None = None
+    """Pretrained vectors of words or pieces (`.npz`, or text as GloVe's; or `wordpieces`, which
+    thinstack brings along: 100 columns, from MiniLM), of which the first columns are taken, as many
+    as the leaf table has. "" is the same as none. A wordpiece model needs them, for they bring the
+    pieces."""
+    encoder: str | None = None
+    """Pretrained encoder, for a leaf embedding that takes one: a folder, or the name of one on the
+    Hugging Face hub. It brings its pieces too. `vectors` then fill the static columns of the
+    embedding."""
+    vector_std: float | None = Field(default=None, gt=0)
+    """Scale the vectors to this standard deviation. By default they are taken as they are."""
+    statement: str = ""
+    """What the card of the bundle says of the data: what it is, its terms, whom to cite."""
 
     @property
     def reported(self) -> str:
@@ -106,66 +81,33 @@ class DataConfig(Strict):
         return self
 
 
-class TeacherConfig(Strict):
-    """Bundles and encoders that teach. A model learns their probabilities for every phrase, both
+class TeacherConfig(Described):
+    """Bundles that teach. A model learns their probabilities for every phrase, both
     beside the labels of the training file and on the lessons that are taught."""
 
-    bundles: tuple[str, ...] = Field(
-        default=(),
-        description="Names or folders of bundles with the classes of `model.labels`; of several, "
-        "also of encoders, the mean of their probabilities is learnt.",
-    )
-    encoders: tuple[str, ...] = Field(
-        default=(),
-        description="Folders or names of classifiers of transformers with these classes. They read "
-        "each phrase as a text of its own.",
-    )
-    alpha: float = Field(
-        default=0.3,
-        ge=0,
-        le=1,
-        description="Weight of the label of the training file, where there is one; the rest is the "
-        "teacher's.",
-    )
-    own_words: bool = Field(
-        default=False,
-        description="Whether words of the training file have its labels alone, in all that is "
-        "taught. A teacher that reads words in their context gives one word many labels.",
-    )
-    parser: str | None = Field(
-        default=None,
-        description="Name or folder of the bundle that makes the trees of texts, as of the lesson "
-        "`texts.v1`; by default the first of `bundles` that parses.",
-    )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The bundles and the encoders."""
-        return self.bundles + self.encoders
-
-    @model_validator(mode="after")
-    def _names_some(self) -> Self:
-        if not self.names:
-            raise ValueError("expected bundles or encoders as teachers, found none; name some")
-        return self
+    bundles: tuple[str, ...] = Field(min_length=1)
+    """Names or folders of bundles with the classes of `model.labels`; of several, the mean of their
+    probabilities is learnt."""
+    alpha: float = Field(default=0.3, ge=0, le=1)
+    """Weight of the label of the training file, where there is one; the rest is the teacher's."""
+    own_words: bool = False
+    """Whether words of the training file have its labels alone, in all that is taught. A teacher
+    that reads words in their context gives one word many labels."""
+    parser: str | None = None
+    """Name or folder of the bundle that makes the trees of texts, as of the lesson `texts.v1`; by
+    default the first of `bundles` that parses."""
 
 
-class InitConfig(Strict):
+class InitConfig(Described):
     """Where learning starts: from the weights of a bundle instead of fresh weights."""
 
-    bundle: str = Field(
-        description="Name, folder or hf:// address of the bundle. Its vocabulary comes along, in "
-        "place of `data.vectors`; its weights must have the shapes of the model's."
-    )
-    parts: tuple[Part, ...] = Field(
-        default=("embedding", "encoder", "parser"),
-        min_length=1,
-        description='What is taken from it: "embedding" (always), "encoder", "parser", "head", '
-        '"vectors".',
-    )
-    frozen: tuple[Part, ...] = Field(
-        default=("parser",), description="Parts of the model that learn nothing."
-    )
+    bundle: str
+    """Name, folder or hf:// address of the bundle. Its vocabulary comes along, in place of
+    `data.vectors`; its weights must have the shapes of the model's."""
+    parts: tuple[Part, ...] = Field(default=("embedding", "encoder", "parser"), min_length=1)
+    """What is taken from it: "embedding" (always), "encoder", "parser", "head", "vectors"."""
+    frozen: tuple[Part, ...] = ("parser",)
+    """Parts of the model that learn nothing."""
 
     @model_validator(mode="after")
     def _table_and_ids_go_together(self) -> Self:
@@ -176,36 +118,35 @@ class InitConfig(Strict):
         return self
 
 
-class Recipe(Strict):
+class Recipe(Described):
     """Everything that one training run needs."""
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
 
-    schema_version: Literal[1] = Field(
-        default=1, alias="schema", description="Version of the fields of recipes."
-    )
-    name: str = Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
-        description="Name of the bundle: letters, digits and `._-`.",
-    )
-    description: str = Field(default="", description="What the card of the bundle says first.")
-    task: AnyTask = Field(description="What is learnt.")
-    data: DataConfig = Field(description="From which files.")
-    init: InitConfig | None = Field(
-        default=None, description="Where learning starts; fresh weights without it."
-    )
-    teacher: TeacherConfig | None = Field(
-        default=None, description="Bundles and encoders that label phrases too; none without it."
-    )
-    model: ModelConfig = Field(description="What is trained.")
-    lessons: Lessons = Field(
-        default=(), description="Trees to learn from beside those of the training file."
-    )
-    training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
-    export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
-    card: CardConfig = Field(
-        default=CardConfig(), description="What the head of the bundle's card says."
-    )
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    """Version of the fields of recipes."""
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    """Name of the bundle: letters, digits and `._-`."""
+    description: str = ""
+    """What the card of the bundle says first."""
+    task: AnyTask
+    """What is learnt."""
+    data: DataConfig
+    """From which files."""
+    init: InitConfig | None = None
+    """Where learning starts; fresh weights without it."""
+    teacher: TeacherConfig | None = None
+    """Bundles that label phrases too; none without it."""
+    model: ModelConfig
+    """What is trained."""
+    lessons: Lessons = ()
+    """Trees to learn from beside those of the training file."""
+    training: TrainingConfig = TrainingConfig()
+    """How it learns."""
+    export: ExportConfig = ExportConfig()
+    """What the bundle holds."""
+    card: CardConfig = CardConfig()
+    """What the head of the bundle's card says."""
     _folder: Path | None = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:

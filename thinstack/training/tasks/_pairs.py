@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
@@ -45,15 +45,11 @@ class Pairs(TableTask):
     starts: ClassVar[tuple[str, ...]] = ("vectors", "sentiment")
     target: ClassVar[PairTarget]
 
-    format: Literal["sick.v1", "snli.v1", "table.v1"] = Field(
-        description="What the files are: `sick.v1` (folders), `snli.v1` (JSON lines), both with "
-        "trees, or `table.v1` (.csv, .tsv, .json, .jsonl, .parquet). Only tables need the other "
-        "settings."
-    )
-    pair_columns: tuple[str, str] = Field(
-        default=("text_a", "text_b"),
-        description="The columns of the first and the second sentence.",
-    )
+    format: Literal["sick.v1", "snli.v1", "table.v1"]
+    """What the files are: `sick.v1` (folders), `snli.v1` (JSON lines), both with trees, or
+    `table.v1` (.csv, .tsv, .json, .jsonl, .parquet). Only tables need the other settings."""
+    pair_columns: tuple[str, str] = ("text_a", "text_b")
+    """The columns of the first and the second sentence."""
 
     @property
     def brings_trees(self) -> bool:

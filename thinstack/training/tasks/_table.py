@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
-from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
@@ -64,23 +63,16 @@ class TableTask(Task):
     advice: ClassVar[str] = COLUMN_ADVICE
     starts: ClassVar[tuple[str, ...]] = ("sentiment",)
 
-    encoding: str = Field(default="utf-8", description="The encoding of a table.")
-    separator: Separator | None = Field(
-        default=None,
-        description="The character between the cells of a table. By default it is found in each "
-        "file.",
-    )
-    header: bool | None = Field(
-        default=None,
-        description="Whether the first row of a table names its columns. If not, their names are "
-        '"1", "2" and so on. By default it does, but a first row that looks like any other row is '
-        "an error.",
-    )
-    skip_bad: bool = Field(
-        default=False,
-        description="Leave out rows of a table that cannot be used, and list them in the file "
-        "skipped.txt. Otherwise the first one ends the run.",
-    )
+    encoding: str = "utf-8"
+    """The encoding of a table."""
+    separator: Separator | None = None
+    """The character between the cells of a table. By default it is found in each file."""
+    header: bool | None = None
+    """Whether the first row of a table names its columns. If not, their names are "1", "2" and so
+    on. By default it does, but a first row that looks like any other row is an error."""
+    skip_bad: bool = False
+    """Leave out rows of a table that cannot be used, and list them in the file skipped.txt.
+    Otherwise the first one ends the run."""
 
     @property
     @abstractmethod
@@ -164,8 +156,10 @@ class TableTask(Task):
 class TextTask(TableTask):
     """Learns from a table with a column of texts and one of labels."""
 
-    text_column: str = Field(default="text", description="The column of the texts.")
-    label_column: str = Field(default="label", description="The column of their classes.")
+    text_column: str = "text"
+    """The column of the texts."""
+    label_column: str = "label"
+    """The column of their classes."""
 
     @property
     def columns_read(self) -> list[str]:

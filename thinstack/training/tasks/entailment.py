@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from thinstack.core.model.model import Model
 from thinstack.data.trees.pairs import Pair
@@ -38,7 +37,8 @@ class Entailment(Pairs):
         description="Classes of pairs of sentences.",
     )
 
-    label_column: str = Field(default="label", description="The column of the classes.")
+    label_column: str = "label"
+    """The column of the classes."""
 
     @property
     def target_column(self) -> str:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
@@ -47,7 +46,8 @@ class Relatedness(Pairs):
         learning_rate=0.1,
     )
 
-    score_column: str = Field(default="score", description="The column of the ratings.")
+    score_column: str = "score"
+    """The column of the ratings."""
 
     @property
     def target_column(self) -> str:

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from pydantic import Field
-
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, TableRow
 from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.recipe import Recipe
@@ -31,9 +29,8 @@ class Spans(Texts):
     advice: ClassVar[str] = SPAN_ADVICE
     repeats: ClassVar[bool] = True
 
-    span_group: str | None = Field(
-        default=None, description="Of a .spacy file: the span group that the phrases come from."
-    )
+    span_group: str | None = None
+    """Of a .spacy file: the span group that the phrases come from."""
 
     @property
     def columns_read(self) -> list[str]:

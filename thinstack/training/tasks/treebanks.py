@@ -43,25 +43,18 @@ class Treebank(Task):
 
     items: ClassVar[str] = "trees"
 
-    format: str = Field(default=BRACKETS, description="The registered reader of the files.")
-    relabel: dict[str, str] = Field(
-        default_factory=dict,
-        description='New names for classes of the files, "" for no class. Sentences that then have '
-        "no class are left out.",
-    )
-    root_weight: float = Field(
-        default=0.0,
-        ge=0,
-        description="Additional weight of whole sentences where phrases are learnt: how much the "
-        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
-        "the root of a tree of 40 nodes counts 1 + 8 times.",
-    )
-    group_weight: float = Field(
-        default=0.0,
-        ge=0,
-        description="How much it counts in the loss that the sentences of a group differ: "
-        "sentences that a lesson makes from one, with other people in it.",
-    )
+    format: str = BRACKETS
+    """The registered reader of the files."""
+    relabel: dict[str, str] = Field(default_factory=dict)
+    """New names for classes of the files, "" for no class. Sentences that then have no class are
+    left out."""
+    root_weight: float = Field(default=0.0, ge=0)
+    """Additional weight of whole sentences where phrases are learnt: how much the loss of a root
+    counts beside the mean loss of the labelled nodes of its tree. With 0.2, the root of a tree of
+    40 nodes counts 1 + 8 times."""
+    group_weight: float = Field(default=0.0, ge=0)
+    """How much it counts in the loss that the sentences of a group differ: sentences that a lesson
+    makes from one, with other people in it."""
 
     @property
     def brings_trees(self) -> bool:

@@ -64,40 +64,25 @@ class Aspects(TextTask):
     )
     starts: ClassVar[tuple[str, ...]] = ("aspects",)
 
-    label_column: str = Field(default="label", description="The column of what is said of terms.")
-    guide: str | None = Field(
-        default=None,
-        description="Name or folder of a bundle of sentiment with trees of its own. It makes the "
-        "trees of the sentences, and says how phrases sound that are no terms. One of aspects also "
-        "teaches which phrases are terms. By default it is the bundle where learning starts.",
-    )
-    tables: tuple[str, ...] = Field(
-        default=(),
-        description="Further tables to train on, in the folder of the data or beside the recipe. "
-        "One without the columns start and end has texts that a guide of aspects labels.",
-    )
-    held_out: int | None = Field(
-        default=None,
-        gt=1,
-        description="With 10, a tenth of the texts of `tables` is never shown, chosen by their "
-        "letters; `python -m reproduce held-out` prints it.",
-    )
-    alpha: float = Field(
-        default=1.0,
-        ge=0,
-        le=1,
-        description="Weight of the labels of the tables, if the guide is one of aspects; the rest "
-        "is the guide's, as a teacher.",
-    )
-    polarity_weight: float = Field(
-        default=12.0, ge=0, le=1000, description="How much the label of a term counts in the loss."
-    )
-    phrase_weight: float = Field(
-        default=0.3,
-        ge=0,
-        le=1000,
-        description="How much the sentiment of any other phrase counts in the loss.",
-    )
+    label_column: str = "label"
+    """The column of what is said of terms."""
+    guide: str | None = None
+    """Name or folder of a bundle of sentiment with trees of its own. It makes the trees of the
+    sentences, and says how phrases sound that are no terms. One of aspects also teaches which
+    phrases are terms. By default it is the bundle where learning starts."""
+    tables: tuple[str, ...] = ()
+    """Further tables to train on, in the folder of the data or beside the recipe. One without the
+    columns start and end has texts that a guide of aspects labels."""
+    held_out: int | None = Field(default=None, gt=1)
+    """With 10, a tenth of the texts of `tables` is never shown, chosen by their letters; `python -m
+    reproduce held-out` prints it."""
+    alpha: float = Field(default=1.0, ge=0, le=1)
+    """Weight of the labels of the tables, if the guide is one of aspects; the rest is the guide's,
+    as a teacher."""
+    polarity_weight: float = Field(default=12.0, ge=0, le=1000)
+    """How much the label of a term counts in the loss."""
+    phrase_weight: float = Field(default=0.3, ge=0, le=1000)
+    """How much the sentiment of any other phrase counts in the loss."""
 
     @property
     def columns_read(self) -> list[str]:

@@ -73,18 +73,12 @@ class Texts(TextTask):
     )
     starts: ClassVar[tuple[str, ...]] = ("sentiment-context", "vectors", "sentiment")
 
-    neighbours: Rate = Field(
-        default=0.0,
-        description="Of classes that are in an order: the share of a text's target that the "
-        "classes next to its own get.",
-    )
-    phrase_penalty: float = Field(
-        default=0.0,
-        ge=0,
-        description="If learning starts from a bundle: how much it counts, beside the loss of a "
-        "text, that the scores of phrases inside its sentences leave those of the start (a mean of "
-        "divergences).",
-    )
+    neighbours: Rate = 0.0
+    """Of classes that are in an order: the share of a text's target that the classes next to its
+    own get."""
+    phrase_penalty: float = Field(default=0.0, ge=0)
+    """If learning starts from a bundle: how much it counts, beside the loss of a text, that the
+    scores of phrases inside its sentences leave those of the start (a mean of divergences)."""
 
     # -- data
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from thinstack.evaluate.figures import percent, percentage
-from thinstack.integrations.show.drawn_text import shorten
+from thinstack.integrations.show.marks import shorten
 from thinstack.integrations.show.outline import as_text, visible
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.recipe import Recipe

@@ -71,41 +71,29 @@ class VectorsOfPhrases(Task):
     }
     watched: ClassVar = ("among_ten",)
 
-    encoder: str = Field(
-        description="The teacher: a sentence encoder of transformers, a folder in that of the data "
-        "or a name on the Hugging Face hub."
-    )
-    pooling: Pooling | None = Field(
-        default=None,
-        description="How the teacher makes the vector of a string of those of its pieces: their "
-        '"mean", or the first one ("cls"). By default as 1_Pooling/config.json in its folder says.',
-    )
-    guide: str = Field(
-        default="sentiment",
-        description="Name or folder of the bundle that makes the trees of texts. A model with "
-        "labels learns its classes too, which must be the same.",
-    )
-    text_column: str = Field(default="text", description="The column of the texts.")
-    phrases: int = Field(
-        default=4,
-        ge=1,
-        description="So many phrases of each text are learnt, beside the whole text.",
-    )
-    max_words: int = Field(default=100, ge=2, description="Longer texts are left out.")
-    mean_epochs: int = Field(
-        default=0,
-        ge=0,
-        description="So many of the epochs, the first ones, learn vectors without a tree.",
-    )
-    class_weight: float = Field(
-        default=0.5, ge=0, description="How much the guide's classes count in the loss."
-    )
-    short: int = Field(
-        default=128, ge=2, description="So many first columns are also good by themselves."
-    )
-    short_weight: float = Field(
-        default=0.25, ge=0, description="How much these columns count in the loss."
-    )
+    encoder: str
+    """The teacher: a sentence encoder of transformers, a folder in that of the data or a name on
+    the Hugging Face hub."""
+    pooling: Pooling | None = None
+    """How the teacher makes the vector of a string of those of its pieces: their "mean", or the
+    first one ("cls"). By default as 1_Pooling/config.json in its folder says."""
+    guide: str = "sentiment"
+    """Name or folder of the bundle that makes the trees of texts. A model with labels learns its
+    classes too, which must be the same."""
+    text_column: str = "text"
+    """The column of the texts."""
+    phrases: int = Field(default=4, ge=1)
+    """So many phrases of each text are learnt, beside the whole text."""
+    max_words: int = Field(default=100, ge=2)
+    """Longer texts are left out."""
+    mean_epochs: int = Field(default=0, ge=0)
+    """So many of the epochs, the first ones, learn vectors without a tree."""
+    class_weight: float = Field(default=0.5, ge=0)
+    """How much the guide's classes count in the loss."""
+    short: int = Field(default=128, ge=2)
+    """So many first columns are also good by themselves."""
+    short_weight: float = Field(default=0.25, ge=0)
+    """How much these columns count in the loss."""
     _folder: Path | None = PrivateAttr(default=None)
     _on_read: Callable[[str, int, int], object] = PrivateAttr(default=lambda *_: None)
     _teacher: TeacherTable | None = PrivateAttr(default=None)
