@@ -19,6 +19,7 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.figures import nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Minibatch
+from thinstack.training.examples.inputs import data_digests
 from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import run_recipe
 from thinstack.training.task import Step
@@ -225,6 +226,13 @@ def test_a_model_learns_the_teacher_and_its_guide(data, tmp_path):
     run_recipe(further, data=data, out=tmp_path / "more", seeds=(1,), threads=1, console=console)
     first = json.loads((tmp_path / "more/seeds/1/metrics.jsonl").read_text(encoding="utf-8"))
     assert abs(first["traced"]["gold"]["cosine"] - cosines[-1]) < 2  # the teacher is turned alike
+
+
+def test_a_run_notes_the_weights_of_its_teacher(data):
+    before = data_digests(recipe(), data)["encoder"]
+    weights = data / "encoder/model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+    assert before != data_digests(recipe(), data)["encoder"]
 
 
 def test_a_model_may_give_vectors_alone(data, tmp_path):

@@ -85,6 +85,11 @@ class Task(Named):
         return False
 
     @property
+    def encoders(self) -> tuple[str, ...]:
+        """The names or folders of the pretrained encoders that it reads."""
+        return ()
+
+    @property
     def teaches_parser(self) -> bool:
         """Whether a parser learns from the trees of the examples."""
         return self.brings_trees

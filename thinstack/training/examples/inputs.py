@@ -67,6 +67,9 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
     paths = {name: find(name) for name in named if name is not None}
     if files.vectors is not None:
         paths[files.vectors] = vectors_file(files.vectors, inputs.folder)
+    encoders = (*recipe.task.encoders, *filter(None, [files.encoder]))
+    folders = {name: inputs.folder / name for name in encoders}
+    paths |= {name: folder for name, folder in folders.items() if folder.is_dir()}
     for part in (*recipe.lessons, recipe.task):
         paths |= {name: part.path(name, recipe.folders(inputs.folder)) for name in part.files}
         for name in part.bundles:

@@ -103,6 +103,10 @@ class VectorsOfPhrases(Task):
         return (self.guide,)
 
     @property
+    def encoders(self) -> tuple[str, ...]:
+        return (self.encoder,)
+
+    @property
     def teaches_parser(self) -> bool:
         return True
 
