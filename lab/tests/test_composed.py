@@ -54,6 +54,13 @@ FEW = {
     "machine": ["the kettle"],
     "machine_doing": {"+": ["working"], "-": ["leaking"]},
     "served": {"+": ["fresh air"], "-": ["wet feet"]},
+    "first_name": ["Raj"],
+    "person_name": ["Raj"],
+    "place": ["Oslo"],
+    "link": ["www.example.com"],
+    "handle": ["@ada"],
+    "what": ["blue"],
+    "neutral_noun": ["hat"],
 }
 """Words in place of those of the lists, so that few sentences are possible."""
 
@@ -96,6 +103,20 @@ EXPECTED = {
     "balance": "(2 (2 (3 (3 (? Fresh) (? air)) (2 and)) (1 (? wet) (? feet))) (2 .))",
     "ratings": "(2 (2 (2 3) (2 stars)) (2 .))",
     "emoji": "(1 (2 (2 The) (2 room)) (1 (1 \N{THUMBS DOWN SIGN}) (2 .)))",
+    "scales": "(1 (2 It) (1 (2 is) (1 (? (? worse) (? than)) (? nothing))))",
+    "scores": "(1 (2 (2 The) (2 room)) (1 (1 (2 gets) (1 (? 45) (? (? out) (? (? of) (? "
+    "100))))) (2 .)))",
+    "irony": "(1 (2 The) (1 (1 (2 ``) (3 (3 good) (2 ''))) (2 hotel)))",
+    "slang": "(1 (1 (? Went) (? downhill)) (2 .))",
+    "own_view": "(1 (3 (2 (2 The) (2 fans)) (3 (? raved) (? (? about) (? (? it) (2 .))))) (? "
+    "(? Not) (? (? me) (2 .))))",
+    "daily": "(1 (2 We) (1 (1 (2 (2 had) (2 to)) (2 (2 complain) (2 (2 five) (2 times)))) (2 .)))",
+    "plain_questions": "(2 (2 (2 (2 Is) (2 it)) (2 (2 blue) (2 ?))) (? (? No) (2 .)))",
+    "plain_negations": "(2 (2 (2 I) (2 (2 expected) (2 (2 it) (2 (2 to) (2 (2 be) (2 (2 blue) (2 "
+    ".))))))) (2 (2 It) (? (? (2 was) (? not)) (2 .))))",
+    "plain_facts": "(2 (2 Raj) (2 (2 is) (2 (2 from) (2 Oslo))))",
+    "named_opinions": "(3 (2 (2 (2 The) (2 hotel)) (2 (2 in) (2 Oslo))) (3 (2 is) (3 good)))",
+    "words_alone": "(2 Hat)",
     "people": "(3 (2 (2 (2 The) (2 story)) (2 (2 of) (2 (2 our) (2 (2 Muslim) (2 singer))))) "
     "(3 (3 (2 is) (3 good)) (2 .)))",
 }

@@ -139,6 +139,7 @@ class Composer:
         return table[label]
 
     def _text(self, frame: Frame, pen: Pen) -> ComposedText:
+        family = self.known.families[frame.family]
         side, drafts = "+-"[pen.draw.random() < 0.5], list[Draft]()
         for choices in frame.sentences:
             drafts.append(pen.new_draft())
@@ -148,8 +149,10 @@ class Composer:
                 if words[place] == "a" and self._an.match(words[place + 1]):
                     words[place] = "an"
             words[0] = words[0][0].upper() + words[0][1:]
-            if pen.draw.random() < self.known.families[frame.family].typos:
+            if pen.draw.random() < family.typos:
                 misspell(words, pen.draw)
+        if family.bare and pen.draw.random() < family.bare:
+            drafts[-1].drop_mark()
         trees = tuple(map(self._tree, drafts))
         whole, *others = drafts
         for other in others:

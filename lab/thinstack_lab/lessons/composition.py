@@ -17,7 +17,10 @@ UNLABELLED: Final = "none"
 """The label of a phrase whose class is unknown."""
 SAME: Final = "same"
 """The rule of a node that names none."""
-PARTS: Final = ("english", "words", "people", "deeds", "events", "idioms", "reports")
+PARTS: Final = (
+    *("english", "words", "people", "deeds", "events", "idioms", "reports"),
+    *("scales", "talk", "daily", "plain", "neutral-words"),
+)
 GRAMMARS: Final = tuple(f"grammar/composed-{part}.json" for part in PARTS)
 """The files of `lab/recipes/grammar`."""
 LEAN: Final = 0.25
@@ -49,6 +52,7 @@ class Family(Strict):
         copies: how many sentences a draw gives. They differ only in words of `exchanged`.
         exchanged: the lists whose words differ. All words of such a list are drawn equally often.
         typos: how often (0 to 1) a sentence has a word that is misspelt.
+        bare: how often (0 to 1) a text ends without a mark, as people type short ones.
     """
 
     frames: Words = Field(min_length=1)
@@ -57,6 +61,7 @@ class Family(Strict):
     copies: int = Field(default=1, ge=1)
     exchanged: Words = ()
     typos: float = Field(default=0.0, ge=0, le=1)
+    bare: float = Field(default=0.0, ge=0, le=1)
 
 
 class FromTreebank(Strict):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from thinstack.core.transitions import REDUCE, SHIFT
 from thinstack_lab.lessons.composition import NEUTRAL
-from thinstack_lab.lessons.templates import End, Node, Part, Slot, Template, Word
+from thinstack_lab.lessons.templates import MARKS, End, Node, Part, Slot, Template, Word
 
 if TYPE_CHECKING:
     from thinstack_lab.lessons.composer import Composer
@@ -33,6 +33,13 @@ class Draft(NamedTuple):
         """Join the last two phrases to one."""
         self.steps.append(REDUCE)
         self.labels.append(label)
+
+    def drop_mark(self) -> None:
+        """Take the mark off the end, if the phrase beside it has the label of both."""
+        mark = len(self.steps) - 1 - self.steps[::-1].index(SHIFT)
+        labels = self.labels[mark - 1 : mark + 2 : 2]
+        if self.words[-1] in MARKS and mark and len(labels) == 2 and labels[0] == labels[1]:
+            del self.words[-1], self.steps[mark : mark + 2], self.labels[mark : mark + 2]
 
 
 class Pen:

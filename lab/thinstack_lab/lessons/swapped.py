@@ -1,36 +1,65 @@
-"""A lesson of training sentences that speak of other people, with the labels that they had."""
+"""A lesson of training sentences that say the same of other people, with other names and numbers,
+with a link or a typing error, with the labels that they had."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from random import Random
 from re import Pattern
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
 from pydantic import Field
 
-from thinstack.core import Tree
-from thinstack.core.transitions import SHIFT
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
 from thinstack.training.lesson import Lesson, Treebank
 from thinstack_lab.lessons.composition import GRAMMARS, Composition, read_composition
+from thinstack_lab.lessons.variants import (
+    Leaf,
+    leaves_of,
+    misspelt,
+    numbers_of,
+    other_number,
+    takes_more,
+    with_more,
+    with_word,
+)
 
 __all__ = ["Swapped"]
 
+Change = Literal[
+    "people", "names", "places", "numbers", "openings", "links", "handles", "tags", "typos"
+]
+EXCHANGED: Final[Mapping[Change, tuple[str, ...]]] = {
+    "names": ("first_name", "person_name", "surname"),
+    "places": ("place",),
+}
+"""The lists whose words take each other's places."""
+ADDED: Final[Mapping[Change, str]] = {
+    "openings": "opening",
+    "links": "link",
+    "handles": "handle",
+    "tags": "tag",
+}
+"""The lists whose words are added to sentences."""
+FRONT: Final[Mapping[Change, float]] = {"openings": 1.0, "links": 0.15, "handles": 0.7, "tags": 0.1}
+"""How often they stand before the sentence."""
 
-class _Leaf(NamedTuple):
-    """A leaf where people are named: its node, and the place of its word. `inserts`: whether a word
-    goes before it, instead of taking its place."""
 
-    node: int
-    place: int
-    inserts: bool
+class _Place(NamedTuple):
+    """Where a sentence can be changed: at a leaf, or as a whole."""
+
+    each: LabelledTree
+    leaf: Leaf | None
 
 
 class Swapped(Lesson):
     """Training sentences that speak of other people: of a "Kenyan director" and a "Jewish director"
-    where there was a director. The labels stay, and the sentences made from one are a group."""
+    where there was a director; and those that say the same with other names, places and numbers,
+    with a link, a handle, a hashtag or an opening such as "In Oslo,", or with a typing error. The
+    labels stay, and the sentences made from one are a group. But for people, the first of a group
+    is the sentence itself."""
 
     name: ClassVar[str] = "swapped.v1"
     summary: ClassVar[str] = "sentences of the training file that speak of other people"
@@ -41,6 +70,12 @@ class Swapped(Lesson):
     )
     copies: int = Field(
         default=4, gt=1, description="How many are made from one sentence. They are a group."
+    )
+    changes: dict[Change, float] = Field(
+        default_factory=lambda: {"people": 1.0},
+        min_length=1,
+        description="What differs within a group, with how often each is drawn: people, names, "
+        "places, numbers, openings, links, handles, tags, typos.",
     )
     grammars: tuple[str, ...] = Field(
         default=GRAMMARS,
@@ -67,25 +102,76 @@ class Swapped(Lesson):
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
         """Sentences in groups. Raises ConfigError for a list that the file does not have, and if no
-        training sentence speaks of people."""
+        training sentence can be changed in a way that is named."""
         known = read_composition([self.path(name, treebank.folders) for name in self.grammars])
-        people = self._words(known, *self.people)
-        nouns, after = (frozenset(self._words(known, name)) for name in (self.nouns, self.after))
-        names = frozenset(word for word in people if word[0].isupper())
-        places = _all_places(treebank, names, nouns, after)
+        an, made = re.compile(known.an_before), list[LabelledTree]()
+        kinds = [kind for kind, weight in self.changes.items() if weight > 0]
+        words = {kind: self._words(known, *self._lists(kind)) for kind in kinds}
+        places = {kind: self._places(kind, words[kind], known, treebank) for kind in kinds}
+        weights = np.array([self.changes[kind] for kind in kinds])
+        number = round(self.share * len(treebank.trees) / self.copies)
+        for place in draw.choice(len(kinds), number, p=weights / weights.sum()).tolist():
+            kind = kinds[place]
+            each, leaf = places[kind][int(draw.integers(len(places[kind])))]
+            group = int(draw.integers(2**62))
+            copies = self._copies(kind, each, leaf, words[kind], treebank, draw, an)
+            made += [tree._replace(group=group) for tree in copies]
+        return made
+
+    def _copies(
+        self,
+        kind: Change,
+        each: LabelledTree,
+        leaf: Leaf | None,
+        words: Sequence[str],
+        treebank: Treebank,
+        draw: np.random.Generator,
+        an: Pattern[str],
+    ) -> Iterator[LabelledTree]:
+        """The sentences of a group."""
+        classes, count = treebank.classes, self.copies
+        if kind != "people":
+            yield each
+            count -= 1
+        chosen = [*words]
+        if words:
+            places = draw.choice(len(words), min(count, len(words)), replace=False)
+            chosen = [words[int(place)] for place in places]
+        if leaf is not None:
+            if kind == "numbers":
+                old = each.tree.words[leaf.place]
+                chosen = [other_number(old, draw) for _ in range(count)]
+            yield from (with_word(each, leaf, word, classes, an) for word in chosen)
+        elif kind == "typos":
+            yield from (misspelt(each, Random(int(draw.integers(2**62)))) for _ in range(count))
+        else:
+            front = draw.random() < FRONT[kind]
+            for more in chosen:
+                yield with_more(each, more, classes, front=front, joins=treebank.joins)
+
+    def _lists(self, kind: Change) -> tuple[str, ...]:
+        """The lists of the words that are exchanged or added."""
+        if kind == "people":
+            return self.people
+        return EXCHANGED.get(kind) or tuple(ADDED[one] for one in (kind,) if one in ADDED)
+
+    def _places(
+        self, kind: Change, words: Sequence[str], known: Composition, treebank: Treebank
+    ) -> list[_Place]:
+        nouns, after = frozenset[str](), frozenset[str]()
+        if kind == "people":
+            nouns, after = (
+                frozenset(self._words(known, name)) for name in (self.nouns, self.after)
+            )
+        names = frozenset(word for word in words if word[0].isupper())
+        places = _all_places(treebank, kind, names, nouns, after)
         if not places:
+            lists = [*self._lists(kind), *([self.nouns] if kind == "people" else [])]
             raise ConfigError(
                 f"lessons: {self.name}: expected training sentences with a word of "
-                f"{', '.join((*self.people, self.nouns))}; found none; leave it out"
+                f"{', '.join(lists) or kind}; found none; leave {kind} out of its changes"
             )
-        an, made = re.compile(known.an_before), list[LabelledTree]()
-        for _ in range(round(self.share * len(treebank.trees) / self.copies)):
-            each, leaf = places[int(draw.integers(len(places)))]
-            group = int(draw.integers(2**62))
-            for number in draw.choice(len(people), min(self.copies, len(people)), replace=False):
-                tree = _with(each, leaf, people[int(number)], treebank.classes, an)
-                made.append(tree._replace(group=group))
-        return made
+        return places
 
     def _words(self, known: Composition, *lists: str) -> list[str]:
         if odd := [name for name in lists if not isinstance(known.lists.get(name), list)]:
@@ -96,44 +182,23 @@ class Swapped(Lesson):
         return [word for name in lists for word in cast(list[str], known.lists[name])]
 
 
-@lru_cache(maxsize=1)  # they are the same in each epoch
+@lru_cache(maxsize=16)  # they are the same in each epoch
 def _all_places(
-    treebank: Treebank, names: frozenset[str], nouns: frozenset[str], after: frozenset[str]
-) -> list[tuple[LabelledTree, _Leaf]]:
-    """The leaves of `_places` in all trees."""
+    treebank: Treebank,
+    kind: Change,
+    names: frozenset[str],
+    nouns: frozenset[str],
+    after: frozenset[str],
+) -> list[_Place]:
+    """Where the trees can be changed in one way."""
+    if kind in ADDED or kind == "typos":
+        return [_Place(each, None) for each in treebank.trees if takes_more(each)]
     return [
-        (each, leaf) for each in treebank.trees for leaf in _places(each.tree, names, nouns, after)
+        _Place(each, leaf)
+        for each in treebank.trees
+        for leaf in (
+            numbers_of(each.tree)
+            if kind == "numbers"
+            else leaves_of(each.tree, names, nouns, after)
+        )
     ]
-
-
-def _places(
-    tree: Tree, names: Collection[str], nouns: Collection[str], after: Collection[str]
-) -> Iterator[_Leaf]:
-    """The leaves of names, and those of nouns that follow a word of `after`."""
-    words, leaves = tree.words, np.flatnonzero(tree.transitions == SHIFT).tolist()
-    for place, (word, node) in enumerate(zip(words, leaves, strict=True)):
-        if word in names:
-            yield _Leaf(node, place, inserts=False)
-        elif word in nouns and place and words[place - 1].lower() in after:
-            yield _Leaf(node, place, inserts=True)
-
-
-def _with(
-    each: LabelledTree, leaf: _Leaf, word: str, classes: int, an: Pattern[str]
-) -> LabelledTree:
-    """The tree with neutral words in place of a leaf, or before it, and with "a" or "an" as they
-    want."""
-    tree = Tree.right(word.split())
-    labels = np.full(len(tree), classes // 2)
-    soft = None if each.soft is None else np.eye(classes, dtype=np.float16)[labels]
-    phrase = LabelledTree(tree, labels, soft)
-    if leaf.inserts:
-        noun = each.phrase(leaf.node)
-        phrase = LabelledTree.joined(phrase, noun, int(noun.labels[-1]))
-        if noun.soft is not None and phrase.soft is not None:
-            phrase.soft[-1] = noun.soft[-1]
-    changed = each.replaced(leaf.node, phrase)
-    words, article = [*changed.tree.words], leaf.place - 1
-    if leaf.place and words[article].lower() in ("a", "an"):
-        words[article] = words[article][0] + "n" * bool(an.match(word))
-    return changed._replace(tree=Tree.from_transitions(changed.tree.transitions, words))
