@@ -62,6 +62,8 @@ class Cell(nn.Module):
         summary: a description of the cell in one line.
         inner_like_leaf: whether `inner_size` must be 0 or X.
         bf16: whether it may be trained in bfloat16, that is, under torch's autocast.
+        factors: names of its matrices (K, W) that rows of known bounds are multiplied with, such as
+            states. A model that computes in 8 bits has them in 8 bits, with a scale per column.
 
     Raises ValueError if `inner_like_leaf` is set and `inner_size` is neither 0 nor X.
     """
@@ -71,6 +73,7 @@ class Cell(nn.Module):
     summary: ClassVar[str] = ""
     inner_like_leaf: ClassVar[bool] = False
     bf16: ClassVar[bool] = True
+    factors: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,

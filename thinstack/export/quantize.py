@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from thinstack.bundle.weights import smoothing
+from thinstack.core.cell import Cell
 from thinstack.core.embedding import Embedding
 from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
@@ -55,6 +56,12 @@ def factor_bounds(embedding: Embedding) -> dict[str, NDArray[np.float32]]:
     }
 
 
+def _cell_factors(model: Model) -> set[str]:
+    """The names of the matrices of cells that are multiplied in 8 bits."""
+    cells = [(name, cell) for name, cell in model.named_modules() if isinstance(cell, Cell)]
+    return {f"{name}.{factor}" for name, cell in cells for factor in cell.factors}
+
+
 def _dequantised_factor(weight: NDArray[np.float32], bound: NDArray[np.float32]) -> torch.Tensor:
     smooth = smoothing(bound)[:, np.newaxis]
     levels, scale = quantize_columns(weight * smooth)
@@ -76,7 +83,8 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
     - `fp16`: the leaf table and all matrices to half precision.
     - `int8-tables`: the embedding's tables to 8 bits, other matrices to half precision. With lookup
       `none`, its table counts as a matrix.
-    - `int8`: as `int8-tables`, and the matrices of `factor_bounds` to 8 bits.
+    - `int8`: as `int8-tables`, and the matrices of `factor_bounds` to 8 bits; without any, those
+      that a cell has as its `factors`.
 
     The copy does not have what `int8` also rounds in the products themselves. Vectors, such as
     biases, stay as they are. Raises ExportError if a weight is not finite, or too large for half
@@ -85,6 +93,7 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
     rounded = copy.deepcopy(model).cpu().float().eval()
     embedding = rounded.embedding
     factors = {f"embedding.{name}": bound for name, bound in factor_bounds(embedding).items()}
+    cells = set[str]() if factors else _cell_factors(rounded)
     tables = [] if embedding.lookup == "none" else [embedding.table]
     tables += [w for w in embedding.parameters(recurse=False) if embedding.lookup == "context"]
     with torch.no_grad():
@@ -94,6 +103,9 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize == "int8" and name in factors:
                 tensor.copy_(_dequantised_factor(tensor.half().float().numpy(), factors[name]))
+            elif quantize == "int8" and name in cells:
+                levels, scale = quantize_columns(tensor.half().float().numpy())
+                tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():
                 tensor.copy_(tensor.half())
             if not bool(torch.isfinite(tensor).all()):

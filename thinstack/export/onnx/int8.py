@@ -6,14 +6,15 @@ The scale of the activations is static, so a row's result does not depend on the
 comes from a bound of the values: what they can at most be (`Bounds`), or what they seldom exceed in
 a pretrained encoder. Weights have a scale for each column.
 
-A product of activations without a known bound stays in float32. If there is a pretrained encoder,
-all products outside it stay in float32 too: in 8 bits they would gain little time, and lose as much
-accuracy as the encoder does.
+A product of activations without a known bound stays in float32. So do all products of a parser: in
+8 bits it makes other trees of every tenth sentence. If there is a pretrained encoder, all products
+outside it stay in float32 too: in 8 bits they would gain little time, and lose as much accuracy as
+the encoder does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import onnx
@@ -21,7 +22,9 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from thinstack.bundle.weights import LEVELS, SCALE, smoothing
+from thinstack.export.onnx.bounds import Bounds
 from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs, walk
+from thinstack.export.onnx.parser import OWN_TREES
 from thinstack.export.quantize import quantize_columns
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -30,6 +33,14 @@ ACTIVATION_LEVELS, ZERO = 127, 128
 Array = NDArray[np.float32]
 PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
 """Attributes of a plain matrix product."""
+
+
+class Part(NamedTuple):
+    """Columns of a weight that are cut from it at the root."""
+
+    whole: str
+    start: int
+    end: int
 
 
 def quantize_products(
@@ -66,40 +77,76 @@ class _Rewriter:
             if node.input[0] in self._weights:
                 self._sources[node.output[0]] = node.input[0]
                 self._weights[node.output[0]] = self._weights[node.input[0]].astype(np.float32)
-        self._weights |= self._parts(g.nodes)
+        self._parts = self._cut(g.nodes)
+        for name, part in self._parts.items():
+            self._weights[name] = self._weights[part.whole][:, part.start : part.end]
         products = [node for node in walk(g.nodes) if self._matrix(node) is not None]
+        self._parser = {node.name for node in walk(_parsing(g.nodes))}
         # Of a matrix that is read in float32 anyway there is no second copy.
         self._plain = {node.input[1] for node in products if not self._fits(node)}
         self.done, self.seen = 0, len(products)
         self._whole: dict[tuple[str, bytes], str] = {}
 
-    def _parts(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, NDArray[Any]]:
-        """The parts of weights that are cut at the root, by name."""
+    def _cut(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, Part]:
+        """The columns of weights that are cut at the root, by name."""
         parts, values = {}, dict[str, NDArray[Any]]()
         for node in nodes:
             if node.op_type == "Constant":
                 values[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
             if node.op_type == "Slice" and node.input[0] in self._weights:
                 starts, ends, axes, *_ = (values[name].tolist() for name in node.input[1:])
-                whole = self._weights[node.input[0]]
-                cut = {axis: slice(*pair) for axis, *pair in zip(axes, starts, ends, strict=True)}
-                rows = tuple(cut.get(axis, slice(None)) for axis in range(whole.ndim))
-                parts[node.output[0]] = whole[rows]
+                width = self._weights[node.input[0]].shape[-1]
+                if axes == [1]:
+                    start, end, _ = slice(starts[0], ends[0]).indices(width)
+                    parts[node.output[0]] = Part(node.input[0], start, end)
         return parts
 
-    def rewritten(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    def rewritten(self, nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
         """The nodes after rewriting. Nodes of subgraphs are rewritten in place."""
         written: list[onnx.NodeProto] = []
+        groups = self._groups(nodes)
         for node in nodes:
             for graph in subgraphs(node):
                 set_nodes(graph, self.rewritten(graph.node))
-            matrix = self._matrix(node)
-            if matrix is None or node.input[1] in self._plain:
+            if node.name not in groups:
                 written.append(node)
-                continue
-            self.done += 1
-            written.extend(self._integer_product(node, matrix))
+            elif group := groups[node.name]:
+                self.done += len(group)
+                written.extend(self._integer_product(group))
         return written
+
+    def _groups(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, list[onnx.NodeProto]]:
+        """The products that are rewritten, by the name of the first of each group; the others of a
+        group have an empty one. A group multiplies the same rows with all columns of one weight."""
+        by_weight: dict[tuple[str, str], list[onnx.NodeProto]] = {}
+        for node in nodes:
+            if self._matrix(node) is not None and node.input[1] not in self._plain:
+                part = self._parts.get(node.input[1])
+                key = node.input[0], part.whole if part else node.name
+                by_weight.setdefault(key, []).append(node)
+        groups: dict[str, list[onnx.NodeProto]] = {}
+        for group in by_weight.values():
+            joint = self._joint(group)
+            groups |= {node.name: [] if joint else [node] for node in group}
+            groups |= {group[0].name: joint} if joint else {}
+        return groups
+
+    def _joint(self, group: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
+        """The products in the order of their columns, if they have all columns of one weight, once,
+        and a stored bias each; otherwise empty."""
+        pairs = [(self._parts.get(node.input[1]), node) for node in group]
+        ordered = sorted((part.start, part.end, k) for k, (part, _) in enumerate(pairs) if part)
+        plain = all(self._bias(node).ndim == 1 and not _options(node).get("transB") for node in group)
+        part = pairs[0][0]
+        if part is None or not plain:
+            return []
+        starts, ends, places = zip(*ordered, strict=True)
+        width = self._weights[part.whole].shape[1]
+        return [group[k] for k in places] if (0, *ends) == (*starts, width) else []
+
+    def _bias(self, node: onnx.NodeProto) -> NDArray[Any]:
+        """The stored bias (W,) of a product, or an array without axes."""
+        return self._weights.get(node.input[2] if len(node.input) == 3 else "", np.zeros(()))
 
     def _matrix(self, node: onnx.NodeProto) -> NDArray[np.float32] | None:
         """The weight (K, W) of a product with one; None for any other node."""
@@ -113,7 +160,8 @@ class _Rewriter:
         options, matrix = _options(node), self._matrix(node)
         plain = all(options.get(name, value) == value for name, value in PLAIN.items())
         bounded = self._bound(node) not in (0, inf)
-        return plain and bounded and matrix is not None and matrix.shape[1] >= NARROWEST
+        wide = matrix is not None and matrix.shape[1] >= NARROWEST
+        return plain and bounded and wide and node.name not in self._parser
 
     def _bound(self, node: onnx.NodeProto) -> float:
         if not self._factors:
@@ -125,12 +173,18 @@ class _Rewriter:
         """The initializer of the weight of a product, which may be cast first."""
         return self._sources.get(name := str(node.input[1]), name)
 
-    def _integer_product(
-        self, node: onnx.NodeProto, weight: NDArray[np.float32]
-    ) -> list[onnx.NodeProto]:
-        """What gives the outputs of `node`, with a weight (K, W)."""
+    def _integer_product(self, group: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
+        """What gives the outputs of a group of products."""
         nodes: list[onnx.NodeProto] = []
+        node, weight = group[0], self._matrix(group[0])
+        assert weight is not None  # as `_groups` has seen
+        bias = node.input[2] if len(node.input) == 3 else ""
         source, unit = self._source(node), np.float32(self._bound(node) / ACTIVATION_LEVELS)
+        if len(group) > 1:
+            whole = self._parts[node.input[1]].whole
+            source, weight = self._sources.get(whole, whole), self._weights[whole]
+            biases = [*map(self._bias, group)]
+            bias = self._g.weight(np.concatenate(biases), f"{source}.bias").name
         smooth = smoothing(self._factors[source]) if self._factors else np.ones(1, np.float32)
         levels, scales = quantize_columns(weight * smooth[:, np.newaxis])
         columns = self._g.weight(levels, source + LEVELS).name
@@ -138,13 +192,16 @@ class _Rewriter:
         rows = self._rounded(nodes, node.input[0], smooth, unit)
         factors = self._write(nodes, "DequantizeLinear", columns, stored, axis=1)
         product = self._write(nodes, "MatMul", rows, factors)
-        if len(node.input) == 3 and node.input[2]:
+        if bias:
             # It changes nothing, but keeps onnxruntime from making a Gemm in float32 of a product
             # and a sum.
             shape = self._constant(nodes, np.array([0, 0], np.int64))
             product = self._write(nodes, "Reshape", product, shape)
-            self._write(nodes, "Add", product, node.input[2])
-        nodes[-1].output[0] = node.output[0]
+            product = self._write(nodes, "Add", product, bias)
+        if len(group) > 1:
+            sizes = self._constant(nodes, np.array([*map(len, biases)], np.int64))
+            self._write(nodes, "Split", product, sizes, axis=1)
+        nodes[-1].output[:] = [part.output[0] for part in group]
         return nodes
 
     def _rounded(
@@ -178,102 +235,7 @@ def _options(node: onnx.NodeProto) -> dict[str, Any]:
     return {one.name: helper.get_attribute_value(one) for one in node.attribute}
 
 
-SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
-# Operators that give no larger values than these inputs have.
-MOVING: dict[str, slice] = {
-    **dict.fromkeys(("Concat", "Max", "Min"), slice(None)),
-    **dict.fromkeys(("Gather", "GatherElements", "GatherND", "Slice", "Split"), slice(1)),
-    **dict.fromkeys(("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), slice(1)),
-    **dict.fromkeys(("Compress", "Expand", "Tile", "Transpose", "Relu", "Abs", "Neg"), slice(1)),
-    "Where": slice(1, 3),
-    **dict.fromkeys(("ScatterElements", "ScatterND"), slice(0, 3, 2)),
-}
-FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16)
-ROUNDS = 4  # through the body of a loop, after which what still grows is taken to grow for ever
-
-
-class Bounds:
-    """Bounds of the absolute values of a model's values, by name; infinite if no bound is known.
-
-    A squashed value is below 1, a looked-up one is below the greatest entry of its table, and
-    moving values about changes nothing. Products with matrices, and sums over any number of rows,
-    get no bound: a true one would be far above what ever occurs.
-
-    Args:
-        weights: the model's initializers.
-        known: bounds that do not follow from the operators.
-    """
-
-    def __init__(self, weights: Iterable[onnx.TensorProto], stated: dict[str, float]):
-        self._stated = stated
-        self._bounds = {tensor.name: _largest(tensor) for tensor in weights}
-
-    def __getitem__(self, name: str) -> float:
-        return self._bounds.get(name, inf)
-
-    def follow(self, nodes: Iterable[onnx.NodeProto]) -> None:
-        """Find the bounds of what these nodes give, and of all values in the graphs in them. Names
-        are unique in a model."""
-        for node in nodes:
-            if node.op_type == "Loop":
-                self._loop(node)
-                continue
-            if node.op_type == "If":
-                self._choice(node)
-                continue
-            bound = self._of(node)
-            self._bounds |= {name: min(bound, self._stated.get(name, inf)) for name in node.output}
-
-    def _of(self, node: onnx.NodeProto) -> float:
-        read = [self[name] for name in node.input]
-        attributes = {attribute.name: attribute for attribute in node.attribute}
-        if node.op_type in ("Constant", "ConstantOfShape"):
-            return _largest(attributes["value"].t) if "value" in attributes else inf
-        if node.op_type == "Cast" and attributes["to"].i not in FLOATS:
-            return inf  # a negative number would become a large one without a sign
-        if node.op_type in SQUASHING:
-            return 1.0
-        if node.op_type in MOVING and "reduction" not in attributes:
-            return max(read[MOVING[node.op_type]])
-        if node.op_type in ("Add", "Sub"):
-            return sum(read)
-        if node.op_type == "Mul" and inf not in read:
-            return read[0] * read[1]
-        return inf
-
-    def _choice(self, node: onnx.NodeProto) -> None:
-        branches = subgraphs(node)
-        for graph in branches:
-            self.follow(graph.node)
-        for name, *results in zip(node.output, *(graph.output for graph in branches), strict=True):
-            self._bounds[name] = max(self[value.name] for value in results)
-
-    def _loop(self, node: onnx.NodeProto) -> None:
-        body = next(attribute.g for attribute in node.attribute if attribute.name == "body")
-        carried = [value.name for value in body.input][2:]
-        results = [value.name for value in body.output][1:]
-        self._take(carried, node.input[2:])
-        rounds, grown = 0, carried
-        while grown:
-            self.follow(body.node)
-            larger = {
-                name: self[result]
-                for name, result in zip(carried, results, strict=False)
-                if self[result] > self[name]
-            }
-            rounds, grown = rounds + 1, list(larger)
-            self._bounds |= larger if rounds < ROUNDS else dict.fromkeys(larger, inf)
-        self._take(node.output, results)
-        self._take(node.output, carried)
-
-    def _take(self, names: Iterable[str], others: Iterable[str]) -> None:
-        """Give values the bounds of others."""
-        self._bounds |= {name: self[other] for name, other in zip(names, others, strict=False)}
-
-
-def _largest(tensor: onnx.TensorProto) -> float:
-    values = numpy_helper.to_array(tensor)
-    if not values.size or values.dtype.kind not in "fiu":
-        return 0.0 if values.dtype.kind in "fiu" else inf
-    largest = max(float(values.max()), -float(values.min()))
-    return largest if np.isfinite(largest) else inf
+def _parsing(nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    """The nodes of the graph in which a parser makes trees."""
+    graphs = (graph for node in nodes for graph in subgraphs(node) if graph.name == OWN_TREES)
+    return [node for graph in graphs for node in graph.node]

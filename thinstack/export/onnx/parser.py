@@ -30,6 +30,9 @@ trees_of_nearest: Final[Any] = distance_trees.trees_of_nearest
 WIDTHS: Final = (1, 2, 4, 8, 16)
 """Windows of keys that stand in the graph. Up to twice as many words as the last need no others."""
 
+OWN_TREES: Final = "own_trees"
+"""The name of the graph in which a parser makes trees."""
+
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
@@ -46,7 +49,7 @@ def encode(
     `thinstack.export.onnx.encoder.encode`."""
     steps, vectors = inputs["transitions"], words.vectors
     # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
-    parsed, stated = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
+    parsed, stated = Graph(OWN_TREES, outer=g), Graph("given_trees", outer=g)
     lengths = inputs["lengths"].within(parsed).long()
     breaks = inputs["breaks"].within(parsed).long() if encoder.joins else lengths.zeros_like()
     condition = is_unparsed(steps, vectors)

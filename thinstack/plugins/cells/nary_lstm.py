@@ -34,6 +34,7 @@ class NaryLSTM(Cell):
     name = "nary_lstm.v1"
     summary = "N-ary Tree-LSTM, Tai et al. 2015 (9)-(14)"
     inner_like_leaf = True
+    factors = ("w", "u")
 
     def __init__(
         self,
