@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from thinstack.core.config.base import descriptions
 from thinstack.plugins.manager import PluginManager
 from thinstack.plugins.named import Named
 from thinstack.training.recipe import Recipe
@@ -75,12 +76,13 @@ def about(model: type[BaseModel]) -> str:
 
 def fields_of(model: type[BaseModel]) -> str:
     """The table of the fields of a model."""
+    described = descriptions(model)
     rows = [
         (
             f"`{field.alias or name}`",
             allowed(field.annotation, field.metadata),
             default(field),
-            said(field),
+            described.get(name, ""),
         )
         for name, field in model.model_fields.items()
         if not field.exclude
@@ -107,11 +109,6 @@ def options(model: type[BaseModel]) -> str:
         f"`{name}`: {allowed(field.annotation, field.metadata)} ({default(field)})"
         for name, field in model.model_fields.items()
     )
-
-
-def said(field: FieldInfo) -> str:
-    """The description of a field; the tests see to it that there is one."""
-    return " ".join((field.description or "").split())
 
 
 def default(field: FieldInfo) -> str:

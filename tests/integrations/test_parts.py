@@ -11,12 +11,8 @@ from scored_rows import read_rows
 from thinstack.errors import InputError
 from thinstack.integrations.corpora import part_files as parts
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.part_files import (
-    check_format,
-    csv_columns,
-    failed_lines,
-    open_part,
-)
+from thinstack.integrations.corpora.part_files import check_format, failed_lines, open_part
+from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
 LABELS = ("bad", '100% "good" –')
@@ -85,7 +81,7 @@ def records(path, format):
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents", "aspects"])
 def test_a_file_holds_the_rows(tmp_path, format, output):
     path = tmp_path / "part"
-    with open_part(path, format, LABELS, output=output) as write:
+    with open_part(path, format, Layout(LABELS, output)) as write:
         write(GIVEN, ROWS)
         write(GIVEN[:1], ScoredRows(*(column[:1] for column in ROWS)))
     expected = [*wanted(output), next(wanted(output))]
@@ -96,7 +92,7 @@ def test_a_file_holds_the_rows(tmp_path, format, output):
 
 def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "_GROUP", 3)
-    with open_part(tmp_path / "part", "parquet", LABELS, output="phrases") as write:
+    with open_part(tmp_path / "part", "parquet", Layout(LABELS, "phrases")) as write:
         for _ in range(2):
             write(GIVEN, ROWS)
     file = parquet.ParquetFile(tmp_path / "part")
@@ -107,21 +103,21 @@ def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
 def test_a_file_without_rows_is_one(tmp_path, format):
-    with open_part(tmp_path / "part", format, LABELS, output="sentences"):
+    with open_part(tmp_path / "part", format, Layout(LABELS)):
         pass
     assert records(tmp_path / "part", format) == []
     if format == "csv":
         with (tmp_path / "part").open(encoding="utf-8", newline="") as stream:
-            assert list(csv.reader(stream)) == [csv_columns(LABELS, output="sentences")]
+            assert list(csv.reader(stream)) == [Layout(LABELS).csv_columns]
 
 
 @pytest.mark.parametrize("label", ["text", "polarity", "parent"])
 def test_a_class_with_the_name_of_a_column_has_no_column(label):
     for format in ("jsonl", "parquet"):
-        check_format(format, ["good", label], output="phrases")
+        check_format(format, Layout(["good", label], "phrases"))
     with pytest.raises(InputError, match=f"'{label}'.*--format jsonl"):
-        check_format("csv", ["good", label], output="phrases")
-    assert csv_columns(["node"], output="sentences")[-2:] == ["polarity", "node"]
+        check_format("csv", Layout(["good", label], "phrases"))
+    assert Layout(["node"]).csv_columns[-2:] == ["polarity", "node"]
 
 
 def test_rows_that_failed_are_lines():

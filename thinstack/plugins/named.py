@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from pydantic import BeforeValidator, SerializerFunctionWrapHandler, model_serializer
 
-from thinstack.core.config.base import Described
+from thinstack.core.config.base import Strict
 from thinstack.data.files.paths import first_there
 from thinstack.errors import UnknownNameError
 from thinstack.plugins.manager import manager
 
 
-class Named(Described):
+class Named(Strict):
     """A plugin whose fields are its settings. It is written as these, with its `name` before them.
 
     Attributes:

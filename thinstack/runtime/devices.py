@@ -11,7 +11,7 @@ RunningDevice = Literal["cpu", "cuda", "webgpu"]
 
 PAYS: Final = 1 << 8
 """Words of a batch for each usable core from which "auto" runs it on a GPU. A core has fewer done
-before a GPU has started its kernels. By arithmetic (`lab/benchmarks/placement.py --plan`), not
+before a GPU has started its kernels. By arithmetic (lab/results/placement.md), not
 measured."""
 
 

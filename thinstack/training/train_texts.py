@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from thinstack.bundle.opening import MORE, SEPARATE
+from thinstack.core.config.base import descriptions
 from thinstack.data.files.lock import locked
 from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.files.writing import write_atomically
@@ -130,6 +131,7 @@ def commented(recipe: Recipe, *, first: str) -> str:
 
 def _lines(model: BaseModel, path: str) -> Iterator[str]:
     tables: list[tuple[str, BaseModel]] = []
+    described = descriptions(type(model))
     if isinstance(model, Task):
         yield from _field("name", model.name, f"What is learnt: {model.summary}.")
     for name, field in type(model).model_fields.items():
@@ -137,7 +139,7 @@ def _lines(model: BaseModel, path: str) -> Iterator[str]:
         if isinstance(value, BaseModel):
             tables.append((name, value))
         elif value is not None and (field.is_required() or name in model.model_fields_set):
-            yield from _field(field.alias or name, value, field.description or name)
+            yield from _field(field.alias or name, value, described.get(name, name))
     for name, table in tables:
         if table.model_fields_set or isinstance(table, Task):
             inner = f"{path}.{name}" if path else name

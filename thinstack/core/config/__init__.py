@@ -47,21 +47,17 @@ phrases are composed; "mean" is the mean of what they say alone, weighted by wor
 class EmbeddingConfig(Strict):
     """The leaf embedding: how words become vectors."""
 
-    kind: Literal["words", "wordpieces"] = Field(
-        description="The vocabulary: whole words, or word pieces, which spell any word."
-    )
-    size: int = Field(gt=0, description="Width of a word's vector.")
-    dropout: Rate = Field(
-        default=0.0, description="Share of the entries of words' vectors dropped in training."
-    )
-    name: str | None = Field(
-        default=None,
-        description="A registered embedding. By default `words.v1`, a table of word vectors, or "
-        "`wordpieces.v1`, which gives a word the mean of its pieces' vectors.",
-    )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of the registered embedding."
-    )
+    kind: Literal["words", "wordpieces"]
+    """The vocabulary: whole words, or word pieces, which spell any word."""
+    size: int = Field(gt=0)
+    """Width of a word's vector."""
+    dropout: Rate = 0.0
+    """Share of the entries of words' vectors dropped in training."""
+    name: str | None = None
+    """A registered embedding. By default `words.v1`, a table of word vectors, or `wordpieces.v1`,
+    which gives a word the mean of its pieces' vectors."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the registered embedding."""
 
     @property
     def registered(self) -> str:
@@ -72,86 +68,64 @@ class EmbeddingConfig(Strict):
 class HeadConfig(Strict):
     """A task head, which predicts scores from the states of nodes."""
 
-    name: str = Field(
-        description="A registered task head. Phrases and whole sentences need one that reads nodes "
-        "or roots, pairs of sentences one that reads pairs."
-    )
-    options: dict[str, Any] = Field(default_factory=dict, description="Options of the head.")
+    name: str
+    """A registered task head. Phrases and whole sentences need one that reads nodes or roots, pairs
+    of sentences one that reads pairs."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the head."""
 
 
 class ParserConfig(Strict):
     """A parser before the encoder, which makes trees from words."""
 
-    name: str = Field(
-        description="A registered parser, or `transitions.v1`: SPINN's tracking LSTM with its "
-        "transition classifier, which is kept as `model.encoder.tracker`."
-    )
-    options: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Options of the parser; those of `transitions.v1` are the fields of "
-        "`model.encoder.tracker`.",
-    )
+    name: str
+    """A registered parser, or `transitions.v1`: SPINN's tracking LSTM with its transition
+    classifier, which is kept as `model.encoder.tracker`."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the parser; those of `transitions.v1` are the fields of
+    `model.encoder.tracker`."""
 
 
 class ModelConfig(Strict):
     """A model: a leaf embedding, an encoder of one composition cell, and a task head."""
 
-    schema_version: Literal[1] = Field(
-        default=1, description="Version of these fields; leave it out."
-    )
-    labels: tuple[str, ...] = Field(
-        default=(),
-        description="The classes, in order; none of a model that gives vectors alone. For ratings "
-        "of pairs, one label for each whole number from 1 up; for scores of a table, the whole "
-        "numbers that they go over.",
-    )
-    class_sets: dict[str, tuple[str, ...]] = Field(
-        default_factory=dict,
-        description="Labels of your own, each with the classes of `labels` that it stands for. "
-        "They are shown and learnt in place of `labels`; a class in no set is left out.",
-    )
-    class_weights: tuple[Annotated[float, Field(gt=0)], ...] = Field(
-        default=(),
-        description="How much each label of `class_sets` weighs: its score is proportional to its "
-        "weight times the sum of its classes. By default they weigh the same.",
-    )
-    embedding: EmbeddingConfig = Field(description="How words become vectors.")
-    cell: CellConfig = Field(description="What composes the parts of a phrase.")
-    head: HeadConfig = Field(description="What is predicted.")
-    vectors: HeadConfig | None = Field(
-        default=None,
-        description="A second task head, which gives vectors (`vector.v1`) beside the scores of "
-        "`head`. A model that gives vectors alone has it as its `head`. A head of pairs reads the "
-        "vectors of both texts.",
-    )
-    encoder: EncoderConfig = Field(
-        default=EncoderConfig(), description="Layers and directions; by default one layer, upwards."
-    )
-    parser: ParserConfig | None = Field(
-        default=None,
-        description="What makes trees of the model's own. Without it, a model needs trees from "
-        "its data or from `tree_source`.",
-    )
-    aggregation: Aggregation = Field(
-        default="mean",
-        description="What a text of several sentences is: the mean of their scores, or one tree "
-        "over their trees, which lessons of texts teach. The latter needs a `parser` that is not "
-        "`transitions.v1`.",
-    )
-    trees: TreeKind = Field(
-        default="binary",
-        description='What sentences come as. "binary" and "constituency" trees have their words at '
-        'the leaves, "dependency" trees at every node; "sequence" reads word by word.',
-    )
-    relations: tuple[str, ...] = Field(
-        default=(),
-        description="For dependency trees: the relations that the cell tells apart. All others "
-        "count as one.",
-    )
-    tree_source: MadeTree = Field(
-        default="balanced",
-        description='What makes the trees of raw words; "self" by default if the model parses.',
-    )
+    schema_version: Literal[1] = 1
+    """Version of these fields; leave it out."""
+    labels: tuple[str, ...] = ()
+    """The classes, in order; none of a model that gives vectors alone. For ratings of pairs, one
+    label for each whole number from 1 up; for scores of a table, the whole numbers that they go
+    over."""
+    class_sets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Labels of your own, each with the classes of `labels` that it stands for. They are shown and
+    learnt in place of `labels`; a class in no set is left out."""
+    class_weights: tuple[Annotated[float, Field(gt=0)], ...] = ()
+    """How much each label of `class_sets` weighs: its score is proportional to its weight times the
+    sum of its classes. By default they weigh the same."""
+    embedding: EmbeddingConfig
+    """How words become vectors."""
+    cell: CellConfig
+    """What composes the parts of a phrase."""
+    head: HeadConfig
+    """What is predicted."""
+    vectors: HeadConfig | None = None
+    """A second task head, which gives vectors (`vector.v1`) beside the scores of `head`. A model
+    that gives vectors alone has it as its `head`. A head of pairs reads the vectors of both
+    texts."""
+    encoder: EncoderConfig = EncoderConfig()
+    """Layers and directions; by default one layer, upwards."""
+    parser: ParserConfig | None = None
+    """What makes trees of the model's own. Without it, a model needs trees from its data or from
+    `tree_source`."""
+    aggregation: Aggregation = "mean"
+    """What a text of several sentences is: the mean of their scores, or one tree over their trees,
+    which lessons of texts teach. The latter needs a `parser` that is not `transitions.v1`."""
+    trees: TreeKind = "binary"
+    """What sentences come as. "binary" and "constituency" trees have their words at the leaves,
+    "dependency" trees at every node; "sequence" reads word by word."""
+    relations: tuple[str, ...] = ()
+    """For dependency trees: the relations that the cell tells apart. All others count as one."""
+    tree_source: MadeTree = "balanced"
+    """What makes the trees of raw words; "self" by default if the model parses."""
 
     @property
     def parses(self) -> bool:

@@ -1,6 +1,8 @@
 """The base of every configuration. It is strict and frozen, and its errors name the field."""
 
 import re
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
@@ -35,12 +37,6 @@ class Strict(BaseModel):
             raise ConfigError(f"{source}: {problems(error)}") from None
 
 
-class Described(Strict):
-    """A configuration whose fields are described by the docstrings under them."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
 def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
     """The problems that pydantic found: each field, what it should be and what it is. Only the
     first `most` are listed, because a hostile file can have any number."""
@@ -56,6 +52,28 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
         listed.append(f"{said} (found {shown(item['input'])})")
     more = [f"and {len(errors) - most:,} more"] if len(errors) > most else []
     return "; ".join(listed + more)
+
+
+def descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """What each field of a model is, by its `description` or by the docstring under it. pydantic
+    would look for docstrings at each import. A field whose source is not there is left out."""
+    import ast
+    import inspect
+    from textwrap import dedent
+
+    texts = dict[str, str]()
+    for kind in reversed(model.__mro__):
+        with suppress(OSError, TypeError):  # of pydantic's own classes, and of frozen programs
+            (tree,) = ast.parse(dedent(inspect.getsource(kind))).body
+            for pair in pairwise(tree.body if isinstance(tree, ast.ClassDef) else ()):
+                match pair:
+                    case (
+                        ast.AnnAssign(target=ast.Name(id=name)),
+                        ast.Expr(value=ast.Constant(value=str(text))),
+                    ):
+                        texts[name] = " ".join(text.split())
+    named = {name: field.description for name, field in model.model_fields.items()}
+    return texts | {name: text for name, text in named.items() if text}
 
 
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:

@@ -13,79 +13,58 @@ TRACKING: Final = "spinn.v1"
 class CellConfig(Strict):
     """A composition cell, which makes the vector of a phrase from the vectors of its parts."""
 
-    name: str = Field(description="A registered cell.")
-    hidden_size: int = Field(gt=0, description="Width of a node's state.")
-    options: dict[str, Any] = Field(default_factory=dict, description="Options of the cell.")
+    name: str
+    """A registered cell."""
+    hidden_size: int = Field(gt=0)
+    """Width of a node's state."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the cell."""
 
 
 class TrackerConfig(Strict):
     """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), which reads a sentence as its tree
     is built."""
 
-    size: int = Field(gt=0, description="Width of the tracking LSTM.")
-    lookahead: int = Field(
-        default=1, gt=0, description="How many of the words still to come it reads."
-    )
-    feeds: bool = Field(
-        default=True,
-        description="Whether its state is an input of the composition, the e of (1) in the paper. "
-        "Without it, given trees are composed depth by depth, which is faster.",
-    )
-    parses: bool = Field(
-        default=True,
-        description="Whether it also learns to make trees, by a transition classifier, (5) in the "
-        "paper.",
-    )
-    dropout: Rate = Field(
-        default=0.0,
-        description="Share of the entries of nodes' states that it reads dropped in training.",
-    )
-    forget_bias: float = Field(
-        default=0.0,
-        description="Where the bias of its forget gate starts; 1 in the code of SPINN's authors. "
-        "`spinn_lstm.v1` has an option of the same name.",
-    )
+    size: int = Field(gt=0)
+    """Width of the tracking LSTM."""
+    lookahead: int = Field(default=1, gt=0)
+    """How many of the words still to come it reads."""
+    feeds: bool = True
+    """Whether its state is an input of the composition, the e of (1) in the paper. Without it,
+    given trees are composed depth by depth, which is faster."""
+    parses: bool = True
+    """Whether it also learns to make trees, by a transition classifier, (5) in the paper."""
+    dropout: Rate = 0.0
+    """Share of the entries of nodes' states that it reads dropped in training."""
+    forget_bias: float = 0.0
+    """Where the bias of its forget gate starts; 1 in the code of SPINN's authors. `spinn_lstm.v1`
+    has an option of the same name."""
 
 
 class EncoderConfig(Strict):
     """How the encoder uses the cell: layers, directions, and which states it gives."""
 
-    name: str | None = Field(
-        default=None,
-        description="A registered encoder. It takes the place of all the fields below but "
-        "`options`. `spinn.v1` is kept as `tracker`.",
-    )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of the registered encoder."
-    )
-    layers: int = Field(
-        default=1,
-        gt=0,
-        description="Layers of the cell. Each after the first reads, at every node, what the "
-        "layer below made of it (Irsoy & Cardie 2014).",
-    )
-    top_down: CellConfig | Literal["shared"] | None = Field(
-        default=None,
-        description="The cell of a second pass in each layer, from the root back to the leaves: "
-        'the fields of `model.cell`. "shared" takes the bottom-up cell, with the same weights (Tai '
-        "et al. 2015, footnote 2).",
-    )
-    separate: bool = Field(
-        default=False,
-        description="Whether the two directions are stacks of layers of their own (Tai et al. "
-        "2015, Table 1). Otherwise each layer reads both directions of the one below.",
-    )
-    readout: tuple[str, ...] = Field(
-        default=("up", "down", "leaves"),
-        min_length=1,
-        description="With a top-down pass, what a node's output is made of, side by side: its "
-        'states in the two directions ("up", "down") and the mean of the top-down states of the '
-        'leaves below it ("leaves").',
-    )
-    tracker: TrackerConfig | None = Field(
-        default=None,
-        description="SPINN's tracking LSTM, for binary trees, one layer and no top-down pass.",
-    )
+    name: str | None = None
+    """A registered encoder. It takes the place of all the fields below but `options`. `spinn.v1` is
+    kept as `tracker`."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the registered encoder."""
+    layers: int = Field(default=1, gt=0)
+    """Layers of the cell. Each after the first reads, at every node, what the layer below made of
+    it (Irsoy & Cardie 2014)."""
+    top_down: CellConfig | Literal["shared"] | None = None
+    """The cell of a second pass in each layer, from the root back to the leaves: the fields of
+    `model.cell`. "shared" takes the bottom-up cell, with the same weights (Tai et al. 2015,
+    footnote 2)."""
+    separate: bool = False
+    """Whether the two directions are stacks of layers of their own (Tai et al. 2015, Table 1).
+    Otherwise each layer reads both directions of the one below."""
+    readout: tuple[str, ...] = Field(default=("up", "down", "leaves"), min_length=1)
+    """With a top-down pass, what a node's output is made of, side by side: its states in the two
+    directions ("up", "down") and the mean of the top-down states of the leaves below it
+    ("leaves")."""
+    tracker: TrackerConfig | None = None
+    """SPINN's tracking LSTM, for binary trees, one layer and no top-down pass."""
 
     @property
     def registered(self) -> tuple[str, dict[str, Any]] | None:

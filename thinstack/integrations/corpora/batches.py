@@ -14,6 +14,7 @@ from thinstack.data.tables.table import batch_records
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
+from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.scoring import (
     BATCH_ROWS,
     Output,
@@ -47,7 +48,7 @@ def scored_schema(
     list of so many float32; `error`, a struct of the strings `kind` and `message`. All may be null.
     Raises MissingExtraError without pyarrow.
     """
-    return rows_schema(labels, output=output, problems=True, vectors=vectors)
+    return rows_schema(Layout(labels, output, vectors), problems=True)
 
 
 def score_batches(
@@ -87,8 +88,7 @@ def score_batches(
             "isolated is for the name or folder of a bundle: give it to thinstack.load"
         )
     scorer = TextScorer(model, output, source, vectors=vectors)
-    schema = scored_schema(scorer.labels, output, vectors=scorer.width)
-    return _scored(batches, scorer, Columns(text, id), schema)
+    return _scored(batches, scorer, Columns(text, id))
 
 
 def _check_batches(batches: object) -> None:
@@ -106,8 +106,10 @@ def _check_batches(batches: object) -> None:
 
 
 def _scored(
-    batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns, schema: "pa.Schema"
+    batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns
 ) -> Iterator["pa.RecordBatch"]:
+    layout = Layout(scorer.labels, scorer.output, scorer.width)
+    schema = rows_schema(layout, problems=True)
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
             scored, problems = scorer(some)
@@ -115,7 +117,7 @@ def _scored(
             scored = ScoredRows.merged([scored, failed])
             for start in range(0, len(scored.text), MOST_ROWS):
                 part = scored.at(slice(start, start + MOST_ROWS))
-                yield rows_batch(schema, some, part, problems)
+                yield rows_batch(schema, layout, some, part, problems)
 
 
 def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:

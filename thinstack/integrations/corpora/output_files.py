@@ -16,10 +16,9 @@ from thinstack.data.files.paths import check_new_folder
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.part_files import PartFormat, csv_columns, merge_parquet
-from thinstack.integrations.corpora.row_columns import MoreColumns
+from thinstack.integrations.corpora.part_files import PartFormat, merge_parquet
+from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import MANIFEST, read_run_manifest
-from thinstack.integrations.corpora.scoring import Output
 
 SPOOL: Final = "standard-input"
 """What came by standard input, until all of it is scored."""
@@ -128,14 +127,7 @@ def check_new_file(file: Path, used: Iterable[Used]) -> None:
 
 
 def join_parts(
-    folder: OutFolder,
-    shards: int,
-    file: Path,
-    labels: Sequence[str],
-    *,
-    output: Output,
-    more: MoreColumns,
-    bom: bool = False,
+    folder: OutFolder, shards: int, file: Path, layout: Layout, *, bom: bool = False
 ) -> None:
     """Write the rows of all shards as one file, and the failed rows as another one. Each is whole,
     wherever this is stopped. `bom`: with a byte order mark. Raises InputError if another file is
@@ -145,8 +137,7 @@ def join_parts(
         if folder.format == "parquet":
             merge_parquet(parts, temporary)
         else:
-            csv = folder.format == "csv"
-            names = csv_line(csv_columns(labels, output=output, more=more)) if csv else ""
+            names = csv_line(layout.csv_columns) if folder.format == "csv" else ""
             _concatenate(parts, temporary, len(names.encode()), codecs.BOM_UTF8 if bom else b"")
     failed = [folder.failed_part(number) for number in range(shards)]
     if there := [path for path in failed if path.exists()]:

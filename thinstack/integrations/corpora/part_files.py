@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
+from thinstack.data.tables.csv_rows import csv_line, csv_writer
 from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.row_columns import (
-    NO_MORE,
-    ROW,
-    STRINGS,
-    VECTOR,
-    MoreColumns,
-    column_of,
-    columns_of,
-)
-from thinstack.integrations.corpora.scoring import Output, ScoredRows
+from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout
+from thinstack.integrations.corpora.scoring import ScoredRows
 from thinstack.runtime.vectors import unit
 
 if TYPE_CHECKING:
@@ -39,13 +31,10 @@ _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
 
-def check_format(
-    format: PartFormat, labels: Sequence[str], *, output: Output, vectors: int = 0
-) -> None:
+def check_format(format: PartFormat, layout: Layout) -> None:
     """Raise MissingExtraError if a package for this format is missing, and InputError for classes
-    that cannot have columns of their own. Raise it too for `vectors` of so many columns in a format
-    that holds none."""
-    if vectors and format != "parquet":
+    that cannot have columns of their own, and for vectors in a format that holds none."""
+    if layout.vectors and format != "parquet":
         raise InputError(
             f"--vectors needs parquet, because {format} cannot hold vectors: add --format "
             "parquet, or name a file such as --out scored.parquet"
@@ -54,31 +43,14 @@ def check_format(
         with needs_extra("data", "pyarrow"):
             import pyarrow.parquet  # noqa: F401
     elif format == "csv":
-        csv_columns(labels, output=output)
+        _ = layout.csv_columns
 
 
-def csv_columns(labels: Sequence[str], *, output: Output, more: MoreColumns = NO_MORE) -> list[str]:
-    """The names of the columns of CSV: a class has a column of its name. Raises InputError for a
-    class that has the name of another column."""
-    names = columns_of(output, more)
-    check_classes("--format csv", labels, names, "choose --format jsonl or --format parquet")
-    return [*names, *labels]
-
-
-def open_part(
-    path: Path,
-    format: PartFormat,
-    labels: Sequence[str],
-    *,
-    output: Output,
-    vectors: int = 0,
-    more: MoreColumns = NO_MORE,
-) -> AbstractContextManager[Write]:
-    """A writer of rows for these classes to a file. `output`: what has a row. `vectors`: the
-    columns of a vector, which parquet alone holds."""
+def open_part(path: Path, format: PartFormat, layout: Layout) -> AbstractContextManager[Write]:
+    """A writer of rows to a file."""
     if format == "parquet":
-        return _parquet_part(path, labels, output=output, vectors=vectors, more=more)
-    return (_jsonl_part if format == "jsonl" else _csv_part)(path, labels, output=output, more=more)
+        return _parquet_part(path, layout)
+    return (_jsonl_part if format == "jsonl" else _csv_part)(path, layout)
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
@@ -112,57 +84,46 @@ def _as_json(cell: object) -> str:
 
 
 @contextmanager
-def _jsonl_part(
-    path: Path, labels: Sequence[str], *, output: Output, more: MoreColumns
-) -> Iterator[Write]:
+def _jsonl_part(path: Path, layout: Layout) -> Iterator[Write]:
     def write(texts: Sequence[Row], rows: ScoredRows) -> None:
-        stream.writelines(_lines(texts, rows, labels, output=output, more=more))
+        stream.writelines(_lines(texts, rows, layout))
 
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         yield write
 
 
-def _lines(
-    texts: Sequence[Row],
-    rows: ScoredRows,
-    labels: Sequence[str],
-    *,
-    output: Output,
-    more: MoreColumns,
-) -> Iterator[str]:
+def _lines(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[str]:
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
     quoted = json.JSONEncoder(ensure_ascii=False).encode
-    inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in labels)
-    names = columns_of(output, more)
+    inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in layout.labels)
+    names = layout.columns
     form = "{" + "".join(f"{quoted(name).replace('%', '%%')}: %s, " for name in names)
     form += '"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     rows, scores = _rounded(rows)
     columns = [
         map(_as_json, column)
-        if name in more.input_columns
+        if name in layout.input_columns
         else map(quoted, column)
         if name in STRINGS
         else ("null" if n is None else n for n in column)
-        for name, column in ((name, column_of(name, texts, rows, labels, more)) for name in names)
+        for name, column in ((name, layout.column(name, texts, rows)) for name in names)
     ]
     for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
         yield unscored % cells if row[0] != row[0] else scored % (*cells, *row)
 
 
 @contextmanager
-def _csv_part(
-    path: Path, labels: Sequence[str], *, output: Output, more: MoreColumns
-) -> Iterator[Write]:
-    names = csv_columns(labels, output=output, more=more)
+def _csv_part(path: Path, layout: Layout) -> Iterator[Write]:
+    names = layout.csv_columns
 
     def write(texts: Sequence[Row], rows: ScoredRows) -> None:
         rows, scores = _rounded(rows)
         columns = [
-            map(_as_text, column) if name in more.input_columns else column
-            for name, column in (
-                (name, column_of(name, texts, rows, labels, more)) for name in names[: -len(labels)]
-            )
+            map(_as_text, layout.column(name, texts, rows))
+            if name in layout.input_columns
+            else layout.column(name, texts, rows)
+            for name in layout.columns
         ]
         for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
             writer.writerow((*cells, *([None] * len(row) if row[0] != row[0] else row)))
@@ -174,15 +135,13 @@ def _csv_part(
 
 
 @contextmanager
-def _parquet_part(
-    path: Path, labels: Sequence[str], *, output: Output, vectors: int, more: MoreColumns
-) -> Iterator[Write]:
-    schema = rows_schema(labels, output=output, vectors=vectors, more=more)
+def _parquet_part(path: Path, layout: Layout) -> Iterator[Write]:
+    schema = rows_schema(layout)
     with _in_groups(path, schema) as add:
 
         def write(texts: Sequence[Row], rows: ScoredRows) -> None:
             for start in range(0, len(rows.text), _GROUP):
-                add(rows_batch(schema, texts, rows.at(slice(start, start + _GROUP)), more=more))
+                add(rows_batch(schema, layout, texts, rows.at(slice(start, start + _GROUP))))
 
         yield write
 
@@ -221,32 +180,22 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
                     add(batch)
 
 
-def rows_schema(
-    labels: Sequence[str],
-    *,
-    output: Output,
-    problems: bool = False,
-    vectors: int = 0,
-    more: MoreColumns = NO_MORE,
-) -> "pa.Schema":
-    """The columns of scored rows for these classes.
-
-    `output`: what has a row. `problems`: whether failed rows are included, as of an engine, whose
-    rows have no numbers. `vectors`: the columns D of a vector; with 0 there is no `vector`.
-    """
+def rows_schema(layout: Layout, *, problems: bool = False) -> "pa.Schema":
+    """The columns of scored rows. `problems`: whether failed rows are included, as of an engine,
+    whose rows have no numbers."""
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
-    scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
+    scores = pa.struct([pa.field(label, pa.float32()) for label in layout.labels])
     kinds = {ROW: pa.int64(), "polarity": pa.float64()} | dict.fromkeys(STRINGS, pa.string())
-    kinds |= dict.fromkeys(more.input_columns, pa.string())
-    kinds |= dict.fromkeys(more.terms[::2], pa.float64())
-    names = [name for name in columns_of(output, more) if not (problems and name == ROW)]
+    kinds |= dict.fromkeys(layout.input_columns, pa.string())
+    kinds |= dict.fromkeys(layout.terms[::2], pa.float64())
+    names = [name for name in layout.columns if not (problems and name == ROW)]
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
             *(pa.field(name, kinds.get(name, pa.int32())) for name in names),
-            *([pa.field("scores", scores)] if labels else []),  # parquet has no empty struct
-            *([pa.field(VECTOR, pa.list_(pa.float32(), vectors))] if vectors else []),
+            *([pa.field("scores", scores)] if layout.labels else []),  # parquet has no empty struct
+            *([pa.field(VECTOR, pa.list_(pa.float32(), layout.vectors))] if layout.vectors else []),
             *([pa.field(_PROBLEM, problem)] if problems else []),
         ]
     )
@@ -254,17 +203,16 @@ def rows_schema(
 
 def rows_batch(
     schema: "pa.Schema",
+    layout: Layout,
     texts: Sequence[Row],
     rows: ScoredRows,
     problems: Mapping[int, Problem] = MappingProxyType({}),
-    more: MoreColumns = NO_MORE,
 ) -> "pa.RecordBatch":
     """Scored rows in the columns of `rows_schema`. The `texts` that were scored and their
     `problems` go by place."""
     import pyarrow as pa
 
     kinds = list(schema.field("scores").type) if "scores" in schema.names else []
-    labels = [field.name for field in kinds]
     columns = []
     for field in schema:
         if field.name == "scores":
@@ -281,7 +229,7 @@ def rows_batch(
             failed = {text: problem._asdict() for text, problem in problems.items()}
             columns.append(pa.array(map(failed.get, rows.text.tolist()), field.type))
         else:
-            cells = column_of(field.name, texts, rows, labels, more)
-            cells = map(_as_text, cells) if field.name in more.input_columns else cells
+            cells = layout.column(field.name, texts, rows)
+            cells = map(_as_text, cells) if field.name in layout.input_columns else cells
             columns.append(pa.array(cells, field.type))
     return pa.record_batch(columns, schema=schema)

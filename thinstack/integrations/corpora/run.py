@@ -23,7 +23,6 @@ from thinstack.integrations.corpora.output_files import (
     remove_parts,
 )
 from thinstack.integrations.corpora.part_files import check_format
-from thinstack.integrations.corpora.row_columns import MoreColumns, written_columns
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
@@ -40,6 +39,7 @@ from thinstack.integrations.corpora.workers import (
     ModelSource,
     Worker,
     WrittenShard,
+    layout_of,
     score_shard,
     score_side_by_side,
 )
@@ -106,16 +106,15 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     if request.file:
         check_new_file(request.file, used)
     scorer = request.model.scorer(request.settings)
-    classes: dict[str, Any] = {"labels": scorer.labels, "output": scorer.output}
-    check_format(folder.format, **classes, vectors=scorer.width)
+    layout = layout_of(scorer)
+    check_format(folder.format, layout)
     folder.prepare()
     with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)
-        taken = written_columns(**classes, terms=scorer.terms)
-        request = replace(request, settings=_keeping(request, corpus, taken))
+        request = replace(request, settings=_keeping(request, corpus, layout.written))
         corpus = corpus._replace(columns=request.settings.reads)
         folder = folder._replace(input_columns=request.settings.columns)
-        more = MoreColumns(folder.input_columns, scorer.terms)
+        layout = layout._replace(input_columns=folder.input_columns)
         manifest = _manifest(request, corpus, scorer, tell)
         done = folder.done().intersection(range(len(manifest.shards)))
         before = sum(manifest.shards[number] for number in done)
@@ -134,8 +133,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
         if request.file:
-            named: dict[str, Any] = {"more": more, "bom": request.bom} | classes
-            join_parts(folder, len(manifest.shards), request.file, **named)
+            join_parts(folder, len(manifest.shards), request.file, layout, bom=request.bom)
             remove_parts(folder)
     if request.file:
         remove_parts(folder)  # where the lock was in the way, as on Windows

@@ -7,13 +7,13 @@ import os
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
-from thinstack.integrations.corpora.row_columns import MoreColumns
+from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
@@ -70,6 +70,11 @@ class ModelSource:
         )
 
 
+def layout_of(scorer: TextScorer, input_columns: Sequence[str] = ()) -> Layout:
+    """What the rows of a scorer look like, with these columns of the input."""
+    return Layout(scorer.labels, scorer.output, scorer.width, scorer.terms, input_columns)
+
+
 def score_shard(
     scorer: TextScorer,
     shard: Shard,
@@ -81,9 +86,8 @@ def score_shard(
     failed: list[tuple[Row, Problem]] = []
     first, mentions = shard.first, np.zeros(len(scorer.about))
     with replacing(folder.part(shard.number)) as path:
-        columns: dict[str, Any] = {"output": scorer.output, "vectors": scorer.width}
-        columns["more"] = MoreColumns(folder.input_columns, scorer.terms)
-        with open_part(path, folder.format, scorer.labels, **columns) as write:
+        layout = layout_of(scorer, folder.input_columns)
+        with open_part(path, folder.format, layout) as write:
             for rows in batches_of(shard.rows) if before is None else ([row] for row in shard.rows):
                 if before is not None:
                     before(first - shard.first)

@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from thinstack.core.config import ModelConfig
-from thinstack.core.config.base import Described, read_toml
+from thinstack.core.config.base import Strict, read_toml
 from thinstack.training.lesson import Lessons
 from thinstack.training.recipe.sections import CardConfig, ExportConfig, TrainingConfig
 from thinstack.training.task import AnyTask
@@ -25,7 +25,7 @@ Part = Literal["embedding", "encoder", "parser", "head", "vectors"]
 """A part of a model that can start from another model's weights."""
 
 
-class DataConfig(Described):
+class DataConfig(Strict):
     """The files of a recipe, relative to the folder that `--data` names."""
 
     train: str
@@ -81,7 +81,7 @@ class DataConfig(Described):
         return self
 
 
-class TeacherConfig(Described):
+class TeacherConfig(Strict):
     """Bundles that teach. A model learns their probabilities for every phrase, both
     beside the labels of the training file and on the lessons that are taught."""
 
@@ -98,7 +98,7 @@ class TeacherConfig(Described):
     default the first of `bundles` that parses."""
 
 
-class InitConfig(Described):
+class InitConfig(Strict):
     """Where learning starts: from the weights of a bundle instead of fresh weights."""
 
     bundle: str
@@ -118,7 +118,7 @@ class InitConfig(Described):
         return self
 
 
-class Recipe(Described):
+class Recipe(Strict):
     """Everything that one training run needs."""
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)

@@ -5,10 +5,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from thinstack.core.config import MadeTree
-from thinstack.core.config.base import Described, Rate
+from thinstack.core.config.base import Rate, Strict
 
 
-class TrainingConfig(Described):
+class TrainingConfig(Strict):
     """How the model learns."""
 
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(default=(1,), min_length=1)
@@ -94,7 +94,7 @@ class TrainingConfig(Described):
         return self
 
 
-class ExportConfig(Described):
+class ExportConfig(Strict):
     """How the trained model is exported."""
 
     inference_only: bool = False
@@ -113,7 +113,7 @@ class ExportConfig(Described):
     stays. Not of relatedness, nor of fewer than 50 cases."""
 
 
-class CardConfig(Described):
+class CardConfig(Strict):
     """The fields at the top of the card, as the Hugging Face hub has them. A field that is left out
     is not written. All other fields come from the model and its figures."""
 
