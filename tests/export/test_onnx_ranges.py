@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
-from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.bounds import Bounds
+from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64

@@ -14,7 +14,7 @@ the encoder does.
 
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -136,7 +136,9 @@ class _Rewriter:
         and a stored bias each; otherwise empty."""
         pairs = [(self._parts.get(node.input[1]), node) for node in group]
         ordered = sorted((part.start, part.end, k) for k, (part, _) in enumerate(pairs) if part)
-        plain = all(self._bias(node).ndim == 1 and not _options(node).get("transB") for node in group)
+        plain = all(
+            self._bias(node).ndim == 1 and not _options(node).get("transB") for node in group
+        )
         part = pairs[0][0]
         if part is None or not plain:
             return []
