@@ -163,7 +163,8 @@ class Asked:
 
 def test_answers_are_kept_until_the_question_changes(texts, tmp_path, monkeypatch):
     asked, cache = Asked(monkeypatch), tmp_path / "cache"
-    assert asked.by(recipe_of(*ALL), texts, cache) == 3 * 12 + 2 * 2
+    # The two texts are parsed and scored at once.
+    assert asked.by(recipe_of(*ALL), texts, cache) == 3 * 12 + 2
     files = set(cache.iterdir())
     assert asked.by(recipe_of(*ALL, teacher={"alpha": 0.9}), texts, cache) == 0
     more = recipe_of(EXCHANGED | {"share": 2.0}, ENDED, TEXTS)

@@ -72,7 +72,15 @@ class Teacher:
 
         def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
             scored = parser.trees_and_scores(words, "self")
-            return np.concatenate([sentence.transitions for sentence in scored])
+            steps = [sentence.transitions for sentence in scored]
+            if self._cache is not None and self._bundles == [parser]:
+                # They are asked for next, and an encoder takes most of the time of both.
+                scores = np.concatenate([sentence.scores for sentence in scored])
+                trees = list(map(Tree.from_transitions, steps, words))
+                _keep(
+                    self._cache / _file_of([_digest_of(parser)], trees), scores.astype(np.float16)
+                )
+            return np.concatenate(steps)
 
         steps = self._answers("texts, for their trees", [_digest_of(parser)], sentences, ask)
         trees = _cut(steps, [2 * len(words) - 1 for words in sentences])
@@ -140,7 +148,7 @@ class Teacher:
             if self._cache is None:
                 yield ask(part)
             else:
-                path = self._cache / f"{_digest(digests, part)}.npy"
+                path = self._cache / _file_of(digests, part)
                 self._used.add(path)
                 yield _kept(path, partial(ask, part))
             if self._on_read is not None:
@@ -230,17 +238,23 @@ def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         stored: NDArray[Any] = np.load(path, allow_pickle=False)
         return stored
     answers = ask()
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.save(file, answers)
+    _keep(path, answers)
     return answers
 
 
-def _digest(teachers: Sequence[str], part: Sequence[Any]) -> str:
-    """The digest of a question: who is asked, and the trees or the words that it is about."""
+def _keep(path: Path, answers: NDArray[Any]) -> None:
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.save(file, answers)
+
+
+def _file_of(teachers: Sequence[str], part: Sequence[Any]) -> str:
+    """The name of the file of a question, by its digest: who is asked, and the trees or the words
+    that it is about."""
     asked = [
         [one.words, one.transitions.tolist()] if isinstance(one, Tree) else one for one in part
     ]
-    return hashlib.sha256(json.dumps([teachers, asked]).encode()).hexdigest()[:32]
+    digest = hashlib.sha256(json.dumps([teachers, asked]).encode()).hexdigest()
+    return f"{digest:.32}.npy"
 
 
 def _cut(rows: Iterator[NDArray[Any]], sizes: Sequence[int]) -> list[NDArray[Any]]:
