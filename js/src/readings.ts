@@ -1,4 +1,4 @@
-/** What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden letters, a hashtag or a handle: plain English words (`thinstack.data.words.readings` in Python). */
+/** What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden or stretched letters, a hashtag, a handle or a web address: plain English words (`thinstack.data.words.readings` in Python). */
 import { EMOJI } from "./generated.js";
 
 /** What `emoji.json` holds: characters by word, and patterns by word. */
@@ -9,6 +9,9 @@ export interface EmojiData {
 }
 
 const HANDLE = "someone";
+const LINK = "link";
+const ADDRESS = /^(?:https?:\/\/|ftp:\/\/|www\.)./i;
+const STRETCHED = /([a-z])\1{2,}/g;
 const FLAGS = "[\\u{1f1e6}-\\u{1f1ff}]{2}";
 const MODIFIERS = "\\ufe0f\\u{1f3fb}-\\u{1f3ff}\\u{e0020}-\\u{e007f}";
 const JOINED = "\\u200d[\\u2600-\\u27bf\\u2b00-\\u2bff\\u{1f000}-\\u{1faff}]";
@@ -35,6 +38,7 @@ export const HIDDEN = `(?:${hidden.map(([, pattern]) => pattern).join("|")})(?:$
 /** The words that are looked up for a word, between spaces; most words as they stand. */
 export function reading(word: string): string {
   if (/^\p{L}+$/u.test(word)) return word;
+  if (ADDRESS.test(word)) return LINK;
   const sign = signs.exec(word);
   if (sign) {
     const group = sign.findIndex((form, number) => number > 0 && form !== undefined);
@@ -43,4 +47,10 @@ export function reading(word: string): string {
   const read = word.replace(pictures, (emoji) => ` ${words.get(String.fromCodePoint(emoji.codePointAt(0)!))} `);
   if (!/^[#@][A-Za-z_]/.test(read)) return read;
   return read[0] === "@" ? HANDLE : read.slice(1);
+}
+
+/** The entry that a small word with stretched letters (`sooo goood`) stands for: with two letters where there are three or more, or else with one; the word itself if neither is an entry. */
+export function unstretched(word: string, entries: ReadonlyMap<string, number>): string {
+  if (entries.has(word)) return word;
+  return ["$1$1", "$1"].map((letters) => word.replace(STRETCHED, letters)).find((form) => entries.has(form)) ?? word;
 }

@@ -2,7 +2,7 @@
 import { cached } from "./cache.js";
 import { BundleError } from "./errors.js";
 import { plainLetters } from "./letters.js";
-import { reading } from "./readings.js";
+import { reading, unstretched } from "./readings.js";
 import { plain } from "./treebank.js";
 import { parts } from "./wordpiece.js";
 
@@ -50,7 +50,7 @@ export class WordVocabulary implements Vocabulary {
       const letters = plainLetters(bare);
       const read = reading(letters);
       const first = read === letters ? read : read.split(" ").find(Boolean) ?? "";
-      const forms = [word, bare, letters, first].flatMap((form) => [form, form.toLowerCase()]);
+      const forms = [word, bare, letters, first, unstretched(letters.toLowerCase(), known)].flatMap((form) => [form, form.toLowerCase()]);
       const form = forms.find((each) => known.has(each));
       return form === undefined ? 0 : known.get(form)! + 1;
     });
@@ -98,9 +98,9 @@ export class WordpieceVocabulary implements Vocabulary {
   }
 
   private longestMatches(part: string): number[] {
-    const characters = [...part];
+    if ([...part].length > LONGEST) return [this.unknown];
+    const characters = [...unstretched(part, this.known)];
     const size = characters.length;
-    if (size > LONGEST) return [this.unknown];
     const found: number[] = [];
     for (let start = 0, end = size; start < size; start = end, end = size) {
       const rest = (behind: number) => (start ? "##" : "") + characters.slice(start, behind).join("");

@@ -49,6 +49,12 @@ UNHAPPY = ":( :-( :(( =( :'( :/ :-/ </3 -_-"
             ("d*mn", "damn"),
         ),
         *(("hat!", "hat!"), ("rap*", "rap*"), ("p@ss", "p@ss"), ("C*", "C*"), ("2010", "2010")),
+        *(
+            ("https://x.org/a?b=1", "link"),
+            ("www.x.org", "link"),
+            ("www.", "www."),
+            ("x.org", "x.org"),
+        ),
         *(("me@x.org", "me@x.org"), ("film", "film"), ("é", "é")),
     ],
 )

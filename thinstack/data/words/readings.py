@@ -1,17 +1,21 @@
-"""What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden
-letters, a hashtag or a handle: plain English words, by `emoji.json` (docs/text.md)."""
+"""What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden or
+stretched letters, a hashtag, a handle or a web address: plain English words, by `emoji.json`
+(docs/text.md)."""
 
 import json
 import re
+from collections.abc import Container
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 TABLE = Path(__file__).with_name("emoji.json")
 
-_HANDLE = "someone"
+_HANDLE, _LINK = "someone", "link"
 _TAG = re.compile("[#@][A-Za-z_]")
-_ODD = re.compile(r"[^\0-\x7f]|[:;=<^*#$%_@!]|[a-zA-Z][0-9-]|[0-9][a-zA-Z]")
+_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.).", re.IGNORECASE)
+_STRETCHED = re.compile(r"([a-z])\1{2,}")
+_ODD = re.compile(r"[^\0-\x7f]|[:;=<^*#$%_@!]|[a-zA-Z][0-9-]|[0-9][a-zA-Z]|^[wW]{3}\.")
 """What words have that are looked up as others."""
 _MODIFIERS = "\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _JOINED = "\u200d[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
@@ -67,10 +71,12 @@ def reading(word: str) -> str:
 
     An emoji is the word that `emoji.json` gives it, wherever it stands, and one that is not listed
     stays. An emoticon, a rating in stars (★★★★☆) and a word with hidden letters (`sh*t`) are words
-    too. A hashtag loses its `#`. A handle, such as @ada, is `someone`.
+    too. A hashtag loses its `#`. A handle, such as @ada, is `someone`, and a web address `link`.
     """
     if word.isalpha() or not _ODD.search(word):  # as most are
         return word
+    if _ADDRESS.match(word):
+        return _LINK
     table = _table()
     if sign := table.signs.fullmatch(word):
         group = sign.lastindex or 0
@@ -80,3 +86,12 @@ def reading(word: str) -> str:
     if not _TAG.match(word):
         return word
     return _HANDLE if word[0] == "@" else word[1:]
+
+
+def unstretched(word: str, entries: Container[str]) -> str:
+    """The entry that a small word with stretched letters (`sooo goood`) stands for: with two letters
+    where there are three or more, or else with one; the word itself if neither is an entry."""
+    if word in entries or not _STRETCHED.search(word):
+        return word
+    forms = (_STRETCHED.sub(letters, word) for letters in (r"\1\1", r"\1"))
+    return next((form for form in forms if form in entries), word)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
-from thinstack.data.words.readings import reading
+from thinstack.data.words.readings import reading, unstretched
 from thinstack.errors import DataError
 
 Value = TypeVar("Value")
@@ -111,7 +111,8 @@ class WordVocabulary(Vocabulary):
     A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
     are tried without its Penn Treebank escapes, and with plain letters
     (`thinstack.data.words.letters`). At last comes the first word of the reading of an emoji, an
-    emoticon, a hashtag or a handle (`thinstack.data.words.readings`).
+    emoticon, a hashtag, a handle or an address, or of a word with stretched letters
+    (`thinstack.data.words.readings`).
     """
 
     UNKNOWN = 0
@@ -143,7 +144,8 @@ class WordVocabulary(Vocabulary):
         read = reading(plain)
         first = read if read == plain else next(filter(None, read.split(" ")), "")
         for form in chain.from_iterable(
-            (form, form.lower()) for form in (word, bare, plain, first)
+            (form, form.lower())
+            for form in (word, bare, plain, first, unstretched(plain.lower(), self._position))
         ):
             if form in self._position:
                 return self._position[form] + 1

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
-from thinstack.data.words.readings import reading
+from thinstack.data.words.readings import reading, unstretched
 from thinstack.data.words.vocabulary import Cache, Vocabulary
 from thinstack.errors import DataError
 
@@ -86,7 +86,7 @@ class WordpieceVocabulary(Vocabulary):
     def _longest_matches(self, part: str) -> list[int]:
         if len(part) > LONGEST:
             return [self._unknown]
-        pieces, start = [], 0
+        part, pieces, start = unstretched(part, self._position), [], 0
         while start < len(part):
             prefix = "##" if start else ""
             for end in range(len(part), start, -1):
