@@ -61,7 +61,7 @@ JOBS = {
         "training/test_publish.py",
         "training/test_publish_own_trees.py",
     ),
-    "site": ("test_site.py",),
+    "site": ("test_home_page.py", "test_site.py"),
     "spacy": ("integrations/test_finish.py", "integrations/test_spacy_project.py"),
     "spark": ("integrations/test_spark_local.py",),
     "treebanks": (

@@ -100,6 +100,24 @@ def test_speeds_are_those_of_the_results():
     assert [row[1] for row in batches.values() if row[1]] == [speed(name) for name in single]
 
 
+@pytest.mark.parametrize(
+    ("page", "source", "pattern"),
+    [
+        ("docs/contextual.md", "speed.md", r"scores ([\d,]+) sentences/s"),
+        ("docs/corpora.md", "measurements.md", r"score ([\d,]+) rows .*? and ([\d,]+) with Spark"),
+        ("docs/service.md", "measurements.md", r"got (200 to \d+) .*? latency of ([\d to]+) ms"),
+        ("docs/spacy.md", "speed.md", r"scores ([\d,]+)\s+sentences per second"),
+        ("docs/spacy.md", "measurements.md", r"are ([\d.]+) times .*? only ([\d.]+) times"),
+        ("docs/training.md", "gpu.md", r"takes (\d+) seconds"),
+    ],
+)
+def test_a_speed_on_a_page_is_in_its_source(page, source, pattern):
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    results = (ROOT / "lab" / "results" / source).read_text(encoding="utf-8")
+    figures = re.search(pattern, text).groups()
+    assert all(re.search(rf"(?<![\d.]){figure}\b", results) for figure in figures)
+
+
 def test_suites_are_those_of_the_results():
     shown = cells("docs/models.md", "| `polarity`")
     always = shown.pop("always the most common answer")
@@ -147,6 +165,8 @@ def test_sizes_are_those_of_the_folders():
     for name, folder in folders.items():
         stored = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
         assert sizes[name] == f"{stored:.{1 if stored < 9.5 else 0}f} MB"
+    assert f"bundled ({sizes['sentiment']})" in README
+    assert f"`sentiment-context` ({sizes['sentiment-context']})" in README
 
 
 def test_a_phrase_and_its_neighbours(capsys):

@@ -1,14 +1,11 @@
 """The documentation site as mkdocs builds it; run by `.ci/jobs/site`."""
 
-import os
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
-from pages import ROOT
+from site_build import built_site
 
 # Attributes by which a page fetches something.
 FETCHED = "audio.src embed.src iframe.src img.src img.srcset link.href object.data script.src"
@@ -51,18 +48,7 @@ class Html(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    pytest.importorskip("mkdocs", reason='needs mkdocs: pip install ".[docs]"')
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return folder
+    return built_site(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")

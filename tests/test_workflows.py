@@ -70,7 +70,7 @@ def test_one_version_stands_everywhere():
     assert {js["version"], lock["version"], lock["packages"][""]["version"]} == {__version__}
     for page, line in (("CITATION.cff", "version: {}"), ("CHANGELOG.md", "## {}")):
         assert f"\n{line.format(__version__)}\n" in (ROOT / page).read_text(encoding="utf-8")
-    for page in ("CONTRIBUTING.md", "js/README.md"):
+    for page in ("RELEASING.md", "js/README.md"):
         named = re.findall(
             r"thinstack-(\d[\d.]*)\.tgz|tag -a v([\d.]+)", (ROOT / page).read_text("utf-8")
         )

@@ -19,7 +19,7 @@ export async function open(place) {
   }
   const given = typeof place === "string" ? new URL(place, location.href) : place;
   if (given instanceof URL && given.origin !== location.origin) {
-    throw new Error(`${given.href}: expected a bundle on ${location.origin}, for this page asks no other server: copy it there, or choose it as a folder.`);
+    throw new Error(`${given.href}: expected a bundle on ${location.origin}, because this page uses no other server. Copy it there, or choose it as a folder.`);
   }
   worker ??= started();
   return ask("open", given instanceof Map ? given : (given ?? new URL("__MODEL__/", location.href)).href);

@@ -114,7 +114,7 @@ export class Model {
       node += 2 * size[0] - 1;
       const transitions = steps.slice(start, node);
       const wrong = parsed ? fault(transitions, size[0]) : undefined;
-      if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is no tree: ${wrong}`);
+      if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is not a tree: ${wrong}`);
       const row = readsPairs(this.bundle.config) ? place >> 1 : place;
       const scores = this.phrases ? rows.slice(start, node) : rows.slice(row, row + 1);
       return { transitions, scores, weight: 1, parts: [] };

@@ -14,12 +14,15 @@ from reproduce.compose import Drawing, composed_lines
 from reproduce.head_report import heads as report_heads
 from reproduce.held_out import held_out_lines
 from reproduce.only import only as print_only
+from reproduce.public_sets import checklist_lines, contrast_figures, suite_failures
 from reproduce.rerank_command import Places, rerank
 from reproduce.search import search as run_search
 from reproduce.similar import By, Texts, print_nearest
 from reproduce.table import Table
+from thinstack import load
 from thinstack.bundle import open_bundle
 from thinstack.cli import main
+from thinstack.cli.options import print_table
 from thinstack.data.files.signals import stoppable
 from thinstack.data.trees.text_files import read_lines
 from thinstack_lab.lessons.composed import Composed
@@ -141,6 +144,45 @@ def compose(
     drawing = Drawing(number, seed, tuple(family or ()), held_out, treebank)
     for line in composed_lines(grammar, drawing, brackets=brackets):
         print(line)
+
+
+@app.command()
+def contrast(
+    original: Annotated[Path, typer.Argument(help="IMDb/data/test_original.tsv.")],
+    contrast: Annotated[Path, typer.Argument(help="IMDb/data/test_contrast.tsv.")],
+    model: Annotated[str, typer.Option("--model", "-m", help="A sentiment model.")] = "sentiment",
+) -> None:
+    """Measure a model on the IMDb contrast sets (github.com/allenai/contrast-sets)."""
+    figures = contrast_figures(load(model, classes=2), original, contrast)
+    rows = [(name, f"{getattr(figures, name):.1f}") for name in ("original", "contrast", "both")]
+    print_table(f"{model}, {figures.pairs:,} pairs", ("", "accuracy, percent"), rows)
+
+
+@app.command()
+def checklist(
+    texts: Annotated[Path, typer.Argument(help="release_data/sentiment/tests_n500.")],
+    out: Annotated[Path, typer.Option(help="File for the predictions.", show_default=False)],
+    suite: Annotated[
+        Path | None,
+        typer.Option(
+            help="release_data/sentiment/sentiment_suite.pkl: also print the failures. A pickle "
+            "runs code, so use only the file of CheckList's authors."
+        ),
+    ] = None,
+    test: Annotated[
+        list[str] | None, typer.Option(help="Print only this test. Can be repeated.")
+    ] = None,
+    model: Annotated[str, typer.Option("--model", "-m", help="A sentiment model.")] = "sentiment",
+) -> None:
+    """Predict the texts of CheckList's sentiment suite (github.com/marcotcr/checklist)."""
+    lines = checklist_lines(load(model, classes=3), texts)
+    out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    if suite is None:
+        return
+    rows = suite_failures(suite, out, test or ())
+    mean = sum(row.rate for row in rows) / len(rows)
+    cells = [(row.test, f"{row.rate:.1f}", f"{row.cases:,}") for row in rows]
+    print_table(model, ("", "failures, percent", "cases"), [*cells, ("mean", f"{mean:.1f}", "")])
 
 
 @app.command("held-out")

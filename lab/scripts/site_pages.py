@@ -5,11 +5,13 @@ its files. The hook adds pages that lie outside of `docs/`, makes a link to a pa
 site, and a link to another file one to the repository's address. Two spaces make a nested list, as
 in the repository, where Python's Markdown wants four. A code block that names its file
 (```` ```python use.py ````) shows the name. The page of recipes gets the reference of all fields,
-which is written for the site only.
+which is written for the site only. The home page gets a live tree, which runs the npm package in
+the reader's browser if `js/demo` has been built.
 """
 
 import posixpath
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from runpy import run_path
@@ -24,6 +26,24 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 BESIDE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 """Pages outside of `docs/` and `lab/`: path in the repository, path in the site."""
+
+DEMO = ROOT / "js" / "demo" / "dist"
+LIVE_FILES = ("worker.js", "onnxruntime.js", "ort-wasm-simd-threaded.wasm")
+PICTURE = "![A tree over the sentence"
+"""What the live tree of the home page is above, and replaces."""
+
+LIVE_TREE = """
+<form class="live" hidden>
+<label for="live-text">Type a sentence. The model runs in your browser, and your text stays
+there.</label>
+<textarea id="live-text" rows="2" spellcheck="false">
+The acting is superb, but the plot never comes alive.</textarea>
+<p role="status"></p>
+<div class="live-tree"></div>
+</form>
+<script type="module" src="assets/live.js"></script>
+
+"""
 
 FENCED = re.compile(r"^(?P<fence>```+).*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^ +(?=\S)", re.MULTILINE)
@@ -81,6 +101,8 @@ def on_page_markdown(markdown: str, *, page: "Page", config: "MkDocsConfig", **_
     if place == "recipes.md":
         reference = run_path(str(ROOT / "lab" / "scripts" / "recipe_reference.py"))["page"]()
         markdown = f"{markdown.rstrip()}\n\n{reference}"
+    if place == "index.md":
+        markdown = markdown.replace(PICTURE, LIVE_TREE + PICTURE)
 
     def linked(match: re.Match[str]) -> str:
         code, start, target, end = match.groups()
@@ -103,3 +125,14 @@ def on_files(files: "Files", *, config: "MkDocsConfig") -> "Files":
         if (place := place_in_site(path)) is not None:
             files.append(File.generated(config, place, abs_src_path=str(ROOT / path)))
     return files
+
+
+def on_post_build(*, config: "MkDocsConfig", **_: Any) -> None:
+    """Mkdocs' event: the site is written. Adds the model of the live tree, if it has been built."""
+    if not DEMO.is_dir():
+        return
+    live = Path(config.site_dir) / "live"
+    live.mkdir(exist_ok=True)
+    for name in LIVE_FILES:
+        shutil.copyfile(DEMO / name, live / name)
+    shutil.copytree(DEMO / "sentiment", live / "sentiment", dirs_exist_ok=True)

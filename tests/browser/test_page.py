@@ -143,7 +143,7 @@ def test_all_is_reached_by_keyboard_and_has_a_role(visit):
     assert page.locator("[role=treeitem][tabindex='0']").count() == 1
     for role, name in (
         ("main", None), ("complementary", "The chosen phrase"), ("textbox", "Text"),
-        ("tree", "Sentence 1 of 1"), ("group", "Its label, and how probable each is"),
+        ("tree", "Sentence 1 of 1"), ("group", "Label and probabilities"),
         ("button", "Compare"), ("status", None),
     ):  # fmt: skip
         assert page.get_by_role(role, name=name).count() >= 1, (role, name)
@@ -207,7 +207,7 @@ def test_corrected_labels_are_saved_as_brackets(visit, predictor):
     )
     page.locator(f"[data-node='{node}'] > rect").first.click()
     page.get_by_role("radio", name="very positive").check()
-    assert "The model says" in page.locator("#corrected").inner_text()
+    assert "The model predicted" in page.locator("#corrected").inner_text()
     assert page.locator(".corrected > .sign").text_content() == "++"
     with page.expect_download() as download:
         page.click("#save")
@@ -260,7 +260,7 @@ def test_a_broken_model_is_told_in_words(visit, folder, tmp_path):
     assert page.locator("#rows .name").count() == 5
     assert alert.is_hidden()
     page.goto(f"{visit.url}?model=https://example.org/model/")
-    page.get_by_text("this page asks no other server").wait_for()
+    page.get_by_text("this page uses no other server").wait_for()
 
 
 def test_without_a_connection_it_goes_on(visit):

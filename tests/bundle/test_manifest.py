@@ -91,12 +91,10 @@ OF_ANOTHER_FORM = {
     r"producer\.extra": lambda raw: raw["producer"].update(extra=1),
     r"vocabulary\.txt: not listed": lambda raw: raw["files"].pop("vocabulary.txt"),
     # Nothing but a version is told.
-    r"schema 2, .* up to 1; a newer thinstack is needed: 9\.1 or later$": lambda raw: raw.update(
+    r"schema 2, .* up to 1; install a newer thinstack: 9\.1 or later$": lambda raw: raw.update(
         schema_version=2, producer={"name": "thinstack", "version": "9.1"}, novel=1
     ),
-    "newer thinstack is needed$": lambda raw: raw.update(
-        schema_version=2, producer={"version": '"; rm x'}
-    ),
+    "newer thinstack$": lambda raw: raw.update(schema_version=2, producer={"version": '"; rm x'}),
 }
 
 

@@ -89,7 +89,7 @@ def test_what_cannot_be_had_is_told_in_a_line(hub, tmp_path):
     expected = {
         "user/nobody": "no such repository, or it is private: log in with hf auth login",
         "user/films@v9": "no such revision: name a branch, a tag or a commit",
-        "user/gated": "hf auth login",
+        "user/gated": "you need to request access",
         "user/bare": "not a bundle, it has no manifest.json",
     }
     of_files = {

@@ -139,7 +139,7 @@ def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path):
 
 def test_weights_of_another_configuration_are_refused(tmp_path):
     other = weights_of(new_model(config_of({"hidden_size": 5})))
-    unlike = "fit the configuration"
+    unlike = "these weights do not fit the configuration"
     for content, problem in (
         (other, unlike),
         (b"no safetensors", "not a safetensors file"),

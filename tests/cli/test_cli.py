@@ -158,7 +158,7 @@ def test_why_of_a_sentence_in_parts_is_not_told(cli, bundle):
         "predict", "a b c. So good", "--why", "--max-words", 3, "--json", "--model", bundle
     )
     first, second = answer.json[0]["sentences"]
-    assert answer.err.startswith("warning: --why leaves out a sentence of 4 words, because")
+    assert answer.err.startswith("warning: --why skipped a sentence of 4 words")
     assert first["why"] == []
     assert len(second["why"]) == 2
 
@@ -188,7 +188,7 @@ def test_an_output_of_ascii_only_holds_any_text(bundle, monkeypatch, args):
 def test_what_is_no_unicode_is_refused(cli, bundle):
     answer = cli("predict", "good", "caf\udce9", "--model", bundle)
     assert answer.out.startswith("good: good\n"), "texts before it are drawn"
-    refused(answer._replace(out=""), "text 1: no Unicode text, character 3")
+    refused(answer._replace(out=""), "text 1: not Unicode text, character 3")
     answer = cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n")
     assert answer.out.startswith("good: good\n")
     refused(

@@ -88,7 +88,7 @@ def test_the_answer_for_a_text_comes_first(cli, folder, model):
     shares = {line.split()[1]: line.split()[2] for line in lines[2:5]}
     assert shares == {label: f"{score:.0%}" for label, score in result.scores.items()}
     assert [line.split(maxsplit=1)[1] for line in lines[6:8]] == ["It is good", "An awful"]
-    assert lines[8] == "2 sentences: --full draws each with its tree"
+    assert lines[8] == "2 sentences: use --full to draw the trees"
     full = cli("predict", TEXTS[0], "--full", "--model", folder).out.splitlines()
     assert full[:8] == lines[:8]
     trees = [cli("predict", each.text, "--model", folder).out for each in result.sentences]

@@ -69,7 +69,7 @@ def test_lines_are_the_hits_of_an_index(search, folder):
             }
             for hit in hits
         ]
-        assert "rows that are not searched: 1; the first is line 3: no text" in answer.err
+        assert "rows not searched: 1; the first is line 3: no text" in answer.err
 
 
 def test_a_table_shows_phrases_in_their_sentences(search):
@@ -106,7 +106,7 @@ def test_an_index_is_kept_until_the_table_changes(search, table, tmp_path, monke
         file.write("good plot;Leeds\n")
     assert "good plot" in search("good plot", *options).out
     assert len(added) == 2
-    for path, problem in ((table, "would replace"), (tmp_path / "x.txt", "another file")):
+    for path, problem in ((table, "would replace"), (tmp_path / "x.txt", "not an index")):
         (tmp_path / "x.txt").write_text("mine", encoding="utf-8")
         answer = search("good", "--text", "review", "--index", path, code=2)
         assert problem in answer.err

@@ -45,9 +45,9 @@ def test_from_rows_of_terms_to_aspects(cli, folder):
     given += ("--out", out, "--skip-bad", "--seed", 2, "--seed", 3)
     answer = cli(*given)
     assert (answer.code, answer.err) == (0, "")
-    assert "rows that cannot be used and are left out: 1 " in answer.out
+    assert "unusable rows that are left out: 1 " in answer.out
     assert "terms.csv:50: expected start and end" in (out / "skipped.txt").read_text("utf-8")
-    assert "terms (to train on + to report on): negative " in answer.out
+    assert "terms (training + development): negative " in answer.out
     counts = re.findall(r"(negative|neutral|positive) (\d+) \+ ([1-9])", answer.out)
     labels = [label for *_, label in rows()]
     assert [int(a) + int(b) for _, a, b in counts] == [labels.count(name) for name in THREE]

@@ -97,7 +97,7 @@ def test_without_a_header_the_first_row_may_be_bad(tmp_path):
     path = write(tmp_path / "t.tsv", "only one\na\tx\nb\ty\n")
     skipped = []
     assert read(path, ("1", "2"), header=False, skipped=skipped) == [["a", "x"], ["b", "y"]]
-    assert str(skipped[0]).startswith(f"{path}:1: expected 2 cells, as other rows have, found 1")
+    assert str(skipped[0]).startswith(f"{path}:1: expected 2 cells, as in other rows, found 1")
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_broken_row_of_several_lines_is_one_error(tmp_path):
     found, skipped = read(path, ["text", "label"])
     assert found == [("good", "b")] * 18
     assert [str(error).split("; ")[0] for error in skipped] == [
-        f"{path}:11: expected 3 cells, as other rows have, found 4"
+        f"{path}:11: expected 3 cells, as in other rows, found 4"
     ]
 
 

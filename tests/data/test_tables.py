@@ -134,9 +134,9 @@ def test_parquet_columns_of_other_types(tmp_path):
 
 BAD_CSV = [
     (b"a,\n", ":3: .*column 'label', found an empty cell; fix .*--skip-bad"),
-    (b"a,NaN\n", ":3: .*column 'label', found 'NaN', which stands for a missing value"),
+    (b"a,NaN\n", ":3: .*column 'label', found 'NaN', which means a missing value"),
     (b"a\n", ":3: expected 2 cells, .* found 1"),
-    (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that hold ',' .*quotes"),
+    (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that contain ',' .*quotes"),
     (b"caf\xe9,a\n", r":3: expected text in utf-8, found the byte 0xe9; .*--encoding NAME"),
     (b"a\0,a\n", ":3: .*found the byte 0x00"),
     (b'"a\nb" c,a\n', r":3: lines 3 to 4: .* not closed"),

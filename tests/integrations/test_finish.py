@@ -160,7 +160,7 @@ def test_what_cannot_be_finished(trained, tmp_path, cli, names, problem):
 def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(finished, tmp_path, cli):
     for _ in range(2):
         done = cli("finish", str(finished), str(tmp_path / "again"))
-        assert "tree_classifier: is finished already" in done.out
+        assert "tree_classifier: already finished" in done.out
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["again"]
     assert spacy.load(tmp_path / "again")(TEXTS[0]).cats == spacy.load(finished)(TEXTS[0]).cats

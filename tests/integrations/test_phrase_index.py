@@ -336,14 +336,14 @@ def test_files_that_do_not_fit_say_so(model, alone, saved, tmp_path):
     for header, members, problem in (
         ({"schema_version": 2}, {}, "schema_version: .*2"),
         ({"digest": "0" * 64}, {}, "come from the model 000000000000, not from"),
-        ({"width": 8}, {}, "do not fit"),
+        ({"width": 8}, {}, "do not match"),
         ({"width": "4"}, {}, "width: .*found '4'"),
         ({"model": "hf://somebody/model"}, {}, "its model is not installed"),
-        ({}, {"texts": np.frombuffer(b'["good film"]', np.uint8)}, "do not fit"),
-        ({}, {"texts": np.frombuffer(b"[" * 9000, np.uint8)}, "do not fit"),
-        ({}, {"sides": np.zeros(3, np.int8)}, "do not fit"),
-        ({}, {"vectors": np.zeros(3, np.float32)}, "another file"),
-        ({}, {"vectors": np.array([b""], object)}, "another file"),
+        ({}, {"texts": np.frombuffer(b'["good film"]', np.uint8)}, "do not match"),
+        ({}, {"texts": np.frombuffer(b"[" * 9000, np.uint8)}, "do not match"),
+        ({}, {"sides": np.zeros(3, np.int8)}, "do not match"),
+        ({}, {"vectors": np.zeros(3, np.float32)}, "not an index"),
+        ({}, {"vectors": np.array([b""], object)}, "not an index"),
     ):
         changed_members(saved, path, header, **members)
         with pytest.raises(DataError, match=problem):
@@ -351,7 +351,7 @@ def test_files_that_do_not_fit_say_so(model, alone, saved, tmp_path):
     with pytest.raises(DataError, match="come from the model"):
         thinstack.PhraseIndex.load(saved, alone)
     path.write_bytes(b"PK\x03\x04")
-    with pytest.raises(DataError, match="another file"):
+    with pytest.raises(DataError, match="not an index"):
         thinstack.PhraseIndex.load(path, model)
     with pytest.raises(DataError, match=r"none\.index: cannot be read"):
         thinstack.PhraseIndex.load(tmp_path / "none.index", model)

@@ -146,7 +146,7 @@ def _checked(
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder. Raises BundleError if it is missing or cannot be read."""
     path = folder / MANIFEST_FILE
-    with _readable(path, missing=f"{folder}: not a bundle, because it has no {MANIFEST_FILE}"):
+    with _readable(path, missing=f"{folder}: not a bundle, it has no {MANIFEST_FILE}"):
         size = _file_size(path)
         if size > MANIFEST_BYTES:
             raise BundleError(f"{path}: {size:,} bytes; a manifest has at most {MANIFEST_BYTES:,}")

@@ -65,7 +65,7 @@ def search(
         indexed = _indexed(context.params, bar)
     if indexed.left_out[0]:
         number, first = indexed.left_out
-        problem = f"{number:,} rows were not searched; the first is {first}"
+        problem = f"rows not searched: {number:,}; the first is {first}"
         console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
     groups = [None] if by is None else [*indexed.plan.groups]
 

@@ -81,7 +81,7 @@ def themes(
             print("\n".join(result.lines(quotes=True)))
     for part in result.unread:
         first = ": ".join(filter(None, part.examples[0]))
-        problem = f"{part.rows:,} rows were not counted; the first is {first}"
+        problem = f"rows not counted: {part.rows:,}; the first is {first}"
         console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
     if result.products and not name:
         words = " ".join(f"--ignore {word}" for word in result.products)

@@ -6,8 +6,8 @@ import { fold, itemOf, listen, mark, relabel, textOf, treeOf } from "./tree.js";
 const WAIT = 120; // milliseconds without a key before the model is asked
 const SMALLEST = 0.78; // of a tree's own size
 const HINTS = {
-  tree: "Click a phrase for its scores; double-click folds it. By keyboard: the arrow keys, and Enter folds.",
-  text: "Phrases are coloured where they differ from what is around them. Click one for its scores.",
+  tree: "Click a phrase to see its scores, or double-click to fold it. With the keyboard, use the arrow keys and Enter.",
+  text: "Colored phrases differ from the text around them. Click one to see its scores.",
 };
 
 export class Field {
@@ -87,7 +87,7 @@ export class Field {
       this.chosen = { sentence, node };
       this.page.chosen(this);
     });
-    this.hint.textContent = svg === null ? `${HINTS.text} Trees are drawn of texts of up to ${this.page.most} words.` : HINTS[kind];
+    this.hint.textContent = svg === null ? `${HINTS.text} Trees are shown for texts of up to ${this.page.most} words.` : HINTS[kind];
     sentences.forEach((each, sentence) => corrected(each).forEach((node) => this.relabel(sentence, node)));
     mark(this.picture, this.item);
     if (kind === "tree") this.#place();
@@ -97,7 +97,7 @@ export class Field {
   #place() {
     const drawing = this.picture.firstElementChild;
     drawing.style.minWidth = `${SMALLEST * Number(drawing.getAttribute("width"))}px`;
-    if (this.picture.scrollWidth > this.picture.clientWidth) this.hint.prepend("The tree goes on at the side: scroll it. ");
+    if (this.picture.scrollWidth > this.picture.clientWidth) this.hint.prepend("Scroll sideways to see the whole tree. ");
     const [node, around] = [this.item.querySelector("rect"), this.picture].map((each) => each.getBoundingClientRect());
     this.picture.scrollLeft += node.left + node.width / 2 - around.left - around.width / 2;
   }

@@ -26,7 +26,7 @@ export function label(field, table, ask, wrong) {
     const { place, line, saved, predicted, probability, chosen } = row;
     const known = row.label ? `, ${row.label} in the table` : "";
     $("place").textContent = `Text ${place + 1} of ${texts.toLocaleString("en")}, line ${line}${known}. ${saved.toLocaleString("en")} labelled in ${out}`;
-    $("said").textContent = `The model says ${predicted}, ${percent(probability)}${labels.includes(predicted) ? "; Enter agrees" : ""}.`;
+    $("said").textContent = `The model predicts ${predicted} (${percent(probability)}).${labels.includes(predicted) ? " Press Enter to accept." : ""}`;
     $("choices").replaceChildren(
       ...labels.map((name, number) => {
         const button = Object.assign(document.createElement("button"), { type: "button", onclick: () => show({ place, label: name }) });

@@ -1,7 +1,7 @@
 /** The model of the page, in the thinstack that serves it. */
 
 export const MOST_WORDS = 60; // of a text that is drawn as trees
-export const ABOUT = "What you type goes to the thinstack that runs on this machine, and nowhere else.";
+export const ABOUT = "What you type stays on this machine.";
 export const own = false; // it was chosen when the page was served
 
 /** The model's name and classes. */

@@ -28,7 +28,7 @@ export function showPhrase(model, sentence, node, item, changed) {
   );
   $("advice").hidden = !trees || given !== undefined;
   $("corrected").hidden = given === undefined;
-  $("corrected").querySelector("span").textContent = `Corrected. The model says ${model.labels[label] ?? "uncertain"}.`;
+  $("corrected").querySelector("span").textContent = `Corrected. The model predicted ${model.labels[label] ?? "uncertain"}.`;
   $("corrected").querySelector("button").onclick = () => {
     correct(sentence, node, label);
     changed();
