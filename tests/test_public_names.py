@@ -23,7 +23,7 @@ PUBLIC = {
 }
 NAME = re.compile(r"\bthinstack(?:\.[A-Za-z_]\w*)+")
 IMPORT = re.compile(r"from (thinstack(?:\.[\w.]*)?) import \(?([\w, \n]+)")
-OTHER = {"thinstack.mjs", "thinstack.tree_sentiment_scorer"}  # a file, and a name in a registry
+OTHER = {"thinstack.tree_sentiment_scorer"}  # a name in a registry
 
 
 def inside(text):

@@ -5,8 +5,8 @@ verified, and run in each runtime.
     [--hidden 150] [--markdown FILE]
 
 Runtimes get bundles of the ONNX files and must give the reference cases that lie in them, by the
-programs in examples/. The exit code is 1 if a file could not be exported, differed from its model,
-or a runtime from the cases.
+programs in examples/ and `exports.mjs`. The exit code is 1 if a file could not be exported, or
+differed from its model, or a runtime from the cases.
 """
 
 import importlib.util
@@ -37,7 +37,7 @@ from thinstack.export.torchscript import export_torchscript
 
 onnxruntime = import_onnxruntime()
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
 NODES, ROOTS, INT8, SCRIPT = "nodes", "roots", "int8", "TorchScript"
 SUFFIXES = {NODES: "onnx", ROOTS: "roots.onnx", INT8: "int8.onnx", SCRIPT: "pt"}
 ONNX_OPTIONS: dict[str, dict[str, Any]] = {
@@ -45,13 +45,8 @@ ONNX_OPTIONS: dict[str, dict[str, Any]] = {
     ROOTS: {"outputs": "roots"},
     INT8: {"quantize": "int8"},
 }
-PROGRAMS = {
-    "reference": "predict.py",
-    "openvino": "predict.py",
-    "node": "node.mjs",
-    "web": "web.mjs",
-}
-RUNTIMES = ("onnxruntime", *PROGRAMS)
+NODE = ("node", "web")  # runtimes of JavaScript
+RUNTIMES = ("onnxruntime", "reference", "openvino", *NODE)
 SECONDS_TARGET = 20  # of an export with its verification
 
 
@@ -176,7 +171,7 @@ def run(
             if name == "onnxruntime":
                 difference, problem = in_onnxruntime(file, cases)
             else:
-                difference, problem = in_example(_command(name, openvino_python), name, bundle)
+                difference, problem = in_program(_command(name, openvino_python), bundle)
             found[name] = Entry(difference, time.perf_counter() - start, problem)
     return found
 
@@ -200,38 +195,28 @@ def in_onnxruntime(file: bytes, cases: dict[str, Any]) -> tuple[float, str]:
     return largest, "" if largest <= cases["tolerance"] else f"differs by {largest:.1e}"
 
 
-def in_example(command: list[str], name: str, bundle: Path) -> tuple[float, str]:
-    """The same by the program of an example, which prints it."""
-    done = subprocess.run(
-        [*command, str(bundle)], capture_output=True, text=True, check=False, cwd=_folder(name)
-    )
+def in_program(command: list[str], bundle: Path) -> tuple[float, str]:
+    """The same by a program, which prints it."""
+    done = subprocess.run([*command, str(bundle)], capture_output=True, text=True, check=False)
     found = re.search(r"largest difference ([\d.]+e[+-]?\d+)", done.stdout)
     if done.returncode or not found:
         return 0.0, _line(done.stderr) or _line(done.stdout) or f"exit code {done.returncode}"
     return float(found[1]), ""
 
 
-def _folder(name: str) -> Path:
-    return EXAMPLES / ("javascript" if name in ("node", "web") else name)
-
-
 def _command(name: str, openvino_python: Path) -> list[str]:
-    starter = (
-        "node"
-        if name in ("node", "web")
-        else str(openvino_python if name == "openvino" else sys.executable)
-    )
-    return [starter, PROGRAMS[name]]
+    if name in NODE:
+        return ["node", str(Path(__file__).with_suffix(".mjs")), name]
+    python = openvino_python if name == "openvino" else sys.executable
+    return [str(python), str(ROOT / "examples" / name / "predict.py")]
 
 
 def _missing(name: str, openvino_python: Path) -> str:
     """Why a runtime cannot be run; empty if it can."""
     if name not in RUNTIMES:
         return f"expected one of {', '.join(RUNTIMES)}"
-    if name in ("node", "web") and not (
-        shutil.which("node") and (_folder(name) / "node_modules").is_dir()
-    ):
-        return f"run `npm install` in {_folder(name)}"
+    if name in NODE and not (shutil.which("node") and (ROOT / "js" / "node_modules").is_dir()):
+        return "run `npm ci` in js"
     if name == "openvino" and openvino_python != Path(sys.executable):
         done = subprocess.run(
             [str(openvino_python), "-c", "import openvino, thinstack"],
