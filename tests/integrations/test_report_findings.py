@@ -118,7 +118,7 @@ def themes_of(collector):
     def theme(name, figures, parts):
         def counted(of):
             shares = ((part, parts(of, part).texts, of[part].texts) for part in of)
-            return tuple(Part(part, n, share_interval(n, all)) for part, n, all in shares)
+            return tuple(Part(part, n, all, share_interval(n, all)) for part, n, all in shares)
 
         of = collector.all
         share = share_interval(figures.texts, of.figures.texts)
@@ -134,7 +134,7 @@ def themes_of(collector):
     share = share_interval(1, 10)
     sides = (SideFigures("negative", 160, share, share, share),)
     return Themes(
-        *("x.csv", "vectors", 1600, False, collector.all.figures, themes, sides),
+        *("x.csv", "vectors", 1600, 1600, False, collector.all.figures, themes, sides),
         *("store", "day", "month", (), (), RowMatches.empty()),
     )
 
@@ -146,7 +146,7 @@ def test_a_theme_says_when_and_where_and_accounts_for_a_change():
     summary = planted(lambda *at: 0.1 + late(*at), late=late, themes=themes_of)
     first, second, third, *_ = summary.in_short
     assert first.endswith("; the theme “It was late” accounts for nearly all of it.")
-    assert second == "Most frequent complaints: “It was late” (5%) and “Dear” (10%) of the texts."
+    assert second == "Most frequent complaints: “It was late” (5%) and “Dear” (10%) of 1,600 texts."
     assert third.startswith("Complaints like “It was late”: 5% of the texts; from Jul 2025 on ")
     assert third.endswith(", before 0%; most of all in Leeds.")
     assert not any("Dear”:" in sentence for sentence in summary.in_short)

@@ -194,7 +194,7 @@ def nodes_of(*rows, text=0.0):
         for column, value in zip(columns.values(), values, strict=True):
             column.append(value)
     arrays = {name: np.array(column) for name, column in columns.items()}
-    arrays["vectors"] = arrays["vectors"].astype(np.float16)
+    arrays["vectors"] = arrays["vectors"].astype(np.float16).__getitem__
     zeros = np.zeros(len(rows), np.int64)
     places = {"texts": zeros, "roots": zeros + len(rows) - 1, "text_polarity": np.array([text])}
     return SimpleNamespace(**places, **arrays)
@@ -341,6 +341,37 @@ def test_a_large_table_is_read_again(model, monkeypatch):
             (one.title, one.figures.texts) for one in whole
         ]
         assert again.labels == whole.labels
+
+
+@pytest.mark.parametrize("remembered", [10_000, 0])
+def test_a_report_counts_themes_in_some_rows(model, monkeypatch, remembered):
+    large = pd.DataFrame({"text": TEXTS * 4, "shop": ["Leeds", "Bath"] * 2 * len(TEXTS)})
+    monkeypatch.setattr(run, "SAMPLE", 26)
+    monkeypatch.setattr(run, "_REMEMBERED", remembered)
+    report = thinstack.report(large, by="shop", model=model, themes=model)
+    themes = report.themes
+    taken = [row for row in range(48) if row * 26 // 48 != (row + 1) * 26 // 48]
+    assert (themes.rows, themes.counted, len(taken)) == (48, 26, 26)
+    texts = [row for row in taken if large["text"][row]]
+    assert themes.figures.texts == len(texts) < report.figures.texts
+    for theme in themes:
+        rows = [row for row in texts if theme.title in HAS[row % len(TEXTS)]]
+        assert (theme.figures.texts, theme.share.value) == (len(rows), len(rows) / len(texts))
+        for part in theme.groups:
+            shops = [[large["shop"][row] == part.name for row in some] for some in (rows, texts)]
+            assert (part.texts, part.of) == (sum(shops[0]), sum(shops[1]))
+            assert part.figures.counts == (part.texts, part.of - part.texts, 0)
+    assert "in 26 of the 48 rows, evenly spaced" in report.html()
+    assert any(f"{len(texts)} texts in 26 of the 48 rows" in line for line in report.in_short)
+    for ask in (lambda: themes.labels, lambda: themes.of(0)):
+        with pytest.raises(InputError, match="counted in 26 of 48 rows"):
+            ask()
+
+
+def test_a_report_without_a_text_among_the_rows_taken_has_no_themes(model, monkeypatch):
+    monkeypatch.setattr(run, "SAMPLE", 1)
+    rare = pd.DataFrame({"text": [BLAME] + [""] * 9})
+    assert thinstack.report(rare, model=model, themes=model).themes is None
 
 
 def test_what_themes_are_as_data(themes, frame, model):

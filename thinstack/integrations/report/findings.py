@@ -154,8 +154,9 @@ def change_of(
 ) -> Change | None:
     """The surest change over time, of all texts or of those of a group, if one is more than chance.
 
-    `periods`: the figures of texts by all periods, in order. `groups`, `causes`: the same of the
-    texts of each group, and of those that speak of a theme or a term.
+    `periods`: the figures of texts by all periods, in order. `groups`: the same of the texts of
+    each group. `causes`: of each theme or term, all texts that were counted for it, which are
+    neutral if they do not speak of it.
     """
     starts = [*periods]
     changes = [_surest(starts, periods, 1 + bool(groups))]
@@ -234,18 +235,20 @@ def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
     return gain, variance
 
 
+def _more(here: Figures, there: Figures, side: Side) -> float:
+    return here.count(side) / here.texts - there.count(side) / there.texts
+
+
 def _cause(
     change: Change, causes: Mapping[str, Mapping[date, Figures]]
 ) -> tuple[str, float] | None:
     """The theme or term whose texts of the side account for most of the change, and for which share
     of it."""
-    side, (here, there) = change.side, (change.here, change.there)
-    whole = here.count(side) / here.texts - there.count(side) / there.texts
-    best: tuple[float, str] = _LEAST_CAUSE, ""
+    side, best = change.side, (_LEAST_CAUSE, "")
+    whole = _more(change.here, change.there, side)
     for name, periods in causes.items():
-        counts = [figures.count(side) for figures in change.split(periods)]
-        z = two_shares(counts[0], here.texts, counts[1], there.texts)
+        here, there = change.split(periods)
+        z = _compared(here, there, side)
         if z is not None and probability(z) * len(causes) <= FALSE:
-            part = (counts[0] / here.texts - counts[1] / there.texts) / whole
-            best = max(best, (part, name))
+            best = max(best, (_more(here, there, side) / whole, name))
     return (best[1], best[0]) if best[1] else None

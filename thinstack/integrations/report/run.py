@@ -3,8 +3,9 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import is_installed
@@ -22,9 +23,6 @@ from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes
 from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
-
-if TYPE_CHECKING:
-    pass
 
 Tell = Callable[[Progress], None]
 
@@ -73,7 +71,8 @@ def run_report(
     if themes is not None:
         chosen = theme_options(most=MOST_THEMES, quotes=QUOTES)
         columns = options._replace(model=model_name(themes))
-        topics, _ = run_themes(source, themes, columns, chosen, tell)
+        with suppress(InputError):  # none of the texts that were taken counts
+            topics, _ = run_themes(source, themes, columns, chosen, tell, plan, sampled=True)
     suite = readers[0].suite if readers else None
     return report_of(options, plan, collector, suite, topics)
 

@@ -1,6 +1,6 @@
 """What a report says in short, as sentences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.errors import escaped
@@ -94,25 +94,22 @@ def difference_sentence(difference: Difference) -> str:
     )
 
 
-def counts_of(parts: "Sequence[Part]", whole: Mapping[Any, Figures]) -> dict[Any, Figures]:
-    """How many texts of groups or periods have a theme, as negative, and how many do not."""
-    return {
-        part.name: Figures(part.texts, max(whole[part.name].texts - part.texts, 0))
-        for part in parts
-        if part.name in whole
-    }
+def figures_of(parts: "Sequence[Part]") -> dict[Any, Figures]:
+    """The figures of groups or periods of a theme by their names (`Part.figures`)."""
+    return {part.name: part.figures for part in parts}
 
 
 def _of_themes(report: "Report") -> Iterator[str]:
     """What people complain about most, and when complaints are more frequent, and where."""
-    complaints = [theme for theme in report.themes or () if theme.side == "negative"]
+    if report.themes is None:
+        return
+    complaints = [theme for theme in report.themes if theme.side == "negative"]
     if complaints:
         most = [f"“{one.title}” ({percent(one.share.value)})" for one in complaints[:_IN_SHORT]]
-        yield f"Most frequent complaints: {enumerated(most)} of the texts."
-    groups, periods = report.whole.groups, report.whole.periods
-    _, worse = differences({theme.title: counts_of(theme.groups, groups) for theme in complaints})
+        yield f"Most frequent complaints: {enumerated(most)} of {report.themes.texts_counted}."
+    _, worse = differences({theme.title: figures_of(theme.groups) for theme in complaints})
     for theme in complaints:
-        change = change_of(counts_of(theme.periods, periods), {}, {})
+        change = change_of(figures_of(theme.periods), {}, {})
         places = [
             one.group for one in worse if theme.title in (one.term, *one.also) and not one.better
         ]

@@ -55,7 +55,7 @@ def two_shares(count: int, of: int, other_count: int, of_other: int) -> float | 
     if a count that chance would give is below `LEAST_EXPECTED`."""
     hits, total = count + other_count, of + of_other
     smallest = min(of, of_other) * min(hits, total - hits)
-    if smallest < LEAST_EXPECTED * total:
+    if not total or smallest < LEAST_EXPECTED * total:
         return None
     pooled = hits / total
     spread = math.sqrt(pooled * (1 - pooled) * (1 / of + 1 / of_other))

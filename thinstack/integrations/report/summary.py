@@ -1,5 +1,6 @@
 """Sums up what was collected: aspects in order, and what differs and changes."""
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 from thinstack.errors import StoppedError
@@ -8,7 +9,7 @@ from thinstack.integrations.report.findings import Parts, change_of, differences
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import PARTS, ReportOptions, column_name
-from thinstack.integrations.report.sentences import counts_of
+from thinstack.integrations.report.sentences import figures_of
 from thinstack.integrations.report.tally import Figures, Tally
 from thinstack.integrations.report.terms import asked_name
 
@@ -39,10 +40,10 @@ def report_of(
     if calendar is not None:
         starts = calendar.periods()
         whole.periods = {start: whole.periods.get(start) or Figures() for start in starts}
-    causes = {f"“{asked_name(tally.term)}”": tally.periods for tally in aspects}
+    causes = {f"“{asked_name(tally.term)}”": _of_all(tally, whole) for tally in aspects}
     if themes:
         causes = {
-            f"the theme “{theme.title}”": counts_of(theme.periods, whole.periods)
+            f"the theme “{theme.title}”": figures_of(theme.periods)
             for theme in themes
             if theme.side == "negative"
         }
@@ -74,6 +75,15 @@ def report_of(
         unread=collector.unread(),
         themes=themes,
     )
+
+
+def _of_all(tally: Tally, whole: Tally) -> dict[date, Figures]:
+    """The figures of all texts by period, neutral if they do not speak of a term."""
+    figures = dict[date, Figures]()
+    for start, of in whole.periods.items():
+        part = tally.periods.get(start, Figures())
+        figures[start] = Figures(part.negative, part.neutral + (of - part).texts, part.positive)
+    return figures
 
 
 def _check_complete(plan: Plan, collector: Collector) -> None:

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT, parents_of, spans_of
 from thinstack.data.words.ptb import plain
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.text.english import rules
+from thinstack.text.sentences import Sentence
 
 LEAST: Final = 0.2
 """How far the polarity of a clause is from 0, at least, so that it takes a side."""
@@ -51,29 +53,43 @@ class TextNodes:
     """The N nodes of the trees of some texts, as columns.
 
     Attributes:
+        sentences: of all texts, in order.
         texts: (N,) the place of the text of each node.
         parents: (N,) the node around each, -1 for a sentence.
         polarity: (N,) from -1 to 1.
-        vectors: (N, D) float16.
         text_polarity: (T,) the polarity of each text.
+        opinions: the phrases that say most of each text, with their clauses. A clause that says
+            less than `LEAST` or another side is left out.
     """
 
     def __init__(self, results: Sequence[Result], ignore: Collection[str] = ()):
         """`results`: of texts with words, by a model of sentiment with vectors. `ignore`: words in
         lower case that are no topics."""
-        self._results, self._ignore = results, ignore
-        self.sentences = [sentence for result in results for sentence in result.sentences]
-        steps = np.concatenate([sentence.transitions for sentence in self.sentences])
+        self._ignore = ignore
+        read = [sentence for result in results for sentence in result.sentences]
+        self.sentences = [Sentence(one.text, [*one.words], one.offsets, one.start) for one in read]
+        steps = np.concatenate([sentence.transitions for sentence in read])
         self._spans, self.parents = spans_of(steps), parents_of(steps)[0]
-        scores = np.concatenate([sentence.node_scores for sentence in self.sentences])
+        scores = np.concatenate([sentence.node_scores for sentence in read])
         self.polarity = scores @ np.array(results[0].view.polarity, np.float32)
-        self.vectors = np.concatenate([sentence.vectors for sentence in self.sentences])
+        self._vectors = np.concatenate([sentence.vectors for sentence in read])
+        self._rows = np.arange(len(steps))
         self._signs, self._leaves = np.sign(self.polarity), steps == SHIFT
-        self._sizes = [len(sentence.transitions) for sentence in self.sentences]
+        self._sizes = [len(sentence.transitions) for sentence in read]
         counts = [len(result.sentences) for result in results]
         text_of = np.repeat(np.arange(len(results)), counts)
         self.texts = np.repeat(text_of, self._sizes)
         self.text_polarity = np.array([result.polarity or 0.0 for result in results])
+        self.opinions = self._opinions(results, read)
+
+    def vectors(self, nodes: Ints) -> NDArray[np.float16]:
+        """The vectors (n, D) of some nodes."""
+        vectors: NDArray[np.float16] = self._vectors[self._rows[nodes]]
+        return vectors
+
+    def keep_vectors(self, needed: NDArray[np.bool_]) -> None:
+        """Forget the vectors of all nodes but those that are `needed` (N,)."""
+        self._vectors, self._rows = self._vectors[needed], np.cumsum(needed) - 1
 
     @cached_property
     def widths(self) -> Ints:
@@ -136,14 +152,11 @@ class TextNodes:
     def _words_before(self) -> Ints:
         return np.cumsum([0, *(len(sentence.words) for sentence in self.sentences)])
 
-    @cached_property
-    def opinions(self) -> Opinions:
-        """The phrases that say most of each text, with their clauses. A clause that says less than
-        `LEAST` or another side is left out."""
-        firsts = dict(zip(map(id, self.sentences), self._firsts.tolist(), strict=True))
+    def _opinions(self, results: Sequence[Result], read: Sequence[Prediction]) -> Opinions:
+        firsts = dict(zip(map(id, read), self._firsts.tolist(), strict=True))
         phrases = [
             (place, firsts[id(phrase.sentence)] + phrase.node)
-            for place, result in enumerate(self._results)
+            for place, result in enumerate(results)
             for phrase in result.highlights(HIGHLIGHTS)
         ]
         texts, nodes = np.array(phrases, np.int64).reshape(-1, 2).T

@@ -96,6 +96,7 @@ class ThemeCounter:
             source=report.source,
             model=report.model,
             rows=self._plan.rows,
+            counted=len(self._matches.ends),
             named=named,
             figures=figures,
             themes=tuple(self._theme(number, words[number]) for number in order),
@@ -155,5 +156,9 @@ def _parts(
     names: Iterable[Any], some: Mapping[Any, Figures], of: Mapping[Any, Figures]
 ) -> tuple[Part, ...]:
     """The texts of a theme in groups or periods, of those in which there are texts."""
-    counts = [(name, some[name].texts if name in some else 0) for name in names if name in of]
-    return tuple(Part(name, count, share_interval(count, of[name].texts)) for name, count in counts)
+    counts = [
+        (name, some[name].texts if name in some else 0, of[name].texts)
+        for name in names
+        if name in of
+    ]
+    return tuple(Part(*part, share_interval(*part[1:])) for part in counts)

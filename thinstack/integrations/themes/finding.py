@@ -71,7 +71,7 @@ class ClauseSample:
         (some,) = np.nonzero((opinions.sides == self._side) & (opinions.clauses >= 0))
         clauses, at = np.unique(opinions.clauses[some], return_index=True)
         owners = opinions.texts[some][at]
-        self._vectors.append(nodes.vectors[clauses])
+        self._vectors.append(nodes.vectors(clauses))
         self._polarity.append(nodes.polarity[clauses])
         self._owners.append(owners + first)
         for clause, owner in zip(clauses.tolist(), owners.tolist(), strict=True):

@@ -75,28 +75,36 @@ class FoundThemes(Matcher):
         self._centres, self._directions = centres, directions
 
     def match(self, nodes: TextNodes) -> Matches:
-        """The themes of some texts. A phrase with a topic belongs to the nearest theme of the side
-        that it and the clause around it take, if that is near. It does not if its text says much of
-        the other side. A neutral sentence belongs to the nearest theme of both sides, if that is
+        """The themes of some texts. A phrase belongs to the nearest theme of its side (`sides_of`),
+        if that is near. A neutral sentence belongs to the nearest theme of both sides, if that is
         nearer still."""
-        fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
-        leaning = nodes.polarity + _TEXT * nodes.text_polarity[nodes.texts]
-        says = nodes.polarity * nodes.sides >= _SAYS
-        sides = np.where(says & (leaning * nodes.sides >= _LEANS), nodes.sides, 0)
-        sides[nodes.sides == TURNED] = TURNED
+        sides = sides_of(nodes)
         parts, side_of = list[Matches](), np.array(self.sides)
         for side, directions in self._directions.items():
             (themes,) = np.nonzero(side_of == side)
-            neutral = (sides == 0) & (nodes.parents < 0)
-            (some,) = np.nonzero(fits & ((sides == side) | neutral))
+            (some,) = np.nonzero((sides == side) | (sides == 0))
             for start in range(0, len(some) if len(themes) else 0, _BLOCK):
                 block = some[start : start + _BLOCK]
-                cosines = without(nodes.vectors[block], directions) @ self._centres[themes].T
+                cosines = without(nodes.vectors(block), directions) @ self._centres[themes].T
                 best, nearest = cosines.max(axis=1), themes[cosines.argmax(axis=1)]
                 near = best >= np.where(sides[block] == side, _FOUND, _NEUTRAL)
                 block = block[near]
                 parts.append(Matches(nodes.texts[block], nearest[near], block, best[near]))
         return _best(parts, alone=True)
+
+
+def sides_of(nodes: TextNodes) -> Ints:
+    """(N,) the side of the themes that each phrase may belong to: 0 is either, `TURNED` none.
+
+    It is the side that the phrase and the clause around it take, if the phrase has a topic and its
+    text does not say much of the other side. It is 0 for a neutral sentence.
+    """
+    fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
+    leaning = nodes.polarity + _TEXT * nodes.text_polarity[nodes.texts]
+    says = nodes.polarity * nodes.sides >= _SAYS
+    sides = np.where(says & (leaning * nodes.sides >= _LEANS), nodes.sides, 0)
+    fits &= (nodes.sides != TURNED) & ((sides != 0) | (nodes.parents < 0))
+    return np.where(fits, sides, TURNED)
 
 
 def ignored_directions(model: Predictor, words: Collection[str]) -> Floats:
@@ -156,7 +164,7 @@ class NamedThemes(Matcher):
 
     def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
         """The cosines (n, K) with the nearest example of each theme."""
-        cosines = without(nodes.vectors[some], self._ignored) @ self._vectors.T
+        cosines = without(nodes.vectors(some), self._ignored) @ self._vectors.T
         nearest: Floats = np.maximum.reduceat(cosines, self._first, axis=1)
         return nearest
 

@@ -4,7 +4,6 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,9 +14,10 @@ from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
 from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, frame_rows
+from thinstack.integrations.themes.clauses import TURNED
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes
-from thinstack.integrations.themes.matching import Matcher, NamedThemes
+from thinstack.integrations.themes.matching import NamedThemes, sides_of
 from thinstack.integrations.themes.options import NAMED, Chosen, ThemeOptions, theme_options
 from thinstack.integrations.themes.reading import ReadTexts, read_texts
 from thinstack.integrations.themes.themes import Themes
@@ -26,13 +26,13 @@ from thinstack.runtime.vectors import LOAD, need_vectors
 
 Tell = Callable[[Progress], None]
 
-SAMPLE: Final = 10_000
+SAMPLE: Final = 5_000
 """Rows that themes are found in; of more, some are taken evenly."""
 
 ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
 """What to do about a column that is not there."""
 
-_REMEMBERED: Final = 300_000  # nodes of a table that is read only once
+_REMEMBERED: Final = 500_000  # nodes of texts that are read only once
 
 
 def themes(
@@ -64,7 +64,7 @@ def themes(
     sentence must be to a theme that you name (the mean of two cosines). `model`: a loaded sentiment
     model with vectors, or what `thinstack.load` takes.
 
-    Themes are found in 10,000 evenly spaced rows, and counted in all; except for the frame, memory
+    Themes are found in 5,000 evenly spaced rows, and counted in all; except for the frame, memory
     stays bounded. A text may have several themes.
 
     Raises InputError if `frame` is not a frame in memory, has no rows, texts, groups or dates, or
@@ -89,25 +89,40 @@ def run_themes(
     columns: ReportOptions,
     options: ThemeOptions,
     tell: Tell = lambda _: None,
+    plan: Plan | None = None,
+    *,
+    sampled: bool = False,
 ) -> tuple[Themes, Plan]:
     """The themes of a table, whose rows `source` gives as often as it is asked, and what is known
-    of the table. `tell` is told the progress.
+    of the table, unless that is known before (`plan`). `tell` is told the progress. `sampled`:
+    whether texts are counted only in the rows that themes are found in.
 
     Raises InputError for a model without vectors or sentiment, for a table without rows, groups or
     dates (`plan_of`), and for one without a text that can be read.
     """
     check_model(model)
-    plan = plan_of(source, columns, lambda rows: tell(Progress(rows)))
+    table = plan or plan_of(source, columns, lambda rows: tell(Progress(rows)))
+    sample = min(SAMPLE, table.rows)
+    counted = sample if sampled else table.rows
+
+    def read(count: int) -> Iterator[ReadTexts]:
+        done, rows = 0, _evenly(read_again(source, table), count, table.rows)
+        for some in read_texts(model, rows, options.ignore):
+            yield some
+            done += len(some.rows)
+            tell(Progress(done, rows=count))
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
-        matcher, texts = matcher_of(source, model, plan, options)
-        counter = ThemeCounter(matcher, plan, options)
-        done = 0
-        for some in texts:
+        remembered, matcher = list[ReadTexts](), None
+        if options.names is None:
+            matcher = find_themes(model, _remembering(read(sample), remembered), options.ignore)
+        counter = ThemeCounter(matcher or NamedThemes(model, options), table, options)
+        if sum(len(some.rows) for some in remembered) < counted:
+            remembered.clear()
+        for some in remembered or read(counted):
             counter.add(some)
-            done += len(some.rows)
-            tell(Progress(done, rows=plan.rows))
-    return counter.themes(columns), plan
+    return counter.themes(columns), table
 
 
 def check_model(model: Predictor) -> None:
@@ -120,34 +135,21 @@ def check_model(model: Predictor) -> None:
         )
 
 
-def matcher_of(
-    source: Source, model: Predictor, plan: Plan, options: ThemeOptions
-) -> tuple[Matcher, Iterable[ReadTexts]]:
-    """The themes of a table, and its texts, which are read anew unless they are few."""
-
-    def read(rows: Iterator[TextRow]) -> Iterator[ReadTexts]:
-        return read_texts(model, rows, options.ignore)
-
-    everything = read(read_again(source, plan))
-    if options.names is not None:
-        return NamedThemes(model, options), everything
-    if plan.rows > SAMPLE:
-        rows = _evenly(read_again(source, plan), plan.rows)
-        return find_themes(model, read(rows), options.ignore), everything
-    remembered, nodes = list[ReadTexts](), 0
-    for some in everything:
+def _remembering(texts: Iterable[ReadTexts], remembered: list[ReadTexts]) -> Iterator[ReadTexts]:
+    """The texts, which are `remembered` with what is needed to match them, unless they are many."""
+    nodes = 0
+    for some in texts:
+        yield some
+        if some.nodes is not None:
+            some.nodes.keep_vectors(sides_of(some.nodes) != TURNED)
+            nodes += len(some.nodes.texts)
         remembered.append(some)
-        nodes += 0 if some.nodes is None else len(some.nodes.texts)
         if nodes > _REMEMBERED:
-            first = chain(remembered, everything)
-            del remembered
-            matcher = find_themes(model, first, options.ignore)
-            return matcher, read(read_again(source, plan))
-    return find_themes(model, remembered, options.ignore), remembered
+            remembered.clear()
 
 
-def _evenly(rows: Iterator[TextRow], count: int) -> Iterator[TextRow]:
-    """`SAMPLE` of so many rows, at equal distances."""
+def _evenly(rows: Iterator[TextRow], count: int, of: int) -> Iterator[TextRow]:
+    """So many `of` the rows, at equal distances."""
     for number, row in enumerate(rows):
-        if number * SAMPLE // count != (number + 1) * SAMPLE // count:
+        if number * count // of != (number + 1) * count // of:
             yield row

@@ -36,12 +36,24 @@ _GROUPS: Final = 6  # groups of a line
 
 
 class Part(NamedTuple):
-    """The texts of a theme in a group or a period: its name or first day, how many these are, and
-    their share of all texts in it."""
+    """The texts of a theme in a group or a period.
+
+    Attributes:
+        name: of the group; the first day of the period.
+        texts: how many texts in it have the theme,
+        of: of how many that were counted.
+        share: their share.
+    """
 
     name: str | date
     texts: int
+    of: int
     share: Interval
+
+    @property
+    def figures(self) -> Figures:
+        """All texts in it: negative with the theme, neutral without."""
+        return Figures(self.texts, self.of - self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +170,7 @@ class Themes:
     Attributes:
         source, model: the names of the table and of the model.
         rows: number of rows of the table.
+        counted: number of rows whose texts were counted; a report takes some, evenly spaced.
         named: whether you named the themes; otherwise they were found.
         figures: figures of the readable texts.
         themes: the themes that are shown.
@@ -170,6 +183,7 @@ class Themes:
     source: str
     model: str
     rows: int
+    counted: int
     named: bool
     figures: Figures
     themes: tuple[Theme, ...]
@@ -194,13 +208,17 @@ class Themes:
 
     @property
     def labels(self) -> list[str | None]:
-        """The name of the best theme of each row, None without one, in the order of the table."""
+        """The name of the best theme of each row, None without one, in the order of the table.
+        Raises InputError if not all rows were counted."""
+        self._check_counted()
         best = (next(self.matches.of(row), None) for row in range(self.rows))
         return [None if match is None else self.themes[match[0]].title for match in best]
 
     def of(self, row: int) -> list[Match]:
         """The themes of a row, counted from 0, the best first. Raises InputError for a row that is
-        not there, and for themes of a file, whose texts are not in memory."""
+        not there, for themes of a file, whose texts are not in memory, and if not all rows were
+        counted."""
+        self._check_counted()
         if not isinstance(row, int | np.integer) or not 0 <= row < self.rows:
             raise InputError(f"expected a row from 0 to {self.rows - 1}, found {shown(row, 60)}")
         if self.text_of is None:
@@ -209,6 +227,21 @@ class Themes:
                 "its rows with thinstack themes --out"
             )
         return self.matches_of(row, self.text_of(int(row)))
+
+    @property
+    def texts_counted(self) -> str:
+        """What shares are of, such as "9,980 texts"."""
+        texts = f"{self.figures.texts:,} texts"
+        if self.counted == self.rows:
+            return texts
+        return f"{texts} in {self.counted:,} of the {self.rows:,} rows, evenly spaced"
+
+    def _check_counted(self) -> None:
+        if self.counted < self.rows:
+            raise InputError(
+                f"the themes of a report are counted in {self.counted:,} of {self.rows:,} rows: "
+                "use thinstack.themes for the themes of each row"
+            )
 
     def matches_of(self, row: int, text: str) -> list[Match]:
         """`of`, of a row whose text this is."""
@@ -263,7 +296,7 @@ class Themes:
     def lines(self, *, quotes: bool = False) -> Iterator[str]:
         """The themes as lines to read, also with their quotes and by group."""
         source = visible(f"{self.source}, read by {self.model}")
-        yield f"Themes of {self.figures.texts:,} texts of {source}"
+        yield f"Themes of {self.texts_counted} of {source}"
         for figures, themes in self.by_side():
             yield "" if figures is None else f"\n{title(figures.side)}: {rest(figures)}"
             for theme in themes:
