@@ -89,8 +89,8 @@ def reading(word: str) -> str:
 
 
 def unstretched(word: str, entries: Container[str]) -> str:
-    """The entry that a small word with stretched letters (`sooo goood`) stands for: with two letters
-    where there are three or more, or else with one; the word itself if neither is an entry."""
+    """The entry that a small word with stretched letters (`sooo goood`) stands for: with two
+    letters where there are three or more, or else with one; the word itself if neither is one."""
     if word in entries or not _STRETCHED.search(word):
         return word
     forms = (_STRETCHED.sub(letters, word) for letters in (r"\1\1", r"\1"))
