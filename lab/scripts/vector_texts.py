@@ -1,12 +1,13 @@
-"""Writes the texts that `recipes/vectors-start.toml` and then `recipes/vectors.toml` learn from, as
-tables of one column:
+"""Writes the texts that `recipes/vectors-start.toml`, `vectors-second.toml` and `vectors.toml`, one
+after the other, learn from, as tables of one column:
 
     python lab/scripts/vector_texts.py --data DATA --out DATA
 
 `vectors-start.jsonl` has 200,000 texts: sentences without labels, those of the training parts of
 treebanks and tables, texts of two to four of them, sentences that are composed by templates, and
-single words. `vectors-train.jsonl` has 80,000 of those that are left, 75,000 composed ones, and the
-sentences of SST. `vectors-dev.jsonl` has a thousand sentences of the development part of the STS
+single words. `vectors-second.jsonl` has 80,000 of those that are left, 75,000 composed ones, and
+the sentences of SST. `vectors-train.jsonl` has these, and all others, 445,000 texts.
+`vectors-dev.jsonl` has a thousand sentences of the development part of the STS
 benchmark.
 """
 
@@ -118,7 +119,9 @@ def main() -> None:
     dev = list(dict.fromkeys(row[side] for row in rows for side in ("text_a", "text_b")))
     held = {text.lower() for text in dev}
     every = [text for text in texts(chosen.data) if text.lower() not in held]
-    parts = {"start": every[:STARTING], "train": further(chosen.data, every[STARTING:])}
+    parts = {"start": every[:STARTING], "second": further(chosen.data, every[STARTING:])}
+    parts["train"] = list(dict.fromkeys([*every, *parts["second"]]))
+    random.Random(2).shuffle(parts["train"])
     parts["dev"] = dev[:: len(dev) // MOST_DEV][:MOST_DEV]
     for name, part in parts.items():
         lines = (json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in part)

@@ -9,7 +9,12 @@ DIGESTS = [line.split("  ") for line in (ROOT / "lab" / "data.sha256").read_text
 
 
 NOT_OURS = ("snli/snli_1.0_train.jsonl", "snli/snli_1.0_dev.jsonl")  # users have them, we do not
-DRAWN = ("vectors-start.jsonl", "vectors-train.jsonl", "vectors-dev.jsonl")  # by a script
+DRAWN = (
+    "vectors-start.jsonl",
+    "vectors-second.jsonl",
+    "vectors-train.jsonl",
+    "vectors-dev.jsonl",
+)  # by a script
 CUT_FROM_THEM = "vectors/glove.840B.300d.snli.npz"
 
 
