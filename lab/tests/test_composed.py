@@ -224,6 +224,17 @@ def test_groups_of_people_are_equal():
     assert max(faiths.values()) - min(faiths.values()) <= 2
 
 
+def test_texts_without_a_mark_keep_their_labels():
+    """The share of them is that of the family, and a word alone is a tree of one node."""
+    drawn = of_family("words_alone").draw(2000, seed=1)
+    bare = [each for each in drawn if each.tree.tree.words[-1] not in (".", "!")]
+    assert 0.86 < len(bare) / len(drawn) < 0.94
+    single = [each.tree for each in bare if len(each.tree.tree) == 1]
+    assert {int(tree.labels[0]) for tree in single} >= {0, 1, 2, 3, 4}
+    for each in drawn:
+        assert len(each.tree.tree) == len(each.tree.labels) == 2 * len(each.tree.tree.words) - 1
+
+
 @pytest.mark.parametrize(("classes", "expected"), [(2, [0, 1]), (3, [0, 2])])
 def test_fewer_classes(classes, expected):
     drawn = of_family("negation", few=True, classes=classes).draw(300, seed=1)

@@ -69,12 +69,78 @@ def test_copies_are_a_group_and_soft_labels_stay(tmp_path):
     assert copy.soft[[0, 1]].tolist() == [soft[0].tolist(), [0, 0, 1, 0, 0]]
 
 
+WORDS = {
+    "first_name": ["Tom"],
+    "person_name": ["Ada", "Bo"],
+    "surname": ["Lee"],
+    "place": ["Oslo", "Rome"],
+    "opening": ["In May ,"],
+    "link": ["www.x.org"],
+    "handle": ["@ada"],
+    "tag": ["#tea"],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "tree", "expected"),
+    [
+        (
+            "names",
+            "(1 (2 Tom) (1 fails))",
+            {"(1 (2 Ada) (1 fails))", "(1 (2 Bo) (1 fails))", "(1 (2 Lee) (1 fails))"},
+        ),
+        ("places", "(3 (2 Oslo) (3 shines))", {"(3 (2 Rome) (3 shines))"}),
+        ("openings", "(3 (3 nice) (2 .))", {"(3 (2 (2 In) (2 (2 May) (2 ,))) (3 (3 nice) (2 .)))"}),
+        ("handles", "(1 (2 so) (1 bad))", {"(1 (2 @ada) (1 (2 so) (1 bad)))"}),
+        ("links", "(3 (3 nice) (2 .))", {"(3 (3 (3 nice) (2 .)) (2 www.x.org))"}),
+        ("tags", "(3 (3 so) (3 nice))", {"(3 (3 (3 so) (3 nice)) (2 #tea))"}),
+    ],
+)
+def test_sentences_that_say_the_same_are_a_group(kind, tree, expected, tmp_path):
+    """The first is the sentence itself. Behind a final mark stands a sentence of its own."""
+    settings = {"changes": {kind: 1}, "copies": 4, "share": 48}
+    copies = drawn(tmp_path, tree, lists=LISTS | WORDS, **settings)
+    seen = {bracketed(each) for each in copies}
+    assert {tree} < seen
+    assert expected <= seen
+    groups = {}
+    for each in copies:
+        groups.setdefault(each.group, []).append(bracketed(each))
+    assert all(group[0] == tree and len(group) > 1 for group in groups.values())
+    joining = Treebank([labelled(tree)], 5, folders=[tmp_path], joins=True)
+    texts = lesson(tmp_path, LISTS | WORDS, **settings).trees(joining, np.random.default_rng(1))
+    apart = {each.sentences for each in texts} - {None}
+    assert apart == ({(2, 1)} if kind == "links" else set())
+
+
+def test_other_numbers_have_as_many_digits_and_rate_nothing(tmp_path):
+    tree = "(3 (3 (2 42) (2 rooms)) (2 (2 in) (2 1987)))"
+    settings = {"changes": {"numbers": 1}, "share": 40, "copies": 4}
+    copies = drawn(tmp_path, tree, "(1 (2 2) (1 stars))", lists=LISTS | WORDS, **settings)
+    words = {(each.tree.words[0], each.tree.words[3]) for each in copies}
+    assert len(words) > 20
+    for rooms, year in words:
+        assert (rooms == "42" and 1900 <= int(year) < 2030) or (year == "1987" and len(rooms) == 2)
+
+
+def test_a_misspelt_copy_keeps_its_tree_and_its_soft_labels(tmp_path):
+    soft = np.linspace(0, 1, 15, dtype=np.float16).reshape(3, 5)
+    each = labelled("(1 (2 nobody) (1 laughs))")._replace(soft=soft)
+    varied = lesson(tmp_path, LISTS | WORDS, changes={"typos": 1, "links": 1}, share=40)
+    copies = varied.trees(Treebank([each], 5, folders=[tmp_path]), np.random.default_rng(0))
+    assert len({copy.tree.words for copy in copies}) > 4
+    assert all(copy.soft[-1].tolist() == soft[-1].tolist() for copy in copies)
+    assert {len(copy.tree.words) for copy in copies} == {2, 3}
+
+
 @pytest.mark.parametrize(
     ("trees", "changes", "named"),
     [
         ([NONE], {}, ["nationality", "person_noun"]),
         ([PLACE], {"people": ["tribe"]}, ["'tribe'", "nationality"]),
         ([PLACE], {"nouns": "job"}, ["'job'"]),
+        ([PLACE], {"changes": {"places": 1}}, ["'place'"]),
+        ([PLACE], {"changes": {"numbers": 1}}, ["numbers"]),
         ([PLACE], {"lists": LISTS | {"determiner": {"+": ["an"]}}}, ["'determiner'"]),
     ],
 )

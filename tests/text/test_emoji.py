@@ -73,8 +73,12 @@ def test_vocabularies_look_readings_up():
     pieces = open_bundle("sentiment").vocabulary()
     assert pieces.pieces_of("👎👎") == 2 * pieces.pieces_of("bad")
     assert pieces.pieces_of(":-RRB-") == pieces.pieces_of("happy")
+    stretched = [("Goooood", "good"), ("loooove", "love"), ("freeee", "free"), ("iii", "iii")]
+    for word, plain in stretched:
+        assert [pieces.entries[piece] for piece in pieces.pieces_of(word)] == [plain]
     words = WordVocabulary(["great", "🚀"])
-    assert [words.lookup(each) for each in ("👍", "👍👎", "#Great", "🚀", "👎")] == [1, 1, 1, 2, 0]
+    asked = ("👍", "👍👎", "#Great", "🚀", "👎", "GREAAAT", "greeat")
+    assert [words.lookup(each) for each in asked] == [1, 1, 1, 2, 0, 1, 0]
 
 
 @pytest.mark.parametrize(

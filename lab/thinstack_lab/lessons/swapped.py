@@ -163,8 +163,9 @@ class Swapped(Lesson):
             nouns, after = (
                 frozenset(self._words(known, name)) for name in (self.nouns, self.after)
             )
-        names = frozenset(word for word in words if word[0].isupper())
-        places = _all_places(treebank, kind, names, nouns, after)
+        names = frozenset(word for word in words if word[0].isupper() and kind not in ADDED)
+        alike: Change = "typos" if kind in ADDED else kind  # both change the sentence as a whole
+        places = _all_places(treebank, alike, names, nouns, after)
         if not places:
             lists = [*self._lists(kind), *([self.nouns] if kind == "people" else [])]
             raise ConfigError(
@@ -191,7 +192,7 @@ def _all_places(
     after: frozenset[str],
 ) -> list[_Place]:
     """Where the trees can be changed in one way."""
-    if kind in ADDED or kind == "typos":
+    if kind == "typos":
         return [_Place(each, None) for each in treebank.trees if takes_more(each)]
     return [
         _Place(each, leaf)

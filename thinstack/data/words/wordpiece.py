@@ -104,9 +104,10 @@ def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
     """The content of `tokenizer.json`, for the library `tokenizers` (0.19 and later).
 
     It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does.
-    Three things differ. A word without any part has no piece here, but the vocabulary gives it the
-    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), and the
-    readings of emoji and hashtags (`thinstack.data.words.readings`), which BERT does not. No piece
+    Four things differ. A word without any part has no piece here, but the vocabulary gives it the
+    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), the readings
+    of emoji and hashtags, and words with stretched letters as the entries that they stand for
+    (`thinstack.data.words.readings`), which BERT does not. No piece
     is special: "[UNK]" in a text has three parts, as for the vocabulary.
     """
     data: dict[str, Any] = {
