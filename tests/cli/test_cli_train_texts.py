@@ -107,7 +107,7 @@ def test_corrections_replace_rows_and_leave_those_that_are_set_aside(cli, folder
     plain = cli("train", table, *options, "--out", tmp_path / "plain").out
     assert "bad 11 + 1, so-so 0 + 0, good 11 + 1" in plain
     added = cli("train", table, *options, "--out", tmp_path / "added", "--add", add).out
-    assert "add.csv: 25 texts, of which 24 replace rows (2 to report on)" in added
+    assert "add.csv: 25 texts, of which 24 replace rows (2 for development)" in added
     assert "bad 0 + 0, so-so 22 + 2, good 1 + 0" in added
     tiny_texts.write_rows(add, fresh)
     changed = cli("train", table, *options, "--out", tmp_path / "added", "--add", add)

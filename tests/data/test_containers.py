@@ -53,7 +53,7 @@ WRONG = [
     (nltk.Tree("S", ["so", "good"]), "from_nltk"),
     (from_brackets("(so good)"), "predict_trees"),
     (Pair("so good", ["so", "good"]), "Pair.* field"),
-    (None, "None: give a list"),
+    (None, "None: pass a list"),
 ]
 RIGHT = [
     [],

@@ -155,7 +155,7 @@ def test_models_that_say_nothing_of_terms_are_refused(before, last_word, tmp_pat
         with_aspects(str(last_word.path), nlp, about=["menu"])
     labels = ("negative", "neutral", "positive")
     roots = write_sentence_bundle(tmp_path / "roots", labels=labels).bundle
-    with pytest.raises(InputError, match="scores only sentences: take the model 'aspects'"):
+    with pytest.raises(InputError, match="scores only sentences: use the model 'aspects'"):
         with_aspects(str(roots.path), nlp, about=["menu"])
     with pytest.raises(InputError, match=r"expected a letter or digit.*found '\?'"):
         with_aspects("sentiment", nlp, about=["?"])

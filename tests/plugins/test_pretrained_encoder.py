@@ -127,7 +127,7 @@ def test_what_is_not_there_or_cannot_be_read(encoder, change, said):
         ),
         ({"position_embedding_type": "relative_key"}, "= absolute in .*, found relative_key"),
         ({"cased": True}, "expected an uncased WordPiece .* cuts 'Good' into .*uncased encoder"),
-        ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokeniser has 55"),
+        ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokenizer has 55"),
     ],
 )
 def test_encoders_of_another_kind(tmp_path, changes, said):

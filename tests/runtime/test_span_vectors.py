@@ -90,14 +90,14 @@ def test_no_spans_have_no_rows(model):
     ("start", "end", "problem"),
     [
         (-1, 5, "outside|expected characters"),
-        (40, 47, "give 0 <= start < end <= 46"),
+        (40, 47, "pass 0 <= start < end <= 46"),
         (5, 5, "expected characters"),
         (5, 4, "expected characters"),
         (34, 36, "contain no word"),
-        (26, 40, "are of 2 sentences"),
-        (2, 9, "cut a word in two: give 1 to 9"),
-        (5, 12, "cut a word in two: give 5 to 14"),
-        (6, 7, "cut a word in two: give 5 to 9"),
+        (26, 40, "span 2 sentences"),
+        (2, 9, "split a word: use 1 to 9"),
+        (5, 12, "split a word: use 5 to 14"),
+        (6, 7, "split a word: use 5 to 9"),
     ],
 )
 def test_a_span_of_no_whole_words(model, start, end, problem):
@@ -110,15 +110,15 @@ def test_a_sentence_takes_characters_of_the_whole_text(model):
     second = result.sentences[1]
     assert second.start == 36
     np.testing.assert_array_equal(second.vector_of(36, 40), result.vector_of(36, 40))
-    with pytest.raises(InputError, match="give 36 <= start < end <= 46"):
+    with pytest.raises(InputError, match="pass 36 <= start < end <= 46"):
         second.vector_of(0, 4)
-    with pytest.raises(InputError, match="give 0 <= start < end <= 0"):
+    with pytest.raises(InputError, match="pass 0 <= start < end <= 0"):
         model("").vector_of(0, 1)
 
 
 @pytest.mark.parametrize("span", [(0, 4), (-1, 2), (1, 1), (0,), 3, ("a", "b"), (0.5, 2)])
 def test_words_outside_of_the_sentence(model, span):
-    with pytest.raises(InputError, match="give 0 <= start < end <= 3"):
+    with pytest.raises(InputError, match="pass 0 <= start < end <= 3"):
         model.span_vectors(model("good film.").sentences[0], [span])
 
 

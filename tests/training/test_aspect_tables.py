@@ -84,8 +84,8 @@ def test_places_as_programs_write_them(tmp_path, ends):
 
 BAD = [
     (row("film", "good"), "negative, neutral, positive.*'good'"),
-    (row("film", "Positive"), "found 'Positive', which is not 'positive'"),
-    (row("film", None), "start, end and label of a term, or none of them, found nothing in label"),
+    (row("film", "Positive"), "found 'Positive' instead of 'positive'"),
+    (row("film", None), "start, end and label for a term, or none of them, found nothing in label"),
     (row("film", start=None), "found nothing in start$"),
     (NONE | {"label": "neutral"}, "found nothing in start and end$"),
     (row("lm"), "of whole words in one sentence, found 11 to 13: 'lm'"),

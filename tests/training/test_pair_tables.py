@@ -237,7 +237,7 @@ def test_from_a_table_to_what_the_model_says_of_pairs(tmp_path, cli, column, ini
     assert (answer.code, answer.err) == (0, "")
     (advice,) = re.findall(r"try it: thinstack (.*)", answer.out)
     assert cli(*shlex.split(advice)).code == 0
-    assert "pairs that stand in several rows: " in answer.out
+    assert "pairs that occur in several rows: " in answer.out
     assert "are also in the training data" not in answer.out
     assert "baseline " in answer.out
     assert answer.out.count("as shipped, raw text: ") == 1

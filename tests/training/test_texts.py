@@ -148,7 +148,7 @@ def test_classes_keep_the_order_that_they_have(expected):
         ([f"text {n}" for n in range(MAX_CLASSES + 1)], "at most 200 classes.*--label"),
         (["Good", "bad", "good", "good"], r"'Good' \(1 rows\) and 'good' \(2 rows\).*--labels"),
         (["not good", "not  good ", "x"], "differ only in case or spaces"),
-        (["1", "1.0", "0"], r"'1' \(1 rows\) and '1\.0' \(1 rows\) are one number"),
+        (["1", "1.0", "0"], r"'1' \(1 rows\) and '1\.0' \(1 rows\) are the same number"),
         (["été", "e\u0301te\u0301"], r"'\\xe9t\\xe9' .* and 'e\\u0301te\\u0301' .* look the same"),
         (["up", "down", "up\u2060"], r"'up' .* and 'up\\u2060' .*--labels"),
         (["up", "down", "NULL"], r"the class 'NULL' \(1 rows\) stands for a missing value"),

@@ -10,7 +10,7 @@ from thinstack.bundle.reading import Bundle, read_folder
 from thinstack.errors import BundleError, UnknownNameError, shown
 
 BUNDLED = Path(__file__).parent / "bundled"
-MORE = "pip install a package that provides it, or give the path of a bundle's folder"
+MORE = "pip install a package that provides it, or pass the path of a bundle's folder"
 _IN_A_CLONE = "pip install ./models/thinstack-{} in a clone of thinstack's repository"
 SEPARATE = {
     name: _IN_A_CLONE.format(name)

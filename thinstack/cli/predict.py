@@ -196,13 +196,13 @@ def _numbered(texts: Iterable["Result"]) -> Iterator[Numbered]:
             print(f"warning: text {place} has no words", file=sys.stderr)
         yield place, result
     if empty:
-        raise InputError('found no words to score: give a text, such as "The acting is superb."')
+        raise InputError('found no words to score: pass a text, such as "The acting is superb."')
 
 
 def _texts_of_input(encoding: str, *, paragraphs: bool) -> "Iterator[str]":
     if sys.stdin.isatty():
         raise InputError(
-            'found no text: give one, as in thinstack predict "The acting is superb.", or pipe '
+            'found no text: pass one, as in thinstack predict "The acting is superb.", or pipe '
             "texts into standard input"
         )
     lines = lines_of(sys.stdin.buffer, encoding, name="standard input")

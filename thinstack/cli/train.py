@@ -155,7 +155,7 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
     if file.suffix.lower() != ".toml":
         raise InputError(
             f"{file}: expected the name of a table ({TABLES}) or of a recipe (.toml): rename the "
-            "file, give another, or say with --sep how the cells of a table are separated"
+            "file, give another, or specify the separator of a table with --sep"
         )
     if options := listed(of_table):
         raise InputError(

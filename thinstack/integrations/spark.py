@@ -139,7 +139,7 @@ def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
     except AttributeError:  # a PySparkAttributeError
         raise InputError(
             "expected a session with a SparkContext, found one of Spark Connect, which has no "
-            "broadcast: install the model on the executors and give its name "
+            "broadcast: install the model on the executors and pass its name "
             "(docs/publishing-a-model.md)"
         ) from None
     return context.broadcast(pack(bundle))

@@ -108,7 +108,7 @@ def _checked(span: Any, words: int) -> tuple[int, int]:
         start = end = -1
     if not 0 <= start < end <= words:
         raise InputError(
-            f"span_vectors: expected a span of words (start, end), found {shown(span)}: give 0 <= "
+            f"span_vectors: expected a span of words (start, end), found {shown(span)}: pass 0 <= "
             f"start < end <= {words}, the words of the sentence"
         )
     return start, end
@@ -122,7 +122,7 @@ def place_of(
     if not shift <= start < end <= shift + len(text):
         raise InputError(
             f"vector_of: expected characters (start, end) of the text, found ({start}, {end}): "
-            f"give {shift} <= start < end <= {shift + len(text)}"
+            f"pass {shift} <= start < end <= {shift + len(text)}"
         )
     quoted = shown(text[start - shift : end - shift], 60)
     asked = f"vector_of: the characters {start} to {end}, {quoted},"

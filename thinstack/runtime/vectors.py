@@ -93,7 +93,7 @@ def _rows(
         if row is None:
             if place not in failed:
                 problem = f"text {place}: expected words, found {shown(result.text, 60)}"
-                fail(place, InputError(f"{problem}: leave it out, or give on_error to encode"))
+                fail(place, InputError(f"{problem}: leave it out, or pass on_error to encode"))
             row = np.full(predictor.width + sign, np.nan, np.float32)
         yield row
 

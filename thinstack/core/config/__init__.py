@@ -168,7 +168,7 @@ class ModelConfig(Strict):
             return data
         encoder = dict(data.get("encoder") or {})
         if encoder.get("tracker") is not None:
-            raise ValueError(f"{TRANSITIONS} is the encoder.tracker: give one of them")
+            raise ValueError(f"{TRANSITIONS} is the encoder.tracker: set one of them")
         tracker = {**dict(parser).get("options", {}), "parses": True}
         return {**data, "parser": None, "encoder": {**encoder, "tracker": tracker}}
 

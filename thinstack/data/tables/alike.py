@@ -46,7 +46,7 @@ def unknown_label(label: str, labels: Sequence[str]) -> str:
     for name in labels:
         if meaning(name) == meaning(label):
             (written, like), how = difference([label, name])
-            return f"found {written} and {like}: they {how}; write both the same way"
+            return f"found {written} instead of {like}: they {how}; write both the same way"
     return f"found {label!r:.60}"
 
 

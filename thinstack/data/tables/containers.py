@@ -39,24 +39,24 @@ def _has_axes(value: Any) -> bool:
 
 _NO_TEXTS: Final[tuple[_Advice, ...]] = (
     (_is(str), "put a single text in a list, or call model(text)"),
-    (_is(UserString), "give str(value)"),
+    (_is(UserString), "pass str(value)"),
     (_is(bytes, bytearray, memoryview), "decode it, such as bytes(data).decode('utf-8')"),
     (_is(os.PathLike), "read the file, such as list(open(path, encoding='utf-8'))"),
     (_is_binary, "open it as text, with encoding='utf-8'"),
     (
         _has("columns", "column_names"),
-        "give frame['text'] (of Arrow .to_pylist()), or call thinstack.score_frame",
+        "pass frame['text'] (of Arrow .to_pylist()), or call thinstack.score_frame",
     ),
     (
         _is(Mapping),
         "pass one of its columns, such as d['text']; thinstack.score_frame takes frames",
     ),
-    (lambda value: isinstance(value, np.ndarray) and value.ndim == 0, "give [array.item()]"),
-    (_has_axes, "give a list or one column, such as array[:, 0]"),
-    (_has("to_pylist"), "give array.to_pylist()"),
+    (lambda value: isinstance(value, np.ndarray) and value.ndim == 0, "pass [array.item()]"),
+    (_has_axes, "pass a list or one column, such as array[:, 0]"),
+    (_has("to_pylist"), "pass array.to_pylist()"),
     (
         lambda value: type(value).__module__ in _OF_SPACY,
-        "give [doc.text], or [sent.text for sent in doc.sents]",
+        "pass [doc.text], or [sent.text for sent in doc.sents]",
     ),
     (_is(Tree), "put a single tree in a list, for predictor.predict_trees"),
     (_has("leaves"), "thinstack.from_nltk makes a thinstack.Tree of it"),
@@ -68,15 +68,15 @@ _NO_TEXTS: Final[tuple[_Advice, ...]] = (
 _NO_ROWS: Final[tuple[_Advice, ...]] = (
     (
         _has("columns"),
-        "give frame.to_dict('records') of pandas, .to_dicts() of polars, .to_pylist() of Arrow",
+        "pass frame.to_dict('records') of pandas, .to_dicts() of polars, .to_pylist() of Arrow",
     ),
     (
         _is(Mapping),
-        "give [dict(zip(d, row)) for row in zip(*d.values())], or of tables one: d['train']",
+        "pass [dict(zip(d, row)) for row in zip(*d.values())], or of tables one: d['train']",
     ),
     (
         _is(str, os.PathLike),
-        "give rows, such as csv.DictReader(file); `thinstack train FILE` trains on a file",
+        "pass rows, such as csv.DictReader(file); `thinstack train FILE` trains on a file",
     ),
 )
 
@@ -104,7 +104,7 @@ def _check(value: object, expected: str, table: Iterable[_Advice]) -> None:
     if problem := _advice(value, table):
         raise InputError(f"expected {expected}, {problem}")
     if not isinstance(value, Iterable) and not hasattr(type(value), "__getitem__"):
-        raise InputError(f"expected {expected}, found {shown(value, 60)}: give a list of them")
+        raise InputError(f"expected {expected}, found {shown(value, 60)}: pass a list of them")
 
 
 def _advice(value: object, table: Iterable[_Advice]) -> str | None:

@@ -172,7 +172,7 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
     }
     if stated != built:
         raise ExportError(
-            f"the configuration says {stated}, the model has {built}; give the configuration that "
+            f"the configuration says {stated}, the model has {built}; pass the configuration that "
             "the model was built from"
         )
     if outputs != "nodes" and model.of_roots not in model.output_names:

@@ -85,7 +85,7 @@ def score_batches(
         model = Predictor(open_bundle(model), threads=1, isolated=isolated)
     elif isolated is not None:
         raise InputError(
-            "isolated is for the name or folder of a bundle: give it to thinstack.load"
+            "isolated is for the name or folder of a bundle: pass it to thinstack.load"
         )
     scorer = TextScorer(model, output, source, vectors=vectors)
     return _scored(batches, scorer, Columns(text, id))
@@ -99,7 +99,7 @@ def _check_batches(batches: object) -> None:
         text = isinstance(batches, str | bytes | Path | None)
         kind = shown(batches, 60) if text else f"a {type(batches).__name__}"
         raise InputError(
-            f"expected record batches of pyarrow, found {kind}: give table.to_batches() of a "
+            f"expected record batches of pyarrow, found {kind}: pass table.to_batches() of a "
             "pyarrow.Table, which Table.from_pandas(frame) makes, put a single batch in a list, or "
             "score a file with `thinstack predict --input FILE`"
         )
@@ -128,7 +128,7 @@ def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Seq
     line = 1
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
-            problem = f"found a {type(batch).__name__}; of a table give table.to_batches()"
+            problem = f"found a {type(batch).__name__}; for a table, pass table.to_batches()"
             raise InputError(f"expected record batches of pyarrow, {problem}")
         for start in range(0, batch.num_rows, BATCH_ROWS):
             part = batch.slice(start, BATCH_ROWS)

@@ -281,4 +281,4 @@ def _json(id: object) -> str:
         return json.dumps(id, allow_nan=False, default=lambda value: value.item())
     except (ValueError, TypeError, AttributeError, RecursionError):
         problem = f"ids: expected a value that JSON can represent, found {shown(id, 60)}"
-        raise InputError(f"{problem}: give its number or its text") from None
+        raise InputError(f"{problem}: pass its number or its text") from None

@@ -53,7 +53,7 @@ def render(
     predictions = predictions_of(x)
     if whys and len(whys) != len(predictions):
         raise InputError(
-            f"expected whys of {len(predictions)} predictions, found {len(whys)}: give one for each"
+            f"expected whys of {len(predictions)} predictions, found {len(whys)}: pass one for each"
         )
     return Markup(svg(predictions, whys=whys) if style == "tree" else heat(predictions))
 

@@ -64,7 +64,7 @@ def check_label(label: object) -> None:
     """Raise InputError for a key of `doc.cats` that is no string."""
     if not isinstance(label, str):
         problem = f"the keys of doc.cats are strings, found {shown(label)}"
-        raise InputError(f"{problem}: give its name, such as {str(label)!r:.80}")
+        raise InputError(f"{problem}: pass its name, such as {str(label)!r:.80}")
 
 
 def _docs(path: FilePath) -> Iterator[Found]:

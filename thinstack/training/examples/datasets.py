@@ -199,7 +199,7 @@ def read_items(
         if notes is not None:
             notes.append(
                 f"{files.add}: {texts:,} {task.items}, of which {len(replaced):,} replace rows "
-                f"({aside:,} to report on)"
+                f"({aside:,} for development)"
             )
     if not dev:
         raise DataError(

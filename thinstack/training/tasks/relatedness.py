@@ -106,7 +106,7 @@ def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
     if score is None or not least <= score <= float(labels[-1]):
         expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
         raise DataError(
-            f"expected {expected}, found {text!r:.60}; fix it, or give the whole scale, such "
+            f"expected {expected}, found {text!r:.60}; fix it, or pass the whole scale, such "
             "as --labels 0,1,2,3,4,5"
         )
     return score - least + 1
