@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from aspect_models import write_aspect_bundle
 from last_word_model import write_last_word_bundle
+from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
@@ -625,6 +626,22 @@ def test_themes_are_looked_for_if_their_model_is_there_or_asked_for(monkeypatch,
     for asked in (None, True, "other", model):
         with pytest.raises(InputError, match="gives no vectors"):
             run.themes_model(asked, lambda name: model)
+
+
+def test_categories_are_judged_by_a_model_with_vectors(cli, folder, table, tmp_path, monkeypatch):
+    path = write_vector_bundle(tmp_path / "vectors").path
+    monkeypatch.setattr(run, "_VECTORS", str(path))
+    options = ("--text", "review", "--category", "poor=awful staff", "--about", "staff")
+    out = tmp_path / "report.json"
+    answer = cli("report", table, "--model", folder, "--out", out, *options)
+    assert answer.code == 0, answer.err
+    data = json.loads(out.read_text(encoding="utf-8"))
+    assert (data["model"], data["finder"]) == ("aspects", "vectors")
+    asked, texts = ["staff", thinstack.Category("poor", ["awful staff"])], (0, 1, 3, 4)
+    expected = counted(thinstack.load(path), [ROWS[row][0] for row in texts], asked)
+    assert (sides_of(data), len(expected)) == (expected, 2)
+    answer = cli("report", table, "--out", out, "--category", "poor=")
+    assert (answer.code, "--category: expected a name and examples" in answer.err) == (2, True)
 
 
 def test_stars_say_how_far_the_model_is_trusted(report, table):

@@ -374,6 +374,22 @@ def test_a_report_without_a_text_among_the_rows_taken_has_no_themes(model, monke
     assert thinstack.report(rare, model=model, themes=model).themes is None
 
 
+def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):
+    listed = thinstack.themes([*TEXTS[:2], None, *TEXTS[3:]], model=model)
+    assert listed.labels == themes.labels
+    assert listed.of(0) == themes.of(0)
+    figures = thinstack.report(TEXTS, model=model, themes=False).figures.counts
+    frame = pd.DataFrame({"text": TEXTS})
+    assert figures == thinstack.report(frame, model=model, themes=False).figures.counts
+    for problem, texts, settings in (
+        ("row 1: expected a list of texts, found 7", ["x", 7], {}),
+        ("expected a table with rows", [], {}),
+        ("expected groups in the column 'shop'", TEXTS, {"by": "shop"}),
+    ):
+        with pytest.raises(InputError, match=problem):
+            thinstack.themes(texts, model=model, **settings)
+
+
 def test_what_themes_are_as_data(themes, frame, model):
     data = json.loads(themes.to_json())
     assert data["kind"] == "themes"

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.core.config import Aggregation, Device
-from thinstack.errors import escaped
+from thinstack.errors import InputError, escaped, shown
 
 if TYPE_CHECKING:
     from thinstack.data.tables.table import Table
+    from thinstack.runtime.asked import Asked
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
@@ -156,6 +157,28 @@ class ColumnSettings(TableFormat):
 
     text_column: str = option("For a table: the text column.", "--text", default="text")
     label_column: str = option("For a table: the label column.", "--label", default="label")
+
+
+def asked(about: Sequence[str] | None, categories: Sequence[str] | None) -> "Asked":
+    """The terms of `--about` and the categories of `--category`."""
+    from thinstack.runtime.categories import Category
+
+    examples = named_examples("--category", categories, "price=overpriced,cheap")
+    return [*(about or ()), *(Category(*pair) for pair in examples.items())]
+
+
+def named_examples(name: str, values: Sequence[str] | None, example: str) -> dict[str, list[str]]:
+    """The examples in the values of an option, by what they are examples of. Raises InputError,
+    which shows an `example`, for a value without a name or examples."""
+    names = dict[str, list[str]]()
+    for value in values or ():
+        of, _, texts = value.partition("=")
+        examples = [text.strip() for text in texts.split(",") if text.strip()]
+        if not (of.strip() and examples):
+            expected = f'expected a name and examples, such as "{example}"'
+            raise InputError(f"{name}: {expected}, found {shown(value, 60)}")
+        names.setdefault(of.strip(), []).extend(examples)
+    return names
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

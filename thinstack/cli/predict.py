@@ -20,7 +20,6 @@ from thinstack.errors import InputError
 
 if TYPE_CHECKING:
     from thinstack.runtime.asked import Asked
-    from thinstack.runtime.categories import Category
     from thinstack.runtime.result import Result
 
 
@@ -62,7 +61,7 @@ class DisplaySettings:
     @property
     def asked(self) -> "Asked":
         """The terms and categories that are asked for."""
-        return [*(self.about or ()), *map(_category, self.category or ())]
+        return options.asked(self.about, self.category)
 
     def kind(self) -> Kind:
         """The one kind of output. Raises InputError for options that ask for several. A page and a
@@ -82,18 +81,6 @@ class DisplaySettings:
             raise InputError(f"{clashing}: do not go together: choose one kind of output")
         order: tuple[Kind, ...] = ("as_json", "as_json_lines", "as_csv", "brief")
         return next((kind for kind in order if kind in kinds), "drawn")
-
-
-def _category(text: str) -> "Category":
-    """The category of an option, "name=example,example"."""
-    from thinstack.runtime.categories import Category
-
-    name, equals, examples = text.partition("=")
-    if not equals:
-        raise InputError(
-            f'--category {text}: expected a name and examples, such as "price=overpriced,cheap"'
-        )
-    return Category(name.strip(), [one.strip() for one in examples.split(",") if one.strip()])
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 Format = Literal["html", "json", "csv"]
 
-_OF_TEXTS: Final = ("text", "about", "model", "themes", "separator", "header", "encoding")
+_OF_TEXTS: Final = (
+    "text",
+    "about",
+    "category",
+    "model",
+    "themes",
+    "separator",
+    "header",
+    "encoding",
+)
 _OF_TABLE: Final = ("by", "over", "stars", "dates")
 _STOPPED: Final = "stopped before anything was written: run the same command again"
 
@@ -47,6 +56,10 @@ def report(
     about: list[str] | None = option(
         "Term to report on, such as battery, or several names of one thing: 'price|cost'. Can be "
         "repeated.  [default: the terms that the model aspects finds, if installed]"
+    ),
+    category: list[str] | None = option(
+        'Category to report on, defined by examples, such as "price=overpriced,pay extra,cheap". '
+        "Can be repeated. Uses the model vectors."
     ),
     model: str | None = option(
         "The model: a bundle's name, folder or hf:// address.  [default: sentiment]",
@@ -95,13 +108,14 @@ def report(
 def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     """The report of texts, which are scored."""
     from thinstack import load
-    from thinstack.integrations.frames import checked_terms
+    from thinstack.integrations.frames import checked_mentions
     from thinstack.integrations.report.rows import ReportOptions, corpus_rows
     from thinstack.integrations.report.run import readers_of, run_report, themes_model
+    from thinstack.runtime.asked import name_of
 
     if asked["texts"] is not None:
         raise InputError("--texts: works only with a folder of scored rows: leave it out")
-    terms = checked_terms(asked["about"] or ())
+    terms = checked_mentions(options.asked(asked["about"], asked["category"]))
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
     with opened_table(asked) as corpus:
         readers = readers_of(asked["model"], terms, lambda name: load(name, **running))
@@ -109,7 +123,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
         settings = ReportOptions(
             source=", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name,
             text="text" if asked["text"] is None else asked["text"],
-            about=terms,
+            about=tuple(dict.fromkeys(map(name_of, terms))),
             **{name: asked[name] for name in (*_OF_TABLE, "min_mentions")},
         )
         return run_report(lambda: corpus_rows(corpus, settings), readers, settings, tell, themes)

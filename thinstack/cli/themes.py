@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -16,7 +16,7 @@ from thinstack.cli.print_results import until_the_reader_stops
 from thinstack.cli.report import opened_table
 from thinstack.data.files.outputs import Output, check_output
 from thinstack.data.files.signals import stoppable
-from thinstack.errors import InputError, escaped
+from thinstack.errors import escaped
 
 if TYPE_CHECKING:
     from thinstack.integrations.report.rows import TextRow
@@ -99,7 +99,8 @@ def _themes(asked: dict[str, Any], bar: CorpusBar, out: Output | None) -> "Theme
     from thinstack.integrations.themes.run import ADVICE, run_themes
 
     settings = {key: asked[key] for key in ("side", "most", "quotes")}
-    wanted = theme_options(_names(asked["name"]), asked["ignore"] or (), **settings)
+    names = options.named_examples("--name", asked["name"], "late=late flight,delayed flight")
+    wanted = theme_options(names or None, asked["ignore"] or (), **settings)
     running = {key: asked[key] for key in ("device", "isolated", "threads")}
     with opened_table(asked) as corpus:
         loaded = load(asked["model"], **running)
@@ -118,19 +119,6 @@ def _themes(asked: dict[str, Any], bar: CorpusBar, out: Output | None) -> "Theme
         if out is not None:
             out.write(_row_table(result, read_again(rows, plan)))
     return result
-
-
-def _names(texts: Sequence[str] | None) -> dict[str, list[str]] | None:
-    """Themes as `--name` has them. Raises InputError for one without examples."""
-    names = dict[str, list[str]]()
-    for text in texts or ():
-        name, _, examples = text.partition("=")
-        phrases = [phrase.strip() for phrase in examples.split(",") if phrase.strip()]
-        if not (name.strip() and phrases):
-            expected = "expected a name and examples, such as 'late=late flight,delayed flight'"
-            raise InputError(f"--name: {expected}, found {text!r:.60}")
-        names.setdefault(name.strip(), []).extend(phrases)
-    return names or None
 
 
 def _row_table(result: "Themes", rows: "Iterator[TextRow]") -> str:

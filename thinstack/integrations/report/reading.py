@@ -9,6 +9,7 @@ from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.integrations.report.figures import Unread
 from thinstack.integrations.report.rows import REASONS, Fault, Mention, Span, TextRow
+from thinstack.runtime.asked import Asked
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
@@ -86,8 +87,9 @@ def model_name(model: Predictor) -> str:
 
 
 class Reader:
-    """Has a model read texts. `about`: the terms of a user; without, those that the model finds, if
-    it does. `whole`: whether it says of which side whole texts are, and which do not count.
+    """Has a model read texts. `about`: the terms and categories of a user; if there are none, those
+    that the model finds, if it does; None for no terms. `whole`: whether it says of which side
+    whole texts are, and which do not count.
 
     Raises InputError for a model whose classes are no scale of sentiment, for terms that cannot be
     looked for, and for named terms with a model that scores no phrases.
@@ -99,8 +101,8 @@ class Reader:
             of how many; None if its bundle does not tell.
     """
 
-    def __init__(self, model: Predictor, about: Sequence[str] = (), *, whole: bool = True):
-        self._model, self._about, self._whole, view = model, tuple(about), whole, model.view
+    def __init__(self, model: Predictor, about: Asked | None = (), *, whole: bool = True):
+        self._model, self._about, self._whole, view = model, about or (), whole, model.view
         view.need_labels("report")
         if view.polarity is None:
             raise InputError(
@@ -114,7 +116,8 @@ class Reader:
                 "choose another with --model (in Python model=), such as sentiment"
             )
         self._sides = sides_of(view)
-        self.name, self.terms = model_name(model), bool(about) or view.no_term is not None
+        self.name = model_name(model)
+        self.terms = about is not None and (bool(about) or view.no_term is not None)
         self._aspects(Result("", (), view))
         suites: Any = model.bundle.manifest.metrics.get("suites")
         self.suite: tuple[float, int] | None = None

@@ -1,7 +1,7 @@
 """The rows of a table as a report reads them: a text, its group and its day, or what is wrong; and
 what the text says of terms."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -20,7 +20,7 @@ from thinstack.data.tables.table_rows import (
 )
 from thinstack.errors import DataError, InputError, escaped, shown
 from thinstack.integrations.corpora.inputs import Corpus
-from thinstack.integrations.frames import text_cell
+from thinstack.integrations.frames import opened_frame, text_cell
 from thinstack.integrations.report.dates import cell_of_date, date_of
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
@@ -203,6 +203,26 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions) -> N
             "and report on that"
         )
     check_columns(source, columns, options.columns, options.advice)
+
+
+def rows_of(frame: Any, options: ReportOptions) -> Source:
+    """Gives the rows of a frame, or of a list of texts, which has no other columns. Raises
+    InputError for what is neither, and DataError for two columns of one name. The rows raise
+    InputError for a cell that is no text, and DataError for a column that is not there."""
+    if isinstance(frame, list | tuple):
+        return lambda: _listed_rows(frame, options)
+    eager = opened_frame(frame)
+    return lambda: frame_rows(eager, options)
+
+
+def _listed_rows(texts: Sequence[Any], options: ReportOptions) -> Iterator[TextRow]:
+    for row, cell in enumerate(texts):
+        if not (isinstance(cell, str) or _is_empty(cell)):
+            raise InputError(
+                f"row {row}: expected a list of texts, found {shown(cell, 60)}: give the texts "
+                "alone, or a frame, such as pandas.DataFrame(rows)"
+            )
+        yield _text_row(f"row {row}", Record(row, {options.text: cell}), options)
 
 
 def frame_rows(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[TextRow]:

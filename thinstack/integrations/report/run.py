@@ -11,16 +11,18 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import is_installed
 from thinstack.errors import InputError, LanguageWarning, shown
 from thinstack.integrations.corpora.run import Progress
-from thinstack.integrations.frames import checked_terms, opened_frame
+from thinstack.integrations.frames import checked_mentions
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again
 from thinstack.integrations.report.reading import Reader, model_name, nothing_read
 from thinstack.integrations.report.report import Report
-from thinstack.integrations.report.rows import ReportOptions, Source, frame_rows
+from thinstack.integrations.report.rows import ReportOptions, Source, rows_of
 from thinstack.integrations.report.summary import report_of
 from thinstack.integrations.report.tally import QUOTES
 from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes
+from thinstack.runtime.asked import Asked, name_of
+from thinstack.runtime.categories import Category
 from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 
@@ -28,7 +30,7 @@ Tell = Callable[[Progress], None]
 
 _READS: Final = "sentiment"
 _FINDS_TERMS: Final = "aspects"
-_FINDS_THEMES: Final = "vectors"
+_VECTORS: Final = "vectors"
 MOST_THEMES: Final = 6
 """Themes of each side that are shown."""
 
@@ -84,35 +86,35 @@ def report(
     by: Any = None,
     over: Any = None,
     stars: Any = None,
-    about: Sequence[str] = (),
+    about: Asked | Category = (),
     model: Predictor | str | Path | None = None,
     themes: Predictor | str | Path | bool | None = None,
     min_mentions: int = 5,
     dates: str | None = None,
 ) -> Report:
-    """Summarize the opinions in a frame of English texts: about what, by which group, over time.
+    """Summarize the opinions in English texts: about what, by which group, over time.
 
-    `frame`: a pandas or polars DataFrame, or a pyarrow Table. `text`, `by`, `over`: the columns of
-    texts, of groups to compare, such as stores, and of dates. `stars`: a column of the authors'
-    ratings from 1 to 5 stars, to report how often the model agrees with them. `dates`: the date
-    format, such as "%d/%m/%Y", "unix" for seconds since 1970 or "excel" for day numbers; by default
-    year first, or with the name of the month. `about`: the terms to report on, as for
-    `Result.about`; by default those that the model "aspects" finds in at least `min_mentions`
-    texts, if it is installed. `model`: a loaded model, or what `thinstack.load` takes; by default
-    "sentiment". It also judges the terms of `about`. `themes`: whether to find what people complain
-    about and praise, or the model to use; by default "vectors", if it is installed.
+    `frame`: a pandas or polars DataFrame, a pyarrow Table, or a list of texts. `text`, `by`,
+    `over`: the columns of texts, of groups to compare, such as stores, and of dates. `stars`: a
+    column of the authors' ratings from 1 to 5 stars, to report how often the model agrees with
+    them. `dates`: the date format, such as "%d/%m/%Y", "unix" for seconds since 1970 or "excel" for
+    day numbers; by default year first, or with the name of the month. `about`: the terms and
+    categories to report on, as for `Result.about`; by default the terms that the model "aspects"
+    finds in at least `min_mentions` texts, if it is installed. `model`: a loaded model, or what
+    `thinstack.load` takes; by default "sentiment". It also judges the terms of `about`; with
+    categories, "vectors" does, unless the model gives vectors. `themes`: whether to find what
+    people complain about and praise, or the model to use; by default "vectors", if it is installed.
+    Themes are found and counted in 5,000 evenly spaced rows.
 
     A notebook shows the report. `report.html()` returns the same page for a file; `to_dict()`,
     `to_json()` and `to_csv()` return its figures. Except for the frame, memory stays bounded. A
     term of `about` that no text mentions triggers a NoMentionWarning.
 
-    Raises InputError if `frame` is not a frame in memory, has no rows, texts, groups or dates, or
-    has a cell in the text column that is not text, and for a model that cannot score phrases on a
-    sentiment scale. Raises DataError for a missing column, StoppedError if the frame changes during
-    the run, and what `thinstack.load` raises.
+    Raises InputError if `frame` is not a list or a frame in memory, has no rows, texts, groups or
+    dates, or has a cell in the text column that is not text, and for a model that cannot score
+    phrases on a sentiment scale. Raises DataError for a missing column, StoppedError if the frame
+    changes during the run, and what `thinstack.load` raises.
     """
-    eager = opened_frame(frame)
-    terms = checked_terms(about)
     if not isinstance(min_mentions, int) or min_mentions < 1:
         expected = "expected a whole number, at least 1"
         raise InputError(f"min_mentions: {expected}, found {shown(min_mentions, 60)}")
@@ -120,10 +122,11 @@ def report(
     def load(name: str | Path) -> Predictor:
         return Predictor(open_bundle(name))
 
-    readers = readers_of(model, terms, load)
-    options = ReportOptions("a frame", "", text, by, over, dates, terms, min_mentions, stars)
-    finds = themes_model(themes, load)
-    return run_report(lambda: frame_rows(eager, options), readers, options, themes=finds)
+    asked = checked_mentions(about)
+    names = tuple(dict.fromkeys(map(name_of, asked)))
+    options = ReportOptions("a frame", "", text, by, over, dates, names, min_mentions, stars)
+    source, readers = rows_of(frame, options), readers_of(model, asked, load)
+    return run_report(source, readers, options, themes=themes_model(themes, load))
 
 
 def themes_model(
@@ -131,23 +134,24 @@ def themes_model(
 ) -> Predictor | None:
     """The model that finds themes, None for a report without: by default "vectors", if it is
     installed. Raises InputError for a model that cannot find any."""
-    if themes is False or (themes is None and not is_installed(_FINDS_THEMES)):
+    if themes is False or (themes is None and not is_installed(_VECTORS)):
         return None
     if not isinstance(themes, Predictor):
-        themes = load(_FINDS_THEMES if themes in (True, None) else str(themes))
+        themes = load(_VECTORS if themes in (True, None) else str(themes))
     check_model(themes)
     return themes
 
 
 def readers_of(
-    model: Predictor | str | Path | None,
-    about: Sequence[str],
-    load: Callable[[str | Path], Predictor],
+    model: Predictor | str | Path | None, about: Asked, load: Callable[[str | Path], Predictor]
 ) -> list[Reader]:
-    """What reads the texts: a model, by default "sentiment", and for the terms another one, if no
-    term is named, the first finds none, and "aspects" is installed. Raises what `Reader` does."""
+    """What reads the texts: a model, by default "sentiment", and for the terms another one. That is
+    "vectors" for categories, and "aspects" if no term is named, the first finds none, and it is
+    installed. Raises what `Reader` does."""
     if not isinstance(model, Predictor):
         model = load(_READS if model is None else model)
+    if any(isinstance(one, Category) for one in about) and not model.width:
+        return [Reader(model, None), Reader(load(_VECTORS), about, whole=False)]
     first = Reader(model, about)
     if first.terms or not is_installed(_FINDS_TERMS):
         return [first]

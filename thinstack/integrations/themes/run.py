@@ -13,7 +13,7 @@ from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
-from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, frame_rows
+from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, rows_of
 from thinstack.integrations.themes.clauses import TURNED
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes
@@ -50,8 +50,7 @@ def themes(
     threshold: float = NAMED,
     model: Predictor | str | Path = "vectors",
 ) -> Themes:
-    """Find what the English texts of a frame complain about and praise, or look for themes that you
-    name.
+    """Find what English texts complain about and praise, or look for themes that you name.
 
     `frame`, `text`, `by`, `over`, `dates`: as for `report`. `names`: examples of each theme by its
     name, such as `{"late": ["late flight", "delayed flight"]}`, or `Themes.names` of another table.
@@ -67,18 +66,20 @@ def themes(
     Themes are found in 5,000 evenly spaced rows, and counted in all; except for the frame, memory
     stays bounded. A text may have several themes.
 
-    Raises InputError if `frame` is not a frame in memory, has no rows, texts, groups or dates, or
-    has a cell in the text column that is not text, for names without examples, and for a model
-    without vectors or sentiment. Raises DataError for a missing column, StoppedError if the frame
-    changes during the run, and what `thinstack.load` raises.
+    Raises InputError if `frame` is not a list or a frame in memory, has no rows, texts, groups or
+    dates, or has a cell in the text column that is not text, for names without examples, and for a
+    model without vectors or sentiment. Raises DataError for a missing column, StoppedError if the
+    frame changes during the run, and what `thinstack.load` raises.
     """
-    eager = opened_frame(frame)
     options = theme_options(names, ignore, side, most, quotes, threshold)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model))
     settings = {"text": text, "by": by, "over": over, "dates": dates, "advice": ADVICE}
     columns = ReportOptions("a frame", model_name(model), **settings)
-    result, _ = run_themes(lambda: frame_rows(eager, columns), model, columns, options)
+    result, _ = run_themes(rows_of(frame, columns), model, columns, options)
+    if isinstance(frame, list | tuple):
+        return replace(result, text_of=frame.__getitem__)
+    eager = opened_frame(frame)
     text_of = eager.get_column(text).__getitem__
     return replace(result, backend=eager.implementation, text_of=text_of)
 
