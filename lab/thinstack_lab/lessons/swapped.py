@@ -9,7 +9,7 @@ from re import Pattern
 from typing import ClassVar, Final, Literal, NamedTuple, cast
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
@@ -71,7 +71,7 @@ class Swapped(Lesson):
     copies: int = Field(
         default=4, gt=1, description="How many are made from one sentence. They are a group."
     )
-    changes: dict[Change, float] = Field(
+    changes: dict[Change, PositiveFloat] = Field(
         default_factory=lambda: {"people": 1.0},
         min_length=1,
         description="What differs within a group, with how often each is drawn: people, names, "
@@ -105,7 +105,7 @@ class Swapped(Lesson):
         training sentence can be changed in a way that is named."""
         known = read_composition([self.path(name, treebank.folders) for name in self.grammars])
         an, made = re.compile(known.an_before), list[LabelledTree]()
-        kinds = [kind for kind, weight in self.changes.items() if weight > 0]
+        kinds = list(self.changes)
         words = {kind: self._words(known, *self._lists(kind)) for kind in kinds}
         places = {kind: self._places(kind, words[kind], known, treebank) for kind in kinds}
         weights = np.array([self.changes[kind] for kind in kinds])
