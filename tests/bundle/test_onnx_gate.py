@@ -41,7 +41,7 @@ def proto(nodes, weights=None, result="y"):
 
 def refusal(model):
     """What check_onnx says of a model that it must refuse."""
-    with pytest.raises(BundleError, match=r"^a file: no ONNX file that ") as caught:
+    with pytest.raises(BundleError, match=r"^a file: not an ONNX file that ") as caught:
         check(model)
     return str(caught.value)
 

@@ -26,7 +26,7 @@ def rows_of(path):
         ("text,label\nA.,x\nB.,\n", (), "t.csv:3: "),
         ("text,label\nA.,x\nB.,y\n", ("--labels", "x,z"), "t.csv:3: expected one of .*x, z"),
         ("text,label\nA.,x\nB.,y\n", ("--init", "nosuch"), "unknown .*'nosuch'"),
-        ("text,label\nA.,x\nB.,y\n", (), "two different texts or more of some class.*swapped"),
+        ("text,label\nA.,x\nB.,y\n", (), "two different texts of some class.*swapped"),
         ("text,label\nA.,x\nB.,y\n", ("--task", "spans"), "column 'start'"),
         ("text,label\nA.,x\nB.,<NA>\n", (), "t.csv:3: .*'<NA>'.*--skip-bad.*--labels"),
         ("text,label\nA.,2\nB.,2.0\n", (), "the same number"),

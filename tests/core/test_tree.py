@@ -96,8 +96,8 @@ def test_gaps_are_where_a_subtree_is_less_than_its_extent(draws, data):
         ([2, 2, -1], ["a", None, None], "leaf 1 has no word"),
         ([2, 2, -1], ["a", None, "c"], "leaf 1 has no word"),
         ([-1], [None], "leaf 0 has no word"),
-        ([4, 5, 5, 4, 6, 6, -1], [*"abcd", None, None, None], "node 1 lies inside a phrase"),
-        ([5, 4, 5, 6, 6, 4, -1], [*"abcd", None, None, None], "node 1 lies inside a phrase"),
+        ([4, 5, 5, 4, 6, 6, -1], [*"abcd", None, None, None], "node 1 is inside a phrase"),
+        ([5, 4, 5, 6, 6, 4, -1], [*"abcd", None, None, None], "node 1 is inside a phrase"),
     ],
 )
 def test_what_is_no_tree_is_refused(parents, tokens, message):

@@ -115,8 +115,8 @@ def test_labels_that_binarisation_could_have_made_are_refused(label, node):
 
 
 MARKED = {
-    "(@S (A a) (B b))": "node 2 .* '@S'; expected '@' at nodes inside",
-    "(S (A a) (S+@B (B b) (C c)))": "node 3 .* 'S\\+@B'; expected '@' at nodes inside",
+    "(@S (A a) (B b))": "node 2 .* '@S'; expected '@' only at nodes inside",
+    "(S (A a) (S+@B (B b) (C c)))": "node 3 .* 'S\\+@B'; expected '@' only at nodes inside",
 }
 
 

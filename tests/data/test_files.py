@@ -219,7 +219,7 @@ def test_spreadsheets_and_addresses_are_refused_by_name(tmp_path, monkeypatch, n
     if "/" not in name:
         Path(name).touch()
     for read in (lambda: list(Table(name).rows(["text"])), lambda: open_corpus(Path(name))):
-        with pytest.raises(DataError, match=r"CSV|nothing is fetched") as caught:
+        with pytest.raises(DataError, match=r"CSV|does not download") as caught:
             read()
         assert name in str(caught.value)
 

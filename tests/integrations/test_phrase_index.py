@@ -234,8 +234,8 @@ def test_bad_input_is_named(model, index, last_word):
     for texts, ids, problem in (
         (["good"], [], "found fewer"),
         (["good"], [1, 2], "found more"),
-        (["good"], [b"1"], "expected what JSON can hold, found b'1'"),
-        (["good"], [float("nan")], "expected what JSON can hold, found nan"),
+        (["good"], [b"1"], "that JSON can represent, found b'1'"),
+        (["good"], [float("nan")], "that JSON can represent, found nan"),
         ("good", None, "expected several texts"),
         ([3], None, "text 0: "),
     ):

@@ -151,7 +151,7 @@ def test_models_that_say_nothing_of_terms_are_refused(before, last_word, tmp_pat
         nlp.add_pipe(before, config={"threads": 1})
     with pytest.raises(InputError, match="'sentiment' finds no terms: name terms, about="):
         with_aspects("sentiment", nlp)
-    with pytest.raises(InputError, match="has the classes bad, so-so, good: take the model"):
+    with pytest.raises(InputError, match="has the classes bad, so-so, good: use the model"):
         with_aspects(str(last_word.path), nlp, about=["menu"])
     labels = ("negative", "neutral", "positive")
     roots = write_sentence_bundle(tmp_path / "roots", labels=labels).bundle

@@ -193,7 +193,7 @@ def test_beside_tree_sentiment(folder):
 
 
 def test_what_does_not_fit_is_an_error(nlp, folder, tmp_path):
-    with pytest.raises(InputError, match="gives vectors, found 'sentiment': take the model 'vec"):
+    with pytest.raises(InputError, match="with vectors, found 'sentiment': use the model 'vec"):
         pipeline("sentiment")
     doc = nlp(TEXT)
     for other in (nlp.make_doc("good"), nlp.vocab["good"], "good"):
@@ -205,7 +205,7 @@ def test_what_does_not_fit_is_an_error(nlp, folder, tmp_path):
     alone = pipeline(write_vector_bundle(tmp_path / "alone", labels=()).path)
     alone.get_pipe("tree_vectors").attach(doc)
     assert doc[2:4].has_vector
-    with pytest.raises(InputError, match=r"takes the model [0-9a-f]{12} that read the Doc, found"):
+    with pytest.raises(InputError, match=r"needs the model [0-9a-f]{12} that read the Doc, found"):
         _ = doc[2:6].vector
 
 

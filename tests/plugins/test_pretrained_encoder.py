@@ -149,7 +149,7 @@ def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved):
     with pytest.raises(ConfigError, match=r"2 layers.* layers = 3"):
         read(saved, contextual_recipe({"layers": 3}))
     other = contextual_recipe(embedding={"name": "wordpieces.v1", "options": {}})
-    with pytest.raises(ConfigError, match=r"wordpieces\.v1 takes no pretrained .*'encoder'"):
+    with pytest.raises(ConfigError, match=r"wordpieces\.v1 does not take a pretrained .*'encoder'"):
         read(saved, other)
 
 

@@ -150,7 +150,7 @@ def test_faults_are_those_of_sentences_not_of_parts(tmp_path, last_word):
         with pytest.raises(InputError, match=r"sentence 1: .*strings"):
             predictor.predict([long, bad])
     made = write_last_word_bundle(tmp_path / "shifts", parser="shifts")
-    with pytest.raises(BundleError, match="no tree: sentence 1: "):
+    with pytest.raises(BundleError, match="not a tree: sentence 1: "):
         Predictor(made, max_words=3).predict([["film"], long])
 
 

@@ -99,7 +99,7 @@ BAD = [
     (row("film", start=9.5), "found '9.5' and '13'"),
     (row("film", end="9" * 99), "numbers of characters .* and '9+$"),
     (row("film", end=[13]), "column 'end', found a list"),
-    (row("dull", "negative"), "one label of each term, found positive and negative for 'dull'"),
+    (row("dull", "negative"), "one label per term, found positive and negative for 'dull'"),
     (row("A dull"), "do not cross, found 'A dull' and 'dull film'; leave one row out"),
     (row("film."), "do not cross, found 'film.' and 'dull film'"),
     (NONE | {"text": "<br>"}, "a text with words in text, found '<br>'"),

@@ -110,7 +110,7 @@ def test_a_row_that_cannot_be_used_is_named_or_skipped(tmp_path, task, change, p
         ("0 20", " ".join(map(str, range(21)))),
         ("0 100", "0 to 5, .* found 0 to 100; divide them"),
         ("0 21", "0 to 5, .* found 0 to 21; divide them"),
-        ("3 3", "numbers that differ, found only 3;"),
+        ("3 3", "different numbers, found only 3;"),
         ("x nan", "found no number"),
     ],
 )
@@ -136,7 +136,7 @@ def test_the_scale_of_scores_is_found(scores, scale):
         ("text_a text_b stars", (), {}, r"found 'text_a', 'text_b', 'stars'; "),
         ("a b c", ("a", "b", "c"), {}, "found 3"),
         ("text score", (), {"score_column": "score"}, "works only with pairs"),
-        ("text_a text_b label", (), {"task": "spans"}, "--task: texts and phrases"),
+        ("text_a text_b label", (), {"task": "spans"}, "--task: works only with texts and phrases"),
         ("a b label", ("a", "a"), {}, "two text columns .*found 'a', 'a' and 'label'; name the"),
         ("a label", ("a", "label"), {}, "two text columns .*found 'a', 'label' and 'label'"),
     ],

@@ -151,8 +151,8 @@ def test_classes_keep_the_order_that_they_have(expected):
         (["1", "1.0", "0"], r"'1' \(1 rows\) and '1\.0' \(1 rows\) are the same number"),
         (["été", "e\u0301te\u0301"], r"'\\xe9t\\xe9' .* and 'e\\u0301te\\u0301' .* look the same"),
         (["up", "down", "up\u2060"], r"'up' .* and 'up\\u2060' .*--labels"),
-        (["up", "down", "NULL"], r"the class 'NULL' \(1 rows\) stands for a missing value"),
-        (["up", "down", "?"], r"the class '\?' \(1 rows\) stands for a missing value.*--labels"),
+        (["up", "down", "NULL"], r"the class 'NULL' \(1 rows\) means a missing value"),
+        (["up", "down", "?"], r"the class '\?' \(1 rows\) means a missing value.*--labels"),
     ],
 )
 def test_what_no_table_of_classes_holds_is_asked_about(labels, problem):
