@@ -22,7 +22,6 @@ from vector_models import write_vector_bundle
 from thinstack.bundle.opening import BUNDLED
 
 SENTIMENT = BUNDLED / "sentiment"
-HOURS = "takes hours"
 OPTION = "names an option, and is no whole command"
 SERVES = "runs until it is stopped: tests/integrations/test_server.py"
 SIX_LAYERS = "trains six layers of BERT: tests/training/test_contextual_recipe.py trains two"
@@ -32,13 +31,9 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
     "thinstack report - --out report.html": "reads standard input: tests/cli/test_cli_report.py",
     "thinstack serve runs/own/model-best --port 8080 --no-open": SERVES,
     "thinstack serve vectors": SERVES,
-    "thinstack train lab/recipes/sentiment-large.toml --seed 1 --threads 1 --data DATA "
-    "--out runs/large": HOURS,
     "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
     "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",
     "thinstack evaluate --format square.v1": OPTION,
-    "thinstack export --outputs roots": OPTION,
-    "thinstack export sentiment": OPTION,
     "thinstack predict --input": OPTION,
     "thinstack predict --input reviews.csv --output aspects": OPTION,
     "thinstack predict --json": OPTION,
