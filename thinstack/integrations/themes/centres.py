@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from thinstack.runtime.vectors import unit
 
-NEAR: Final = 0.5
+NEAR: Final = 0.52
 """The cosine of two clauses that are near each other, at least."""
 
 MERGED: Final = 0.7
