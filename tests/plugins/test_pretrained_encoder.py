@@ -126,7 +126,7 @@ def test_what_is_not_there_or_cannot_be_read(encoder, change, said):
             "relative_attention_num_buckets = 32 in .*, found 40",
         ),
         ({"position_embedding_type": "relative_key"}, "= absolute in .*, found relative_key"),
-        ({"cased": True}, "expected an uncased WordPiece .* cuts 'Good' into .*uncased encoder"),
+        ({"cased": True}, "expected an uncased WordPiece .* splits 'Good' into .*uncased encoder"),
         ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokenizer has 55"),
     ],
 )
