@@ -22,7 +22,12 @@ from thinstack.integrations.report.calendar import Unit, period_name
 from thinstack.integrations.report.findings import Difference
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import REASONS, Span
-from thinstack.integrations.report.sentences import both_ends, difference_sentence, enumerated
+from thinstack.integrations.report.sentences import (
+    both_ends,
+    difference_sentence,
+    enumerated,
+    texts,
+)
 from thinstack.integrations.report.statistics import Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
@@ -102,11 +107,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return inline(value)
     return f"{value:,}" if isinstance(value, int) else value
-
-
-def texts(count: int) -> str:
-    """So many texts."""
-    return f"{count:,} text{'s' * (count != 1)}"
 
 
 def of_side(figures: Figures, side: Side) -> str:

@@ -30,6 +30,7 @@ class Plan(NamedTuple):
         calendar: the periods that texts are counted by, if they have dates.
         uncounted: whether there were too many groups to count them all.
         digest: that of all rows.
+        texts: how many rows have a text that can be read.
     """
 
     rows: int
@@ -38,6 +39,7 @@ class Plan(NamedTuple):
     calendar: Calendar | None = None
     uncounted: bool = False
     digest: bytes = b""
+    texts: int = 0
 
 
 def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None]) -> Plan:
@@ -47,10 +49,11 @@ def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None])
     any group or date: it would be too late to say so when all texts are scored.
     """
     check_format(options.dates)
-    rows, groups, days, digest = 0, Groups(), Counter[date](), _digest()
+    rows, texts, groups, days, digest = 0, 0, Groups(), Counter[date](), _digest()
     faults: dict[str, list[Fault]] = {"group": [], "date": []}
     for rows, row in enumerate(source(), 1):
         digest.update(repr(row).encode())
+        texts += row.unreadable is None
         if row.group is not None:
             groups.add(row.group)
         if row.day is not None:
@@ -73,7 +76,7 @@ def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None])
         raise InputError(_no_dates(options, faults["date"]))
     names = groups.largest()
     others, uncounted = groups.most - len(names), groups.lost > 0
-    return Plan(rows, names, others, Calendar.of(days), uncounted, digest.digest())
+    return Plan(rows, names, others, Calendar.of(days), uncounted, digest.digest(), texts)
 
 
 def read_again(source: Source, plan: Plan) -> Iterator[TextRow]:

@@ -104,7 +104,7 @@ def report(
     `thinstack.load` takes; by default "sentiment". It also judges the terms of `about`; with
     categories, "vectors" does, unless the model gives vectors. `themes`: whether to find what
     people complain about and praise, or the model to use; by default "vectors", if it is installed.
-    Themes are found and counted in 5,000 evenly spaced rows.
+    Themes are found and counted in 5,000 evenly spread rows.
 
     A notebook shows the report. `report.html()` returns the same page for a file; `to_dict()`,
     `to_json()` and `to_csv()` return its figures. Except for the frame, memory stays bounded. A

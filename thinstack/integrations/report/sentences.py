@@ -170,6 +170,11 @@ def probably(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
+def texts(count: int) -> str:
+    """So many texts."""
+    return f"{count:,} text{'s' * (count != 1)}"
+
+
 def enumerated(parts: Sequence[str]) -> str:
     """Some parts of a sentence, with commas and "and" between them."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

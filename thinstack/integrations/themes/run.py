@@ -27,11 +27,12 @@ from thinstack.runtime.vectors import LOAD, need_vectors
 Tell = Callable[[Progress], None]
 
 SAMPLE: Final = 5_000
-"""Rows that themes are found in; of more, some are taken evenly."""
+"""Rows with texts that themes are found in, about; of more, some are taken, evenly spread."""
 
 ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
 """What to do about a column that is not there."""
 
+_GOLDEN: Final = (5**0.5 - 1) / 2
 _REMEMBERED: Final = 500_000  # nodes of texts that are read only once
 
 
@@ -63,7 +64,7 @@ def themes(
     sentence must be to a theme that you name (the mean of two cosines). `model`: a loaded sentiment
     model with vectors, or what `thinstack.load` takes.
 
-    Themes are found in 5,000 evenly spaced rows, and counted in all; except for the frame, memory
+    Themes are found in 5,000 evenly spread rows, and counted in all; except for the frame, memory
     stays bounded. A text may have several themes.
 
     Raises InputError if `frame` is not a list or a frame in memory, has no rows, texts, groups or
@@ -103,25 +104,25 @@ def run_themes(
     """
     check_model(model)
     table = plan or plan_of(source, columns, lambda rows: tell(Progress(rows)))
-    sample = min(SAMPLE, table.rows)
-    counted = sample if sampled else table.rows
+    every = table.texts <= SAMPLE
 
-    def read(count: int) -> Iterator[ReadTexts]:
-        done, rows = 0, _evenly(read_again(source, table), count, table.rows)
-        for some in read_texts(model, rows, options.ignore):
+    def read(*, whole: bool) -> Iterator[ReadTexts]:
+        rows, done = read_again(source, table), 0
+        for some in read_texts(model, rows if whole else _some(rows, table), options.ignore):
             yield some
             done += len(some.rows)
-            tell(Progress(done, rows=count))
+            tell(Progress(done, rows=table.rows if whole else SAMPLE))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
         remembered, matcher = list[ReadTexts](), None
         if options.names is None:
-            matcher = find_themes(model, _remembering(read(sample), remembered), options.ignore)
+            texts = _remembering(read(whole=every), remembered)
+            matcher = find_themes(model, texts, options.ignore)
         counter = ThemeCounter(matcher or NamedThemes(model, options), table, options)
-        if sum(len(some.rows) for some in remembered) < counted:
+        if not (every or sampled):
             remembered.clear()
-        for some in remembered or read(counted):
+        for some in remembered or read(whole=every or not sampled):
             counter.add(some)
     return counter.themes(columns), table
 
@@ -149,8 +150,9 @@ def _remembering(texts: Iterable[ReadTexts], remembered: list[ReadTexts]) -> Ite
             remembered.clear()
 
 
-def _evenly(rows: Iterator[TextRow], count: int, of: int) -> Iterator[TextRow]:
-    """So many `of` the rows, at equal distances."""
-    for number, row in enumerate(rows):
-        if number * count // of != (number + 1) * count // of:
+def _some(rows: Iterator[TextRow], table: Plan) -> Iterator[TextRow]:
+    """About `SAMPLE` of the rows with texts, evenly spread: multiples of the golden ratio are, also
+    among every seventh row (Weyl 1916)."""
+    for number, row in enumerate(row for row in rows if not row.unreadable):
+        if number * _GOLDEN % 1 < SAMPLE / table.texts:
             yield row

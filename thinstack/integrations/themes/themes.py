@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from thinstack.errors import InputError, shown
 from thinstack.integrations.report.calendar import Unit
 from thinstack.integrations.report.figures import Unread, plain
+from thinstack.integrations.report.sentences import texts
 from thinstack.integrations.report.statistics import LEVEL, Interval
 from thinstack.integrations.report.tally import Figures, Quote, Side
 from thinstack.integrations.show.outline import visible
@@ -170,7 +171,7 @@ class Themes:
     Attributes:
         source, model: the names of the table and of the model.
         rows: number of rows of the table.
-        counted: number of rows whose texts were counted; a report takes some, evenly spaced.
+        counted: number of rows whose texts were counted; a report takes some, evenly spread.
         named: whether you named the themes; otherwise they were found.
         figures: figures of the readable texts.
         themes: the themes that are shown.
@@ -231,10 +232,10 @@ class Themes:
     @property
     def texts_counted(self) -> str:
         """What shares are of, such as "9,980 texts"."""
-        texts = f"{self.figures.texts:,} texts"
+        count = texts(self.figures.texts)
         if self.counted == self.rows:
-            return texts
-        return f"{texts} in {self.counted:,} of the {self.rows:,} rows, evenly spaced"
+            return count
+        return f"{count} in {self.counted:,} of the {self.rows:,} rows, evenly spread"
 
     def _check_counted(self) -> None:
         if self.counted < self.rows:
