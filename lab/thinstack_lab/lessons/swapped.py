@@ -31,6 +31,8 @@ __all__ = ["Swapped"]
 Change = Literal[
     "people", "names", "places", "numbers", "openings", "links", "handles", "tags", "typos"
 ]
+PEOPLE: Final[dict[Change, PositiveFloat]] = {"people": 1.0}
+"""The change of a recipe that names none."""
 EXCHANGED: Final[Mapping[Change, tuple[str, ...]]] = {
     "names": ("first_name", "person_name", "surname"),
     "places": ("place",),
@@ -72,7 +74,7 @@ class Swapped(Lesson):
         default=4, gt=1, description="How many are made from one sentence. They are a group."
     )
     changes: dict[Change, PositiveFloat] = Field(
-        default_factory=lambda: {"people": 1.0},
+        default_factory=PEOPLE.copy,
         min_length=1,
         description="What differs within a group, with how often each is drawn: people, names, "
         "places, numbers, openings, links, handles, tags, typos.",

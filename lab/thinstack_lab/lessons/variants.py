@@ -2,7 +2,7 @@
 that nobody's opinion depends on, a typing error."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from random import Random
 from re import Pattern
 from typing import Final, NamedTuple
@@ -33,11 +33,14 @@ class Leaf(NamedTuple):
 
 
 def leaves_of(
-    tree: Tree, names: Collection[str], nouns: Collection[str] = (), after: Collection[str] = ()
+    tree: Tree,
+    names: frozenset[str],
+    nouns: frozenset[str] = frozenset(),
+    after: frozenset[str] = frozenset(),
 ) -> Iterator[Leaf]:
     """The leaves of names, and those of nouns that follow a word of `after`."""
     words = tree.words
-    if names.isdisjoint(words) and not any(word in nouns for word in words):
+    if names.isdisjoint(words) and nouns.isdisjoint(words):
         return
     leaves = np.flatnonzero(tree.transitions == SHIFT).tolist()
     for place, (word, node) in enumerate(zip(words, leaves, strict=True)):
