@@ -159,7 +159,7 @@ def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
         raise InputError(f"expected a prefix in Unicode, found {shown(odd[0], 60)}: choose another")
     if taken := [name for name in names if name in there]:
         raise InputError(
-            f"the frame already has a column {taken[0]!r}, which would be lost: rename it or "
+            f"the frame has a column {taken[0]!r} already, which would be lost: rename it or "
             "leave it out, or choose a prefix for the new names, such as prefix='sst_'"
         )
     if twice := [name for name in names if names.count(name) > 1]:
