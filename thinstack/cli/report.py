@@ -86,7 +86,7 @@ def report(
     ),
     running: options.Running,
 ) -> None:
-    """Summarize the opinions in a table: about what, by group, over time.
+    """Summarize opinions in a table: about what, by group, over time.
 
     Writes one self-contained HTML page with the aspects that the texts mention, typical opinions,
     quotes, and the rows that could not be read. JSON and CSV contain the same figures.
