@@ -96,7 +96,7 @@ def test_terms_and_categories_have_columns(scored, model):
         (("--columns", "shop"), "expected the column 'shop', found 'store', 'stars'"),
         (("--columns", "stars", "--keep", "none"), "leave one out"),
         (("--category", "looks"), "expected a name and examples"),
-        (("--category", "looks="), "expected a list of examples"),
+        (("--category", "looks="), "expected a name and examples"),
         (("--about", "?"), "expected a letter or digit"),
         (("--about", "screen", "--output", "phrases"), "--output documents"),
         (("--about", "film", "--category", "film=good"), "two terms would both have a column"),

@@ -67,17 +67,18 @@ def test_groups_are_dense_and_the_rest_is_outside():
 
 
 def test_a_clause_that_is_left_joins_the_nearest_group():
-    near = np.array([[math.cos(1.14), math.sin(1.14), 0]], np.float32)  # cosine 0.42 with the first
+    near = np.array([[math.cos(1.1), math.sin(1.1), 0]], np.float32)  # cosine 0.45 with the first
     far = np.array([[math.cos(2.5), math.sin(2.5), 0]], np.float32)
     groups = grouped(np.concatenate([blob(0, 6), near, far]), np.arange(8), least=4, most=10)
     assert groups.tolist() == [0] * 7 + [-1]
 
 
 def test_near_groups_are_merged_and_large_ones_are_split(monkeypatch):
-    two = np.concatenate([blob(0, 6), blob(0.8, 5)])  # cosine 0.7
+    two = np.concatenate([blob(0, 6), blob(0.9, 5)])  # cosine 0.6
     texts = np.arange(11)
     assert len({*grouped(two, texts, least=4, most=11).tolist()}) == 1
     assert grouped(two, texts, least=4, most=6).tolist() == [0] * 6 + [1] * 5, "too large together"
+    two = np.concatenate([blob(0, 6), blob(0.8, 5)])  # cosine 0.7
     monkeypatch.setattr(centres, "NEAR", 0.75)
     assert grouped(two, texts, least=4, most=11).tolist() == [0] * 11, "merged by their centres"
     assert len({*grouped(two, texts, least=4, most=6).tolist()}) == 2

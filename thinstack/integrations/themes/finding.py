@@ -6,6 +6,7 @@ from html import unescape
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.terms import MARKS
@@ -59,7 +60,7 @@ class ClauseSample:
 
     def __init__(self, side: int):
         self._side = side
-        self._vectors, self._polarity = list[Floats](), list[Floats]()
+        self._vectors, self._polarity = list[NDArray[np.floating]](), list[Floats]()
         self._owners, self._said = list[Ints](), list[str]()
 
     def add(self, texts: ReadTexts, first: int) -> None:
