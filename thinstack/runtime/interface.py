@@ -167,8 +167,8 @@ def check_rows(
         kind = getattr(rows, "dtype", type(rows).__name__)
         raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
     whole = rows.shape == shape
-    if whole and probable and rows.size and rows.min() >= 0:
-        sums = rows.sum(axis=1)  # none is above 1 where no sum is
+    if whole and probable and rows.size and rows.min() >= 0 and rows.max() <= 1 + _ROUNDING:
+        sums = rows.sum(axis=1)
         if sums.min() >= 1 - _ROUNDING and sums.max() <= 1 + _ROUNDING:
             return
     if not whole or not np.isfinite(rows).all():
