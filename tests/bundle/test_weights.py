@@ -101,15 +101,8 @@ def test_weights_beside_an_onnx_file_are_stored_once(tmp_path, quantize):
     exported = export_onnx(model, wide, quantize=quantize, vocabulary_digest="0")
     rounded = dequantised(model, quantize)
     weights = weights_of(rounded, beside=exported)
-    # The matrices that products in 8 bits read are rounded further than the model's.
-    products = {"encoder.layers.0.up.cell.u", "encoder.layers.0.up.cell.w"}
-    assert load(weights).keys() & (products | {"embedding.table"}) == (
-        products if quantize == "int8" else set()
-    )
-    if quantize != "none":
-        assert {value.dtype for name, value in load(weights).items() if name in products} <= {
-            torch.float16
-        }
+    cell = "encoder.layers.0.up.cell"
+    assert not load(weights).keys() & {f"{cell}.u", f"{cell}.w", "embedding.table"}
     loaded = load_model(bundle(tmp_path / "model", weights, wide, exported)).state_dict()
     assert loaded.keys() == rounded.state_dict().keys()
     for name, value in rounded.state_dict().items():

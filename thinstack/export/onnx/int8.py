@@ -134,17 +134,14 @@ class _Rewriter:
     def _joint(self, group: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
         """The products in the order of their columns, if they have all columns of one weight, once,
         and a stored bias each; otherwise empty."""
-        pairs = [(self._parts.get(node.input[1]), node) for node in group]
-        ordered = sorted((part.start, part.end, k) for k, (part, _) in enumerate(pairs) if part)
-        plain = all(
-            self._bias(node).ndim == 1 and not _options(node).get("transB") for node in group
-        )
-        part = pairs[0][0]
-        if part is None or not plain:
+        parts = [self._parts.get(node.input[1]) for node in group]
+        turned = any(_options(node).get("transB") for node in group)
+        if parts[0] is None or turned or any(self._bias(node).ndim != 1 for node in group):
             return []
-        starts, ends, places = zip(*ordered, strict=True)
-        width = self._weights[part.whole].shape[1]
-        return [group[k] for k in places] if (0, *ends) == (*starts, width) else []
+        places = [(part.start, part.end, k) for k, part in enumerate(parts) if part]
+        starts, ends, order = zip(*sorted(places), strict=True)
+        width = self._weights[parts[0].whole].shape[1]
+        return [group[k] for k in order] if (0, *ends) == (*starts, width) else []
 
     def _bias(self, node: onnx.NodeProto) -> NDArray[Any]:
         """The stored bias (W,) of a product, or an array without axes."""

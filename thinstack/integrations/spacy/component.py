@@ -100,7 +100,9 @@ class TreeSentiment(BatchedPipe):
     def read(self, docs: Iterable[Doc]) -> Reading:
         """What `run` needs of Docs. Raises what `predict` raises before the model runs."""
         _ = self.predictor  # a missing model is an error of Docs without words too
-        pairs = [(doc, sentences_of(doc)) for doc in check_docs(docs)]
+        docs = check_docs(docs)
+        texts = [doc.text for doc in docs]
+        pairs = [(doc, sentences_of(doc, text)) for doc, text in zip(docs, texts, strict=True)]
         trees: Trees = self.source  # type: ignore[assignment]
         if self.source == "benepar":
             trees = list(chain.from_iterable(parses_of(*item) for item in pairs))
@@ -115,7 +117,7 @@ class TreeSentiment(BatchedPipe):
                 stacklevel=2,
             )
         self._doubt(sentences for _, sentences in pairs)
-        return [doc.text for doc, _ in pairs], [sentences for _, sentences in pairs], trees
+        return texts, [sentences for _, sentences in pairs], trees
 
     def _doubt(self, docs: Iterable[Sequence[DocSentence]]) -> None:
         """Warn of the first Doc that may not be English."""

@@ -22,8 +22,9 @@ from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
 # begins with a letter, for a search that begins with a look behind takes longer.
 _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
-# An emoji, a hashtag or a word with hidden letters may stand here.
-_sign = re.compile(r"[^\0-\x7f]|[*#$%^_@]|!(?=[a-zA-Z])")
+# An emoji, a hashtag or a word with hidden letters may stand here. A search for one set of
+# characters takes half as long as one for several.
+_sign = re.compile("[!*#$%^_@\x80-\U0010ffff](?:(?<!!)|(?=[a-zA-Z]))")
 
 
 class DocSentence(NamedTuple):
@@ -46,10 +47,10 @@ class DocSentence(NamedTuple):
         return np.stack([places[:-1], places[1:]], axis=1)
 
 
-def sentences_of(doc: Doc) -> list[DocSentence]:
-    """The sentences of a Doc that hold words."""
+def sentences_of(doc: Doc, text: str | None = None) -> list[DocSentence]:
+    """The sentences of a Doc that hold words. `text`: its text, which takes spaCy a while."""
     places, sentences = places_of(doc), list[DocSentence]()
-    tokens_of_doc = _Tokens.of(doc.text, places)
+    tokens_of_doc = _Tokens.of(doc.text if text is None else text, places)
     for span in sentence_spans(doc):
         start, end = span.start, span.end
         read = tokens_of_doc if end - start == len(doc) else tokens_of_doc.between(start, end)
@@ -154,7 +155,8 @@ def _parts_of(read: _Tokens) -> _Parts | None:
     """
     text = read.text
     plain = rules().typed.plain(text)
-    negations = [match.start() for match in _negation.finditer(text)]
+    marked = "'" in text or "\u2019" in text
+    negations = [match.start() for match in _negation.finditer(text)] if marked else []
     if negations:  # less those that are tokens
         shift = read.starts[0]
         negations = sorted({*negations}.difference(start - shift for start in read.starts))
