@@ -57,7 +57,7 @@ NAMES = {  # how our pages begin the row of a model; its name in beside.md and i
     "MiniLM": "MiniLM, fine-tuned, no tree",
     "VADER": "VADER",
     "TextBlob": "TextBlob",
-    "always the more common": "always the commoner side",
+    "majority baseline": "always the commoner side",
 }
 SPEEDS = {
     "`sentiment`": "sentiment, 64 a call",
@@ -120,7 +120,7 @@ def test_a_speed_on_a_page_is_in_its_source(page, source, pattern):
 
 def test_suites_are_those_of_the_results():
     shown = cells("docs/models.md", "| `polarity`")
-    always = shown.pop("always the most common answer")
+    always = shown.pop("majority baseline")
     results = cells("lab/results/suites.md", "suite | of")
     suites = "polarity", "composition", "domains", "fairness", "robustness"
     columns = {"`sentiment`": 1, "`sentiment-context`": 2, "VADER": 3, "TextBlob": 4, "MiniLM": 5}
@@ -159,7 +159,7 @@ def test_sizes_are_those_of_the_folders():
         path.parents[1].name.removeprefix("thinstack-"): path
         for path in ROOT.glob("models/*/thinstack_*/model")
     }
-    rows = cells("docs/models.md", "you want").values()
+    rows = cells("docs/models.md", "what you need").values()
     sizes = {re.search("`(.+?)`", row[0])[1]: row[1] for row in rows if row[1]}
     assert sizes.keys() == folders.keys()
     for name, folder in folders.items():
@@ -190,7 +190,7 @@ def test_the_ten_lines(capsys):
     names = {"texts": iter(["Good.", ""]), "reviews": pyarrow.table({"review": ["Good.", None]})}
     execute(block, "<README.md>", names)
     first, second, *_, last, empty = capsys.readouterr().out.splitlines()
-    said = re.search(r"# (\w+ -?[\d.]+): from -1 to 1", block)[1].split()
+    said = re.search(r"# (\w+ -?[\d.]+) \(polarity ranges", block)[1].split()
     label, polarity = first.split()
     assert [label, f"{float(polarity):.2f}"] == said
     assert all(
@@ -203,7 +203,7 @@ def test_the_ten_lines(capsys):
 def test_what_is_said_of_the_battery(capsys):
     (block,) = [code for code in blocks("README.md", "python") if "about(" in code]
     execute(block, "<README.md>", {"model": thinstack.load()})
-    comment = re.search(r"# (.+) (very negative|negative) (.+)", block)
+    comment = re.search(r"# prints: (.+) (very negative|negative) (.+)", block)
     battery, label, because = comment.groups()
     assert capsys.readouterr().out == f"{battery} {label} {because}\n"
 
