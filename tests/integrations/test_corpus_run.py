@@ -105,7 +105,8 @@ def test_rows_that_fail_are_under_errors_only(predict, tmp_path):
     out, path = tmp_path / "out", written(tmp_path / "texts.jsonl", poison)
     answer = predict(path, "--id", "id", "--fail-after", "0.25")
     assert answer.code == 1
-    assert answer.err == f"16 rows, 4 failed: {out / 'errors'} says why; the scores are in {out}\n"
+    assert answer.err.startswith("16 rows, 4 failed, the first: ")
+    assert answer.err.endswith(f"nothing; all are in {out / 'errors'}; the scores are in {out}\n")
     kinds = {"r0": "missing", "r2": "missing", "r3": "not_text", "r4": "not_text"}
     assert failed_in(out) == kinds
     scored = {row["id"] for row in rows_in(out)}

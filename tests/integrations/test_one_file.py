@@ -3,6 +3,7 @@ stopped."""
 
 import csv
 import json
+import shutil
 
 import pytest
 from pyarrow import parquet
@@ -73,11 +74,25 @@ def test_rows_that_fail_have_a_file_of_their_own(predict, tmp_path):
     stopped(predict(path, "--out", out), "1 of 12 rows have failed", "errors")
     answer = predict(path, "--out", out, "--fail-after", "0.5")
     errors = out.parent / "s.csv.errors.jsonl"
-    assert answer.err.endswith(f"2 failed: {errors} says why; the scores are in {out}\n")
+    reason = f"{path}:1: expected a text in the column 'text', found nothing; all are in {errors}"
+    assert (
+        answer.err
+        == f"12 rows (4 before), 2 failed, the first: {reason}; the scores are in {out}\n"
+    )
     assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["r0", "r11"]
     assert {row[0] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
     out.unlink()
     stopped(predict(path, "--out", out), f"{errors}: already exists")
+
+
+def test_a_file_in_another_encoding_names_the_way_out(predict, tmp_path):
+    path, out = tmp_path / "t.csv", tmp_path / "one" / "s.csv"
+    path.write_bytes("text\ngood\ncaf\xe9 film\n".encode("cp1252"))
+    stopped(predict(path, "--out", out), "1 of 2 rows have failed", "t.csv:3: ", "--encoding")
+    parts, again = out.parent / ".s.csv.parts", (path, "--out", out, "--encoding", "cp1252")
+    stopped(predict(*again), "settings.encoding is", f"to start again, remove {parts}, or name")
+    shutil.rmtree(parts)
+    assert predict(*again).code == 0
 
 
 @pytest.mark.parametrize("name", ["s.csv", "s.csv.errors.jsonl"])

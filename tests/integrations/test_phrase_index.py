@@ -6,6 +6,7 @@ import re
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -220,6 +221,16 @@ def test_a_model_without_classes_ranks_by_cosine(alone):
     assert [hit.polarity for hit in hits] == [None] * 3
     with pytest.raises(InputError, match="side: works only with a model of sentiment"):
         index.search("good", side="negative")
+
+
+@pytest.mark.parametrize("cell", [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, "N/A", " "])
+def test_missing_cells_are_skipped(model, cell):
+    index, errors = thinstack.PhraseIndex(model), {}
+    column = pd.Series(["good film", cell, 3, "good plot"], index=[5, 6, 7, 8], dtype=object)
+    index.add(column, column.index, on_error=errors.__setitem__)
+    assert [*errors] == [2]
+    assert [index.search(text, 1, sign=False)[0].id for text in column[::3]] == [5, 8]
+    assert not index.search("N/A", 9, where=lambda id: id == 6)
 
 
 def test_bad_input_is_named(model, index, last_word):

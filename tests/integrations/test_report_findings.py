@@ -1,7 +1,9 @@
 """What changes over time and what differs between groups, in tables where it was planted."""
 
+import json
 import random
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -153,6 +155,10 @@ def test_a_theme_says_when_and_where_and_accounts_for_a_change():
     page = summary.html()
     assert page.index("What people complain about") < page.index("What they speak of")
     assert summary.to_dict()["themes"]["themes"][0]["title"] == "It was late"
-    advice = "The model vectors finds what people complain about: install it"
+    advice = "No themes were looked for: install the model vectors"
     assert advice not in page
     assert advice in planted(lambda *at: 0.1).html()
+    none = planted(lambda *at: 0.1, late=late, themes=lambda of: replace(themes_of(of), themes=()))
+    assert advice not in none.html()
+    assert "No theme was found: a theme needs at least 4 texts" in none.html()
+    assert json.loads(none.to_json())["themes"]["themes"] == []

@@ -275,10 +275,14 @@ def standard_input(input: Path) -> BinaryIO | None:
 
 
 def _summary(last: "Done", request: "Request") -> str:
-    from thinstack.integrations.corpora.output_files import failed_file
+    from thinstack.integrations.corpora.output_files import failed_file, first_reason
 
     out = request.file or request.out
     errors = failed_file(out) if request.file else out / "errors"
-    failed = f", {last.failed:,} failed: {errors} says why" if last.failed else ""
+    failed = (
+        f", {last.failed:,} failed, the first: {first_reason(errors)}; all are in {errors}"
+        if last.failed
+        else ""
+    )
     before = f" ({last.before:,} before)" if last.before else ""
     return f"{last.done:,} rows{before}{failed}; the scores are in {out}"

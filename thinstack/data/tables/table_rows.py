@@ -218,6 +218,17 @@ class _MissingError(DataError):
     """What is wrong with a cell that is missing."""
 
 
+def is_missing_cell(value: object) -> bool:
+    """Whether a cell is missing, as `cell_text` says."""
+    try:
+        cell_text(value)
+    except _MissingError:
+        return True
+    except DataError:
+        pass
+    return False
+
+
 def is_missing(text: str) -> bool:
     """Whether a text is one of the marks that pandas, R, SQL, JavaScript and spreadsheets write for
     a missing value, such as "NA", "None", "<NA>" or "#N/A". Case counts: many data sets have a

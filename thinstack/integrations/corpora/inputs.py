@@ -18,7 +18,7 @@ from thinstack.data.tables.table_rows import (
     Record,
     cell_text,
     check_columns,
-    is_missing,
+    is_missing_cell,
     repeats_header,
 )
 from thinstack.data.tables.text_streams import opened_text, paragraphs_of, undecoded
@@ -285,13 +285,8 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
     except DataError as error:
         expected = f"{source}:{record.line}: expected a text in the column {columns.text!r}"
         message = str(record.problem or f"{expected}, {error}")
-        return Row(place, "", Problem("missing" if _missing(value) else "not_text", message))
+        return Row(place, "", Problem("missing" if is_missing_cell(value) else "not_text", message))
     if len(text) > LONGEST_TEXT:
         expected = f"{source}:{record.line}: expected a text of at most {LONGEST_TEXT:,} characters"
         return Row(place, "", Problem("too_long", f"{expected}, found {len(text):,}"))
     return Row(place, text, cells=tuple(map(record.cells.get, columns.others)))
-
-
-def _missing(value: object) -> bool:
-    empty = value is None or (isinstance(value, float) and value != value)
-    return is_missing(value) if isinstance(value, str) else empty

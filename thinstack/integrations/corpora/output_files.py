@@ -3,6 +3,7 @@ killed process; or one file, whose parts lie in a hidden folder beside it until 
 
 import codecs
 import filecmp
+import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,7 @@ SPOOL: Final = "standard-input"
 
 _ERRORS: Final = "errors"
 _PARTIAL: Final = ".partial"
+_LONGEST: Final = 300  # characters of a reason
 _HOLDS: Final = (
     "the scores as part-000000.{} and so on (the name of one file ends in .csv, .jsonl or .parquet)"
 )
@@ -114,6 +116,17 @@ def parts_folder(file: Path) -> Path:
 def failed_file(file: Path) -> Path:
     """The file of the failed rows, if there are any."""
     return file.with_name(f"{file.name}.errors.jsonl")
+
+
+def first_reason(failed: Path) -> str:
+    """Why the first of the failed rows has failed, "" if it cannot be read. `failed`: their file,
+    or the folder of such files."""
+    try:
+        path = min(failed.glob("*.jsonl")) if failed.is_dir() else failed
+        with path.open(encoding="utf-8") as lines:
+            return f"{json.loads(next(lines))['message']:.{_LONGEST}}"
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        return ""
 
 
 def check_new_file(file: Path, used: Iterable[Used]) -> None:

@@ -19,6 +19,7 @@ from thinstack.integrations.corpora.output_files import (
     SPOOL,
     OutFolder,
     check_new_file,
+    first_reason,
     join_parts,
     remove_parts,
 )
@@ -180,10 +181,11 @@ def _followed(
     while True:
         tell(now)
         if now.failed > request.fail_after * now.rows:
+            errors = request.out / "errors"
             raise StoppedError(
                 f"{now.failed:,} of {now.rows:,} rows have failed, more than "
-                f"{request.fail_after:.3%}: {request.out / 'errors'} says why; to continue anyway, "
-                "run the same command with a higher --fail-after"
+                f"{request.fail_after:.3%}; the first: {first_reason(errors)}. All are in {errors}; "
+                "to continue anyway, run the same command with a higher --fail-after"
             )
         shard = next(shards, None)
         if shard is None:
@@ -252,10 +254,10 @@ def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) 
     if before is None:
         manifest.write(request.out)
     elif difference := before.difference(manifest):
-        raise InputError(
-            f"{request.out}: contains rows of another run: {difference}; name another folder "
-            "with --out"
-        )
+        advice = "name another folder with --out"
+        if request.file:
+            advice = f"to start again, remove {request.out}, or name another file with --out"
+        raise InputError(f"{request.out}: contains rows of another run: {difference}; {advice}")
     return before or manifest
 
 

@@ -104,7 +104,7 @@ class Report:
         """The report as data ready for JSON."""
         head = {"kind": "report", "schema_version": SCHEMA, "in_short": [*self.in_short]}
         data: dict[str, Any] = plain(replace(self, themes=None))
-        data["themes"] = self.themes and self.themes.to_dict()
+        data["themes"] = None if self.themes is None else self.themes.to_dict()
         whole = {name: part for name, part in data.pop("whole").items() if name in _OF_WHOLE}
         return head | data | whole | {"level": LEVEL, "false_discovery_rate": FALSE}
 

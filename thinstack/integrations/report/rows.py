@@ -15,7 +15,7 @@ from thinstack.data.tables.table_rows import (
     Record,
     cell_text,
     check_columns,
-    is_missing,
+    is_missing_cell,
     repeats_header,
 )
 from thinstack.errors import DataError, InputError, escaped, shown
@@ -217,7 +217,7 @@ def rows_of(frame: Any, options: ReportOptions) -> Source:
 
 def _listed_rows(texts: Sequence[Any], options: ReportOptions) -> Iterator[TextRow]:
     for row, cell in enumerate(texts):
-        if not (isinstance(cell, str) or _is_empty(cell)):
+        if not (isinstance(cell, str) or is_missing_cell(cell)):
             raise InputError(
                 f"row {row}: expected a list of texts, found {shown(cell, 60)}: give the texts "
                 "alone, or a frame, such as pandas.DataFrame(rows)"
@@ -258,7 +258,7 @@ def _text_row(place: str, record: Record, options: ReportOptions) -> TextRow:
     try:
         text = cell_text(cell)
     except DataError as error:
-        fault = Fault("empty", "") if _is_empty(cell) else Fault("row", f"the text: {error}")
+        fault = Fault("empty", "") if is_missing_cell(cell) else Fault("row", f"the text: {error}")
         faults.append(Fault("row", _reason(record.problem)) if record.problem else fault)
     if options.by is not None:
         cell = record.cells.get(options.by)
@@ -288,15 +288,9 @@ def _stars_of(cell: object) -> float | None:
 
 
 def _fault(kind: Kind, cell: object, reason: str) -> Fault:
-    if _is_empty(cell):
+    if is_missing_cell(cell):
         return Fault(kind, "there is none")
     return Fault(kind, reason, cell_of_date(cell) or reason)
-
-
-def _is_empty(value: object) -> bool:
-    if isinstance(value, str):
-        return not value.strip() or is_missing(value)
-    return value is None or value != value
 
 
 def _reason(error: DataError) -> str:

@@ -17,6 +17,7 @@ from thinstack.bundle.hub import is_address
 from thinstack.bundle.opening import installed_name
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.containers import check_container
+from thinstack.data.tables.table_rows import is_missing_cell
 from thinstack.errors import DataError, InputError, MissingExtraError, outside, shown
 from thinstack.integrations.search.graph import EXACT, Graph
 from thinstack.integrations.search.index_file import read_index, write_index
@@ -100,7 +101,8 @@ class PhraseIndex:
 
         `ids`: one per text, such as its number or its row as a dict; any value that JSON can
         represent. Hits contain it. `on_error`: as for `Predictor.stream`; such a text has no
-        phrases.
+        phrases. Nor has a missing one, such as None, NaN or "N/A", which may be in a column of a
+        table and is skipped without an error.
 
         Raises InputError for too few or too many ids, and for an id that JSON cannot represent; and
         what `Predictor.stream` raises. Earlier texts may then already be in the index.
@@ -115,7 +117,7 @@ class PhraseIndex:
                     few = "more" if text is _END else "fewer"
                     raise InputError(f"ids: expected one for each text, found {few}")
                 waiting.append(_json(id))
-                yield text  # type: ignore[misc]  # the model says what is no text
+                yield "" if is_missing_cell(text) else text  # type: ignore[misc]  # or no text
 
         for result in self.model.stream(read(), on_error=on_error):
             self._table.add(result, waiting.popleft())
