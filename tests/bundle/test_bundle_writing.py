@@ -33,7 +33,7 @@ def test_nothing_but_a_bundle_is_overwritten(tmp_path, folder):
     file.write_text("x")
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("x")
-    refused = {other: "web: not empty", file: "a file", folder: r"holds \.git/HEAD"}
+    refused = {other: "web: neither empty", file: "a file", folder: r"contains \.git/HEAD"}
     for path, message in refused.items():
         with pytest.raises(BundleError, match=message):
             write(path)

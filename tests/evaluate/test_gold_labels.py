@@ -171,8 +171,8 @@ def test_two_writings_of_a_number_may_get_two_names(models):
 def test_labels_that_all_count_for_nothing_are_an_error(models, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label\nWonderful.,P\nAwful.,Q\n", "utf-8")
-    with pytest.raises(DataError, match="no text"):
+    with pytest.raises(DataError, match="found none"):
         evaluate_table(models[2], Table(path), relabel={"P": "", "Q": ""})
     path.write_text("text,label\nWell.,neutral\n", "utf-8")
-    with pytest.raises(DataError, match="no text"):
+    with pytest.raises(DataError, match="found none"):
         evaluate_table(models[2], Table(path))

@@ -99,7 +99,7 @@ def test_an_input_that_changes_ends_the_run(change, at, model, tmp_path):
 def test_a_change_that_is_undone_is_found(model, tmp_path):
     path = written(tmp_path / "in.txt")
     changes = {8: lambda: with_its_time(path), 40: lambda: written(path)}
-    with pytest.raises(StoppedError, match=r"rows from [0-9]+ on"):
+    with pytest.raises(StoppedError, match=r"from row [0-9]+ on"):
         run(path, tmp_path / "out", model, changes)
 
 

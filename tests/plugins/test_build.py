@@ -154,7 +154,7 @@ DOWN_IS, CELL_IS = r"^model\.encoder\.top_down: ", r"^model\.cell: .*"
         ({**RANKED, "trees": "dependency"}, r"^model\.head: tree_ranker\.v1 .*'dependency'$"),
         ({"labels": ()}, r"^model\.labels: .* node_classifier\.v1 and the labels none"),
         ({"head": VECTOR}, r"^model\.labels: .* vector\.v1 and the labels bad, good, best"),
-        ({"vectors": {"name": "node_classifier.v1"}}, r"^model\.vectors: .* beside"),
+        ({"vectors": {"name": "node_classifier.v1"}}, r"^model\.vectors: .* together with"),
         ({"vectors": VECTOR, "head": RANKER}, r"^model\.vectors: .* tree_ranker\.v1 reads"),
         (over("binary", ARITY_3), CELL_IS + "NaryLSTM has arity 3, .* binary trees needs arity 2"),
         (over("dependency", PEEPHOLE), CELL_IS + "has arity 1, .* dependency .* arity 0"),

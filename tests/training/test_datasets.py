@@ -117,7 +117,7 @@ def test_what_is_watched_is_what_the_recipe_says(data):
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
 def test_something_must_be_left_to_train_on(data, dev_size, stop_on):
     recipe = tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on)
-    with pytest.raises(DataError, match=r"train: all examples \(1[12]\) are set aside"):
+    with pytest.raises(DataError, match=r"train: all examples \(1[12]\) would be set aside"):
         load_datasets(recipe, data)
 
 

@@ -201,7 +201,7 @@ def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
     datasets = load_datasets(recipe, data)
     drawn = drawn_trees(recipe, datasets.treebank, np.random.default_rng(0))
     assert [each.source for each in drawn] == ["both"] * 15
-    for _, (tree, labels, soft, *_), parsed in drawn:
+    for _, (tree, labels, soft, *_), parsed, *_ in drawn:
         place = tree.words.index("and")
         first, second = int(tree.children[tree.root][0]), int(tree.children[tree.root][1])
         assert tree.spans[first].tolist() == [0, place]

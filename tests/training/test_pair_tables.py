@@ -111,7 +111,7 @@ def test_a_row_that_cannot_be_used_is_named_or_skipped(tmp_path, task, change, p
         ("0 100", "0 to 5, .* found 0 to 100; divide them"),
         ("0 21", "0 to 5, .* found 0 to 21; divide them"),
         ("3 3", "different numbers, found only 3;"),
-        ("x nan", "found no number"),
+        ("x nan", "not a number"),
     ],
 )
 def test_the_scale_of_scores_is_found(scores, scale):
