@@ -184,8 +184,8 @@ def _followed(
             errors = request.out / "errors"
             raise StoppedError(
                 f"{now.failed:,} of {now.rows:,} rows have failed, more than "
-                f"{request.fail_after:.3%}; the first: {first_reason(errors)}. All are in {errors}; "
-                "to continue anyway, run the same command with a higher --fail-after"
+                f"{request.fail_after:.3%}; the first: {first_reason(errors)}. All are in "
+                f"{errors}; to continue anyway, run the same command with a higher --fail-after"
             )
         shard = next(shards, None)
         if shard is None:
