@@ -75,10 +75,8 @@ def test_rows_that_fail_have_a_file_of_their_own(predict, tmp_path):
     answer = predict(path, "--out", out, "--fail-after", "0.5")
     errors = out.parent / "s.csv.errors.jsonl"
     reason = f"{path}:1: expected a text in the column 'text', found nothing; all are in {errors}"
-    assert (
-        answer.err
-        == f"12 rows (4 before), 2 failed, the first: {reason}; the scores are in {out}\n"
-    )
+    end = f"{reason}; the scores are in {out}\n"
+    assert answer.err == f"12 rows (4 before), 2 failed, the first: {end}"
     assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["r0", "r11"]
     assert {row[0] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
     out.unlink()

@@ -41,7 +41,10 @@ class DisplaySettings:
     html: Path | None = option("Write the results to this HTML file.")
     svg: Path | None = option("Draw the trees in this SVG file.")
     why: bool = option(
-        "Show how much each phrase contributes to the label.", "--why", default=False
+        "Name the phrase that decides each label, and mark it in the tree. --json and --jsonl list "
+        "how much every phrase contributes.",
+        "--why",
+        default=False,
     )
     aspects: bool = option(
         "Find the terms that each text has an opinion about, and label the opinions. Uses the "

@@ -279,10 +279,7 @@ def _summary(last: "Done", request: "Request") -> str:
 
     out = request.file or request.out
     errors = failed_file(out) if request.file else out / "errors"
-    failed = (
-        f", {last.failed:,} failed, the first: {first_reason(errors)}; all are in {errors}"
-        if last.failed
-        else ""
-    )
+    first = f"the first: {first_reason(errors)}; all are in {errors}"
+    failed = f", {last.failed:,} failed, {first}" if last.failed else ""
     before = f" ({last.before:,} before)" if last.before else ""
     return f"{last.done:,} rows{before}{failed}; the scores are in {out}"

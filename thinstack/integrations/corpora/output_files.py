@@ -119,14 +119,14 @@ def failed_file(file: Path) -> Path:
 
 
 def first_reason(failed: Path) -> str:
-    """Why the first of the failed rows has failed, "" if it cannot be read. `failed`: their file,
+    """Why the first of the failed rows has failed. `failed`: their file,
     or the folder of such files."""
     try:
         path = min(failed.glob("*.jsonl")) if failed.is_dir() else failed
         with path.open(encoding="utf-8") as lines:
             return f"{json.loads(next(lines))['message']:.{_LONGEST}}"
     except (OSError, ValueError, KeyError, TypeError, StopIteration):
-        return ""
+        return "cannot be read"
 
 
 def check_new_file(file: Path, used: Iterable[Used]) -> None:
