@@ -12,7 +12,7 @@ const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
 test("what the README says of a text", () => {
   const [, code] = README.match(/^```js\n(.*?)^```/ms);
-  const shown = [...code.matchAll(/^(result\S.*?); \/\/ (\[?"[^:\n]*"\]?|-?[\d.]+)(:|$)/gm)].map(([, expression, value]) => [expression, value]);
+  const shown = [...code.matchAll(/^(result\S.*?); \/\/ (\[?"[^:\n]*"\]?|-?[\d.]+)(:| \(|$)/gm)].map(([, expression, value]) => [expression, value]);
   const named = ["result.label", "result.polarity", "result.highlights(3).map(({ text }) => text)", ABOUT, "result.sentences[1].brackets"];
   assert.deepEqual(shown.map(([expression]) => expression), named);
   const asked = [...named, "result.scores", "result.svg()"].join(", ");
