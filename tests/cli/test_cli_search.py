@@ -52,6 +52,7 @@ def test_lines_are_the_hits_of_an_index(search, folder):
     for options, settings in (
         ((), {}),
         (("--side", "negative", "--top", "2"), {"side": "negative", "top": 2}),
+        (("--min-similarity", "0.9"), {"min_similarity": 0.9}),
     ):
         answer = search("good film", "--text", "review", "--json", *options)
         hits = index.search("good film", **settings)

@@ -141,6 +141,16 @@ def test_hits_are_those_of_numpy(model, index, query, settings, monkeypatch):
     assert index.search(query, 2, **settings) == hits[:2]
 
 
+def test_phrases_below_a_similarity_are_left_out(index):
+    hits = index.search("good film", top=99)
+    ranked = sorted({hit.similarity for hit in hits})
+    least = (ranked[-1] + ranked[-2]) / 2
+    best = index.search("good film", top=99, min_similarity=least)
+    assert best == [hit for hit in hits if hit.similarity >= least]
+    assert 0 < len(best) < len(hits)
+    assert index.search("good film", top=99, min_similarity=-1) == hits
+
+
 def test_equal_phrases_are_one_and_their_mentions_are_counted(index):
     (hit,) = index.search("good film", 1, sign=False)
     assert hit.similarity == pytest.approx(1, abs=1e-3)
@@ -238,6 +248,7 @@ def test_bad_input_is_named(model, index, last_word):
         ("", {}, "query: expected a text with words, found ''"),
         (3, {}, "query: expected a text, found 3"),
         ("good", {"top": 0}, "top: expected a whole number, at least 1, found 0"),
+        ("good", {"min_similarity": 2}, "min_similarity: expected a number from -1 to 1, found 2"),
         ("good", {"side": "bad"}, "side: expected .*, found 'bad'"),
     ):
         with pytest.raises(InputError, match=problem):

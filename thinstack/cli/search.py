@@ -41,6 +41,9 @@ def search(
     side: Literal["negative", "positive"] | None = option(
         "Find only negative or only positive phrases."
     ),
+    min_similarity: float | None = option(
+        "Leave out phrases whose similarity is below this, such as 0.3.", min=-1, max=1
+    ),
     top: int = option("Number of phrases. With --by: per group.", default=10, min=1),
     by: str | None = option("Group column, such as store. Searches each group separately."),
     as_json: bool = option("Print one line of JSON per phrase.", "--json", default=False),
@@ -57,8 +60,9 @@ def search(
 ) -> None:
     """Find the phrases in a table that mean the same as a query.
 
-    Compares the query with every phrase of every text, by meaning and polarity. Counts phrases with
-    the same spelling together.
+    Compares the query with every phrase of every text. Ranks by similarity of meaning and by
+    polarity together, so a phrase of the other side comes after less similar ones. Counts phrases
+    with the same spelling together.
     """
     console = Console(stderr=True)
     with stoppable(_STOPPED), CorpusBar(console) as bar:
@@ -71,7 +75,9 @@ def search(
 
     def hits(group: str | None) -> "list[Hit]":
         where = None if group is None else lambda id: id[1] == group
-        return indexed.phrases.search(query, top, side=side, where=where, exact=True)
+        return indexed.phrases.search(
+            query, top, side=side, min_similarity=min_similarity, where=where, exact=True
+        )
 
     with until_the_reader_stops():
         if as_json:

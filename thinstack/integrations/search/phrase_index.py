@@ -128,28 +128,35 @@ class PhraseIndex:
         top: int = 10,
         *,
         side: Side | None = None,
+        min_similarity: float | None = None,
         sign: bool = True,
         where: Callable[[Any], object] | None = None,
         exact: bool | None = None,
     ) -> list[Hit]:
         """Return the phrases closest in meaning to the query, the best first.
 
-        `side`: find only phrases whose label is "negative", or "positive". `sign`: rank by the
+        `side`: find only phrases whose label is "negative", or "positive". `min_similarity`: leave
+        out phrases whose cosine is below this. `sign`: rank by the
         cosine plus 0.3 s(q) s(p), where s(p) is sign(p) * sqrt(|p|) of a polarity p, which puts "it
         crashes" far from "it never crashes". False ranks by the cosine alone, as for a model
         without sentiment. `where`: called with the id of a text; returns whether to search and
-        count its phrases. `exact`: True compares all phrases, as with `where`, and False uses the
-        graph; by default, their number decides.
+        count its phrases. `exact`: True compares all phrases, as with `where` and `min_similarity`,
+        and False uses the graph; by default, their number decides.
 
         Of phrases that overlap in a text, and of phrases that differ only in words such as "the"
         and "is" (`was slow`, `slow`), only the best is returned.
 
-        Raises InputError for a query without words, `top` below 1, and a `side` that is unknown or
-        that the model does not have. Raises MissingExtraError for `exact=False` without usearch; by
-        default, a warning is issued and all phrases are compared.
+        Raises InputError for a query without words, `top` below 1, `min_similarity` outside -1 to
+        1, and a `side` that is unknown or that the model does not have. Raises MissingExtraError
+        for `exact=False` without usearch; by default, a warning is issued and all phrases are
+        compared.
         """
         if not isinstance(top, int) or top < 1:
             raise InputError(f"top: expected a whole number, at least 1, found {shown(top)}")
+        least = min_similarity
+        if least is not None and not (isinstance(least, int | float) and -1 <= least <= 1):
+            expected = "expected a number from -1 to 1"
+            raise InputError(f"min_similarity: {expected}, found {shown(least)}")
         if side is not None and side not in _SIDES:
             raise InputError(f'side: expected "negative" or "positive", found {shown(side)}')
         if side is not None and self.model.view.polarity is None:
@@ -157,7 +164,7 @@ class PhraseIndex:
                 "side: works only with a model of sentiment, and this one has no negative and "
                 "positive phrases: leave it out"
             )
-        return list(self._hits(self._query(query, sign=sign), top, side, where, exact))
+        return list(self._hits(self._query(query, sign=sign), top, side, least, where, exact))
 
     def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
         """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
@@ -172,6 +179,7 @@ class PhraseIndex:
         query: NDArray[np.float32],
         top: int,
         side: Side | None,
+        least: float | None,
         where: Callable[[Any], object] | None,
         exact: bool | None,
     ) -> Iterator[Hit]:
@@ -181,9 +189,13 @@ class PhraseIndex:
         allowed = counts > 0
         if side is not None:
             allowed &= table.column("sides") == _SIDES[side]
-        graph = None if exact or where is not None else self._graph_of(exact)
+        all_compared = exact or where is not None or least is not None
+        graph = None if all_compared else self._graph_of(exact)
         if graph is None:
-            scores = cosines(table.vectors, query[:-1]) + query[-1] * signs(polarity)
+            scores = cosines(table.vectors, query[:-1])
+            if least is not None:
+                allowed &= scores >= least
+            scores += query[-1] * signs(polarity)
             order = best_first(np.where(allowed, scores, np.float32(-np.inf)))
         else:
             order = (number for number in graph.best_first(query) if allowed[number])
