@@ -54,8 +54,10 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path, name, options):
         return dict(zip(names, found, strict=True))
 
     path = tmp_path / "model.onnx"
-    code, out, _ = run(bundle, path, *options)
+    code, out, err = run(bundle, path, *options)
     assert code == 0
+    assert err.startswith("exporting; comparing it with the model")
+    assert out.startswith(f"{path}: ")
     assert f"{path}: {path.stat().st_size:,} bytes" in out
     assert all(part in out for part in ("onnxruntime", "onnx.reference", "opset 18, IR 8"))
     found = scores(bundle, lambda inputs: onnx(path, inputs))

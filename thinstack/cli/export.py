@@ -55,6 +55,7 @@ def export(
         from thinstack.export.onnx.model import Options
     options = Options(quantize=quantize, index_type=index_type, outputs=outputs, device=device)
     more: dict[str, Any] = {"trees": data, "report": report, "console": Console()}
+    more["progress"] = Console(stderr=True)
     export_file(model, file, format=formats[suffix], options=options, **more)
 
 

@@ -46,6 +46,7 @@ def export_file(
     trees: Path | None,
     report: Path | None,
     console: Console,
+    progress: Console,
 ) -> None:
     """Export the model of a bundle to `path`. The file is written only if it was verified, and then
     as a whole.
@@ -59,6 +60,7 @@ def export_file(
             bytes that they save are printed and reported.
         report: a file for what the verification found, as JSON.
         console: where the results are printed.
+        progress: where a line says what takes so long.
 
     Raises ExportError if the file does not answer as the model does. Raises it too if the options
     do not belong to the format. Raises InputError as `check_output` does, so for a file of the
@@ -76,6 +78,8 @@ def export_file(
     report_file = None if report is None else check_output(report, "--report", used)
     model = load_model(bundle)
     treebank = _treebank(model, bundle, trees) if trees is not None else []
+    doing = "comparing it with the model on trees of 1 to 512 words takes a minute or more"
+    progress.print(f"exporting; {doing}", soft_wrap=True, highlight=False)
     content, verification = _exported(model, bundle, format, options)
     data: dict[str, Any] = dataclasses.asdict(verification)
     if trees is not None:
