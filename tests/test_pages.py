@@ -108,7 +108,8 @@ def test_python_runs(page, tmp_path, monkeypatch, small_vectors):
         if is_run(block):
             execute(block, f"<{page}, {number}>", names)
     if page == "vectors.md" and "best" in names:
-        assert [len(row) for row in names["best"]] == [3] * 10
+        assert 0 < len(names["best"]) <= 10
+        assert all(" " in text for text, _, _ in names["best"])
 
 
 def test_start():
