@@ -91,8 +91,9 @@ def test_the_vectors_of_the_recipes_are_made_so(data_dir, tmp_path):
     assert made.words == kept.words
     alike = np.einsum("pc,pc->c", made.vectors, kept.vectors)
     alike /= np.linalg.norm(made.vectors, axis=0) * np.linalg.norm(kept.vectors, axis=0)
-    assert np.abs(alike).min() > 0.9998
-    assert np.median(np.abs(alike)) > 0.99999
+    # Columns of nearly the same variance turn with the few words that are read in another way now.
+    assert np.abs(alike).min() > 0.95
+    assert np.median(np.abs(alike)) > 0.9998
     scale = np.linalg.norm(made.vectors) / np.linalg.norm(kept.vectors)
     assert scale == pytest.approx(1, abs=3e-4)
 

@@ -67,7 +67,7 @@ def test_accuracy_is_over_the_development_roots_that_have_a_class(run):
     turned = [(tree, np.where(labels < 0, -1, (labels + 1) % 3)) for tree, labels in dev[:6]]
     found = run(questions(90, 0), [], [*turned, *dev[6:], labelled("w1 w2", -1)])
     assert found["root_accuracy"] == pytest.approx(100 * 24 / 30)
-    with pytest.raises(DataError, match=r"9 examples of train\.txt: .* with a class"):
+    with pytest.raises(DataError, match=r"9 examples of train\.txt: .* have a class"):
         run(questions(90, 0), [], [labelled("w1", -1)])
 
 
