@@ -34,7 +34,7 @@ def test_what_the_guide_to_corpora_lists_is_what_there_is():
     guide = read("corpora.md")
     kinds = re.findall(r'^    - "(\w+)"', str(Problem.__doc__), re.MULTILINE)
     assert re.findall(r"^\| `(\w+)` \|", guide.split("| `kind` |")[1], re.MULTILINE) == kinds
-    assert f"{SHARD_ROWS:,} rows of the input" in guide
+    assert f"{SHARD_ROWS:,} input rows" in guide
     assert f"more than {LONGEST_TEXT:,} characters" in guide
 
 
