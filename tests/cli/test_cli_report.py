@@ -146,7 +146,7 @@ def test_terms_that_are_named(report, model, cli, table, tmp_path):
     assert answer.code == 0
     assert "'parking'" in answer.err
     page = out.read_text(encoding="utf-8")
-    assert "The model <b>sentiment</b> reads each text" in page
+    assert "The model <b>sentiment</b> labels each text" in page
     assert "staff / screen" in page
 
 
@@ -655,8 +655,10 @@ def test_stars_say_how_far_the_model_is_trusted(report, table):
     assert (result.low.counts, result.high.counts, result.middle) == ((2, 0, 1), (1, 0, 3), 1)
     assert result.agreement == 5 / 7
     assert result.unread == (("stars", 1, (("row 8", "'none'"),)),)
-    assert "Of your 7 texts with 1, 2, 4 or 5 stars, 71% are on the side" in result.html()
-    assert "finds 67% of the 3 with 1 or 2" in result.html()
+    assert (
+        "It agrees with the stars of 71% of your 7 texts with 1, 2, 4 or 5 stars" in result.html()
+    )
+    assert "with 67% of the 3 with 1 or 2" in result.html()
 
 
 def test_a_model_of_sentences_is_refused(tmp_path, monkeypatch):

@@ -16,7 +16,8 @@ from thinstack.integrations.report.rows import ReportOptions
 from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.summary import report_of
 from thinstack.integrations.report.tally import Figures
-from thinstack.integrations.themes.themes import Part, RowMatches, SideFigures, Theme, Themes
+from thinstack.integrations.themes.row_matches import RowMatches
+from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 
 STORES = ("Leeds", "York", "Bath", "Hull")
 
@@ -153,12 +154,12 @@ def test_a_theme_says_when_and_where_and_accounts_for_a_change():
     assert third.endswith(", before 0%; most of all in Leeds.")
     assert not any("Dear”:" in sentence for sentence in summary.in_short)
     page = summary.html()
-    assert page.index("What people complain about") < page.index("What they speak of")
+    assert page.index("What people complain about") < page.index("What people mention")
     assert summary.to_dict()["themes"]["themes"][0]["title"] == "It was late"
-    advice = "No themes were looked for: install the model vectors"
+    advice = "This report has no themes"
     assert advice not in page
     assert advice in planted(lambda *at: 0.1).html()
     none = planted(lambda *at: 0.1, late=late, themes=lambda of: replace(themes_of(of), themes=()))
     assert advice not in none.html()
-    assert "No theme was found: a theme needs at least 4 texts" in none.html()
+    assert "No theme was found. A theme needs at least 4 texts" in none.html()
     assert json.loads(none.to_json())["themes"]["themes"] == []

@@ -129,14 +129,12 @@ def test_the_page_needs_no_network_and_runs_only_its_own_script(markup):
 def test_figures_of_tables_are_those_of_json(summary, markup):
     data = json.loads(summary.to_json())
     aspects = [[each["term"], *shares(each)] for each in data["aspects"]]
-    assert table_cells(markup, "Shares of the texts that speak of each aspect") == aspects
+    assert table_cells(markup, "Shares of the texts that mention each aspect") == aspects
     groups = [[each["name"], *shares(each)] for each in data["groups"]]
-    assert table_cells(markup, "The texts by store") == groups
+    assert table_cells(markup, "Texts by store") == groups
     periods = [shares(each) for each in data["periods"]]
     assert [row[1:] for row in table_cells(markup, "Texts by month")[1:]] == periods
-    cells = {
-        row[0]: row[1:] for row in table_cells(markup, "Share of negative texts of each aspect")
-    }
+    cells = {row[0]: row[1:] for row in table_cells(markup, "Share of negative texts per aspect")}
     for each in data["aspects"]:
         expected = [
             f"{percent(group['share_negative']['value'])}of {group['texts']}"
@@ -254,7 +252,7 @@ def test_many_aspects_are_cut_and_said():
     summary = report([row(mention(term, 1)) for term in terms], min_mentions=1)
     page = Page(summary.html())
     assert len(page.all("article")) == MOST_SHOWN
-    assert "7 more aspects are in the report as JSON or CSV" in " ".join(page.all("caption"))
+    assert "JSON and CSV reports contain 7 more aspects" in " ".join(page.all("caption"))
     assert len(summary.to_dict()["aspects"]) == MOST_SHOWN + 7
 
 
@@ -263,8 +261,8 @@ def test_without_terms_groups_or_differences_the_page_says_so(count):
     text = row(*[mention("price", 1)] * count, group="North")
     markup = report([text], groups=("North",)).html()
     assert "What 1 text says" in markup
-    assert "No term is spoken of in 5 texts or more." in markup
-    assert "There is only one value of store: nothing to compare." in markup
+    assert "No term is mentioned in 5 texts or more." in markup
+    assert "There is only one value of store, so there is nothing to compare." in markup
     assert "Every row could be read." in markup
     few = [row(group=name) for name in ("North", "South")]
-    assert "too few texts of each to compare" in report(few).html()
+    assert "too few texts to compare" in report(few).html()

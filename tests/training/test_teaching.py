@@ -319,6 +319,21 @@ def test_sentences_of_a_lesson_are_read_in_one_of_so_many_epochs(texts, tmp_path
     assert parts[2] == parts[4] == drawn - parts[1]
 
 
+def test_lessons_that_are_drawn_and_further_epochs_of_a_parser_know_such_sentences(texts):
+    lines = [f"The film has {count} dogs." for count in ("two", "six", "ten", "no")]
+    (texts / "texts.txt").write_text("\n".join(lines), encoding="utf-8")
+    lesson = {**TEXTS, "every": 2, "for_parser": True}
+    settings = {"model": {"parser": PARSER}, "sources": ("self",), "parser_epochs": 2}
+    recipe = recipe_of(lesson, {"name": "alone.v1", "share": 1.0}, **settings)
+    datasets = load_datasets(recipe, texts)
+    assert len(datasets.train) == 16
+    assert len(datasets.treebank.trees) == 12
+    totals = []
+    model = fresh(recipe, datasets)
+    fit_parser(model, datasets.train, recipe.training, 1, lambda *c: totals.append(c[2]))
+    assert set(totals) == {14}
+
+
 # -- what is said of it
 
 

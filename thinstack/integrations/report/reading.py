@@ -67,12 +67,16 @@ def _fault(
     return Fault("language", f"{doubt}: {shown(row.text, 60)}") if doubt else None
 
 
-def nothing_read(unread: Sequence[Unread], rows: int) -> str:
-    """What is said of a table in which no text counts."""
+class NothingReadError(InputError):
+    """A table in which no text counts."""
+
+
+def nothing_read(unread: Sequence[Unread], rows: int) -> NothingReadError:
+    """The error of a table of which these rows are unread."""
     kinds = ", ".join(f"{part.rows:,} {REASONS[part.kind]}" for part in unread)
     first = next((reason for part in unread for _, reason in part.examples), "")
     first = f"; the first: {first}" if first else ""
-    return (
+    return NothingReadError(
         f"expected texts in English, found none in {rows:,} rows ({kinds}){first}. Name the "
         "text column with --text (in Python text=)"
     )

@@ -219,8 +219,8 @@ def _listed_rows(texts: Sequence[Any], options: ReportOptions) -> Iterator[TextR
     for row, cell in enumerate(texts):
         if not (isinstance(cell, str) or is_missing_cell(cell)):
             raise InputError(
-                f"row {row}: expected a list of texts, found {shown(cell, 60)}: give the texts "
-                "alone, or a frame, such as pandas.DataFrame(rows)"
+                f"row {row}: expected a list of texts, found {shown(cell, 60)}: pass only the "
+                "texts, or a frame, such as pandas.DataFrame(rows)"
             )
         yield _text_row(f"row {row}", Record(row, {options.text: cell}), options)
 

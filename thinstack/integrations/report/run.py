@@ -14,7 +14,7 @@ from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import checked_mentions
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again
-from thinstack.integrations.report.reading import Reader, model_name, nothing_read
+from thinstack.integrations.report.reading import NothingReadError, Reader, model_name, nothing_read
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import ReportOptions, Source, rows_of
 from thinstack.integrations.report.summary import report_of
@@ -67,13 +67,13 @@ def run_report(
             if done % _TOLD == 0:
                 tell(Progress(done, rows=plan.rows))
     if not collector.all.figures.texts:
-        raise InputError(nothing_read(collector.unread(), plan.rows))
+        raise nothing_read(collector.unread(), plan.rows)
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
     topics = None
     if themes is not None:
         chosen = theme_options(most=MOST_THEMES, quotes=QUOTES)
         columns = options._replace(model=model_name(themes))
-        with suppress(InputError):  # none of the texts that were taken counts
+        with suppress(NothingReadError):  # none of the texts that were taken counts
             topics, _ = run_themes(source, themes, columns, chosen, tell, plan, sampled=True)
     suite = readers[0].suite if readers else None
     return report_of(options, plan, collector, suite, topics)

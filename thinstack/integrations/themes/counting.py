@@ -7,7 +7,6 @@ from zlib import crc32
 
 import numpy as np
 
-from thinstack.errors import InputError
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.reading import nothing_read
@@ -18,7 +17,8 @@ from thinstack.integrations.themes.clauses import LEAST, TextNodes
 from thinstack.integrations.themes.matching import Matcher
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.integrations.themes.reading import ReadTexts
-from thinstack.integrations.themes.themes import Part, RowMatches, SideFigures, Theme, Themes
+from thinstack.integrations.themes.row_matches import RowMatches
+from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 from thinstack.integrations.themes.words import typical_words
 
 _GENERAL: Final = 1  # a text has an opinion of a side without a topic
@@ -83,7 +83,7 @@ class ThemeCounter:
         collector, named = self._collector, self._options.names is not None
         figures = collector.all.figures
         if not figures.texts:
-            raise InputError(nothing_read(collector.unread(), self._plan.rows))
+            raise nothing_read(collector.unread(), self._plan.rows)
         order = [*range(len(self._keys))] if named else self._largest()
         words = dict[int, tuple[str, ...]]()
         for side in (-1, 0, 1):
