@@ -50,6 +50,8 @@ def test_other_people_stand_where_people_stood(tmp_path):
         "(3 (2 (2 a) (1 (2 (2 Sri) (2 Lankan)) (1 actor))) (3 (2 is) (3 good)))",
         "(3 (2 (2 a) (1 (2 gay) (1 actor))) (3 (2 is) (3 good)))",
     }
+    with pytest.raises(ConfigError):  # no determiner
+        drawn(tmp_path, PLACE.replace("2 an", "2 as"))
     words = {" ".join(each.tree.words) for each in drawn(tmp_path, NAME, copies=4)}
     people = ("Greek", "Irish", "Sri Lankan", "gay")
     assert words == {f"the {word} cook is bad" for word in people}

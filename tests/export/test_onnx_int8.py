@@ -111,6 +111,22 @@ def test_other_products_stay_as_they_are(shape, options, bounded, found):
     assert [node.SerializeToString() for node in g.nodes] == before
 
 
+@pytest.mark.parametrize(("width", "stored"), [(2 * W, [(K, 2 * W)]), (3 * W, [(K, W)] * 2)])
+def test_products_with_all_columns_of_a_weight_are_one(width, stored):
+    weight, bias = random(K, width), random(width, seed=1)
+    g = Graph("g")
+    rows, whole = g.op("Tanh", g.input("x", FLOAT, ["n", K])), g.weight(weight, "w")
+    for name, start, end in (("y", 0, W), ("z", W, 2 * W)):
+        columns = whole.op("Slice", [start], [end], [1])
+        y = rows.op("Gemm", columns, g.weight(bias[start:end], f"b{name}"))
+        g.output(y, name, FLOAT, ["n", W])
+    assert quantize_products(g, {}) == (2, 2)
+    file, x = g.model({}), random(50, K, seed=2)
+    assert [one.shape for one in weights_of(file).values() if one.dtype == np.int8] == stored
+    answers = np.concatenate(session_of(file).run(["y", "z"], {"x": x}), axis=1)
+    assert 0 < np.abs(answers - (np.tanh(x) @ weight + bias)[:, : 2 * W]).mean() < 0.05
+
+
 @pytest.mark.parametrize("way", ["of two bounds", "plain and transposed"])
 def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way):
     square = random(W, W)

@@ -15,6 +15,7 @@ from test_parser_training import PARSER
 import thinstack
 from thinstack.core import Tree
 from thinstack.core.transitions import left
+from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.runtime.predictor import Predictor
@@ -26,7 +27,7 @@ from thinstack.training.loop.epochs import fit_parser, train_seed
 from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
-from thinstack.training.recipe import Recipe
+from thinstack.training.recipe import Recipe, TeacherConfig
 
 pytestmark = pytest.mark.usefixtures("with_own_lessons")
 
@@ -137,6 +138,17 @@ def test_texts_get_the_trees_of_the_parser_and_words_their_rows(texts):
     assert gold.transitions.tolist() == expected.tolist()
     entries = ["?", *found.vocabulary.entries]
     assert [entries[row] for row in gold.token_ids] == [word.lower() for word in words]
+
+
+def test_a_pass_that_parses_gives_the_soft_labels_too(texts, tmp_path):
+    teacher, whole = TeacherConfig(bundles=("sentiment",)), thinstack.load("sentiment")
+    words = [["I", "liked", "it", "."], ["Not", "my", "film"]]
+    keeping = Teacher(teacher, whole.labels, cache=tmp_path)
+    trees = [LabelledTree.unlabelled(tree) for tree in keeping.parse(words)]
+    for each, soft in zip(trees, keeping.soft_labels(trees, "texts"), strict=True):
+        steps = [each.tree.transitions]
+        expected = whole.trees_and_scores([each.tree.words], steps)[0].scores
+        np.testing.assert_allclose(soft, expected, atol=1e-3)
 
 
 # -- what is kept
