@@ -190,7 +190,7 @@ def test_memory_is_bounded(monkeypatch):
     assert len(summary.terms["battery"].said[1]) <= MOST_SAID
     said = report(texts, min_mentions=2)
     assert [aspect.term for aspect in said.aspects] == ["battery"]
-    assert "forgotten" in said.html()
+    assert "rare ones were dropped" in said.html()
 
 
 def test_what_could_not_be_read_is_counted_with_three_examples():
@@ -213,7 +213,7 @@ def test_terms_that_are_no_topics_are_left_out_and_listed():
     summary = report(texts)
     assert [aspect.term for aspect in summary.aspects] == ["battery"]
     assert summary.left_out == {"use": 10}
-    assert "because they are no topics: use (10)." in summary.html()
+    assert "because they are not topics: use (10)." in summary.html()
     named = row(mention("use", 1, named=True))
     assert report([named] * 5, about=("use",)).aspects[0].figures.texts == 5
 
