@@ -27,7 +27,7 @@ from thinstack.integrations.corpora import score_batches
 from thinstack.training.recipe import Recipe
 
 ELSEWHERE = {  # pages whose Python another test or job runs
-    "corpora.md": ".ci/jobs/guides",  # Ray Data and Dask: by hand, as the page says
+    "corpora.md": ".ci/jobs/guides",  # except Ray Data and Dask
     "publishing-a-model.md": ".ci/jobs/guides",
     "service.md": ".ci/jobs/guides",
     "devices.md": "tests/examples/test_runtimes_guide.py",
