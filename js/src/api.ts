@@ -1,4 +1,4 @@
-/** What node's and the web's entry have in common. */
+/** The names that the entries for Node.js and browsers share. */
 export { Aspect } from "./aspects.js";
 export { type Sentence, type Span, splitText } from "./english.js";
 export { BundleError, DeviceError, InputError, MissingExtraError, ThinstackError } from "./errors.js";

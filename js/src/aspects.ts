@@ -1,4 +1,4 @@
-/** What is said of what: the terms of a text that a model finds or a user names, and how each is judged. As `runtime/aspects.py`. */
+/** Aspects: terms that a model finds or a user names, with the opinions about them. Mirrors `runtime/aspects.py`. */
 import { Clauses, type Verdict, mirrorOf } from "./clauses.js";
 import { InputError } from "./errors.js";
 import { isWord } from "./highlights.js";
@@ -11,33 +11,33 @@ import { hasPhrases, named } from "./scored.js";
 import { plain } from "./treebank.js";
 import { type View, checkLabels } from "./views.js";
 
-/** A phrase is a term if that is at least so probable. */
+/** The threshold for terms. */
 const LEAST = 0.5;
 
-/** A term of a text, and what is said of it. A structured clone has its data, and not its sentence. */
+/** A term in a text with the opinion about it. A structured clone does not contain its sentence. */
 export class Aspect {
-  /** The node of the tree of the sentence that says it. */
+  /** The node of the sentence's tree that expresses the opinion. */
   readonly node: number;
-  /** The term as it was typed. */
+  /** The term as typed. */
   readonly text: string;
-  /** UTF-16 units [start, end) of the whole text that are the term. */
+  /** The range [start, end) of the term in the whole text, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** The most probable class of what is said of it; null where it is not as probable as `abstain`. */
+  /** The most probable class of the opinion; null if its probability is below `abstain`. */
   readonly label: string | null;
   /** The probability of each class. */
   readonly scores: Scores;
-  /** From -1 (negative) to 1 (positive). Null where the classes are no scale of sentiment. */
+  /** From -1 (negative) to 1 (positive); null without a sentiment scale. */
   readonly polarity: number | null;
-  /** The phrase that decides. Null where what is said is neutral, and where no phrase around the term says the same by itself. */
+  /** The deciding phrase; null for neutral opinions, and if no phrase around the term agrees with the label. */
   readonly because: Phrase | null;
-  /** How probably it is a term; 1 where a user named it. */
+  /** The probability that it is a term; 1 for a term that you named. */
   readonly probability: number;
-  /** The term of `about` that this is a mention of, as it was asked for; null where the model found it. */
+  /** The term that you passed to `about`; null if the model found it. */
   readonly asked: string | null;
-  /** Whether what the node says is turned round for the term, as behind "except for": all above is then the opposite of it. */
+  /** Whether the opinion is the reverse of the node's, as after "except for". The values above are already reversed. */
   readonly turned: boolean;
-  /** The sentence that it stands in. */
+  /** The sentence that contains it. */
   declare readonly sentence: Prediction;
 
   constructor({ phrase, turned, because }: Verdict, start: number, end: number, probability = 1, asked: string | null = null) {
@@ -57,13 +57,13 @@ export class Aspect {
     hide(this, "sentence", sentence);
   }
 
-  /** The aspect as it stands in the JSON of a result. */
+  /** The aspect in the JSON of a result. */
   toJSON(): Record<string, unknown> {
     return aspectData(this);
   }
 }
 
-/** An aspect as plain data, with UTF-16 units of the text that begins at `shift`. */
+/** An aspect as plain data, with offsets relative to `shift`. */
 export function aspectData(aspect: Aspect, shift = 0): Record<string, unknown> {
   const { label, polarity, scores, because, asked } = aspect;
   const place = ({ text, start, end }: Aspect | Phrase) => ({ text, start: start - shift, end: end - shift });
@@ -72,20 +72,19 @@ export function aspectData(aspect: Aspect, shift = 0): Record<string, unknown> {
 }
 
 /**
- * The terms that a model finds in these sentences, in order: none is inside another, the more probable one is taken, and none begins
- * or ends with a mark. Throws InputError for a model that does not find terms (`finds`).
+ * The terms that a model finds in these sentences, in order. They do not overlap (the more probable one wins) and neither begin nor end
+ * with punctuation. Throws InputError unless the model finds terms (`finds`).
  */
 export function aspects(sentences: readonly Prediction[], finds: boolean): Aspect[] {
   if (finds) return sentences.flatMap(found);
-  const instead = 'load one that does, such as that of models/thinstack-aspects, or name the terms, about("battery")';
+  const instead = 'load one that does, such as models/thinstack-aspects, or name the terms, about("battery")';
   throw new InputError(`aspects: this model does not find terms (it has no class ${NO_TERM}): ${instead}`);
 }
 
 /**
- * What these sentences say of terms, an aspect for each mention, in order. A model of aspects judges a mention as the term that it
- * finds there: the mention itself, or the most probable term that shares a word with it. With another model, and where no term is
- * found, the clause around the mention decides (`clauses.ts`). Throws InputError for terms that are none, for classes
- * that are no scale of sentiment, and for a model that scores only sentences.
+ * The opinions about terms, one aspect per mention, in order. An aspects model uses the term that it finds at the mention: the mention
+ * itself, or the most probable term that shares a word with it. With other models, or if it finds none, the clause around the mention
+ * decides (`clauses.ts`). Throws InputError for invalid terms, without a sentiment scale, and for a model that scores whole sentences only.
  */
 export function about(
   sentences: readonly Prediction[],
@@ -106,8 +105,8 @@ export function about(
 }
 
 function unusable(problem: string): InputError {
-  const models = "use that of thinstack/bundle/bundled/sentiment or models/thinstack-aspects";
-  return new InputError(`about: expected a model of sentiment that scores phrases; this one ${problem}: ${models}`);
+  const models = "load thinstack/bundle/bundled/sentiment or models/thinstack-aspects";
+  return new InputError(`about: expected a sentiment model that scores phrases; this one ${problem}: ${models}`);
 }
 
 function found(sentence: Prediction): Aspect[] {
@@ -116,13 +115,13 @@ function found(sentence: Prediction): Aspect[] {
   return terms.map((phrase) => new Aspect(verdictOf(clauses, phrase), phrase.start, phrase.end, sentence.terms![phrase.node]));
 }
 
-/** What a model of aspects says of a term that it finds: what its phrase says. */
+/** The opinion about a term that an aspects model finds: that of its phrase. */
 function verdictOf(clauses: Clauses, phrase: Phrase): Verdict {
   const { spans, tree } = phrase.sentence;
   return { phrase, turned: false, because: clauses.because(...spans[phrase.node], sideOf(phrase), tree!) };
 }
 
-/** The terms that a model finds in a sentence, the most probable first. */
+/** The terms that a model finds in a sentence, most probable first. */
 function termsOf({ phrases, words, spans, terms }: Prediction): Phrase[] {
   const free = words.map(() => true);
   const whole = words.map((word) => isWord(plain(word)));
@@ -139,7 +138,7 @@ function isTerm({ node, sentence: { terms } }: Phrase): boolean {
   return terms !== null && terms[node] >= LEAST;
 }
 
-/** A mention as the term at it, `terms` being those of its sentence, or else by its clause; none if it holds no word. */
+/** The aspect of a mention: the term found there (from `terms`, of its sentence), or else its clause. None if it contains no word. */
 function judged(sentence: Prediction, clauses: Clauses, { start, end, asked }: Mention, terms: readonly Phrase[]): Aspect[] {
   const { offsets, spans, phrases, start: shift } = sentence;
   const first = offsets.filter((word) => word[1] <= start).length;

@@ -1,18 +1,18 @@
-/** Many short sentences in batches, cut so that memory stays bounded. */
+/** Batches of sentences, of bounded memory. */
 import { type Size, sum } from "./stretches.js";
 
-/** Nodes of a batch at most, or one tree. */
+/** The maximum number of nodes in a batch of several trees. */
 export const BATCH_NODES = 1 << 12;
-/** Places of a batch at most, or one tree, where words are read in their context: sentences times the pieces of the widest. */
+/** For contextual models, the maximum of sentences times the pieces of the widest in a batch of several trees. */
 const BATCH_PIECES = 384;
-/** Characters of the words of a batch at most, or one tree: each may be a word piece. */
+/** The maximum number of characters in a batch of several trees, because each may be a piece. */
 export const BATCH_WORDS = 1 << 15;
-/** Texts whose sentences go to the model in one call. */
+/** The maximum number of texts per batch of sentences. */
 export const BATCH_TEXTS = 1 << 7;
 
 /**
- * The positions of the trees of each batch, the smallest first, from the size of each. Trees of one batch are of like size, for the
- * deepest decides how many steps it takes.
+ * The positions of the trees in each batch, smallest first, from their sizes. Trees in a batch have similar sizes, because the deepest one
+ * decides how many steps the batch takes.
  */
 export function batches(sizes: readonly Size[]): number[][] {
   const order = [...sizes.keys()].sort((one, other) => sizes[one][3] - sizes[other][3] || sizes[one][0] - sizes[other][0]);

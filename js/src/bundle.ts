@@ -1,4 +1,4 @@
-/** Bundles: a model as a folder of plain files. Each file that is read must be what the manifest says. */
+/** Bundles: a model as a folder of plain files. Every file is checked against the manifest. */
 import { type ModelConfig, parseConfig } from "./config.js";
 import { BundleError, reason } from "./errors.js";
 import { type Manifest, MANIFEST_BYTES, MEND, decoded, parseManifest, sha256 } from "./manifest.js";
@@ -16,28 +16,28 @@ const LIMITS = new Map([
   [GPU_FILE, 2 ** 26],
 ]);
 
-/** Where a bundle is: how a file of it is called in messages, and its bytes, at most so many. */
+/** A bundle's location: names its files in messages and reads them, up to a maximum size. */
 export interface Folder {
   name(file: string): string;
-  /** Throws for a file that is not there, cannot be read, or is larger. */
+  /** Throws if the file is missing, unreadable or larger than `most` bytes. */
   read(file: string, most: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** A bundle whose files, as far as they are needed to run it, are what its manifest says. */
+/** A bundle whose files for running it match the manifest. */
 export interface Bundle {
   manifest: Manifest;
   config: ModelConfig;
   vocabulary: Vocabulary;
-  /** Of the vocabulary's file. */
+  /** The SHA-256 of the vocabulary file. */
   vocabularyDigest: string;
   model: Uint8Array<ArrayBuffer>;
-  /** The file for GPUs with the weights of the model, if it was asked for and is there. */
+  /** The graph for GPUs with the model's weights, if requested and present. */
   gpuModel?: Uint8Array<ArrayBuffer>;
-  /** The name of the model's file. */
+  /** The name of the model file. */
   source: string;
 }
 
-/** Reads the bundle in a folder, for a GPU too if `gpu`. Throws BundleError if anything that is needed is missing, damaged or of a newer schema. */
+/** Reads a bundle, with its graph for GPUs if `gpu`. Throws BundleError if a file is missing or damaged or the schema is too new. */
 export async function openBundle(folder: Folder, gpu: boolean): Promise<Bundle> {
   const source = folder.name("manifest.json");
   const told = await readOr(folder, "manifest.json", MANIFEST_BYTES, "expected the folder of a bundle");
@@ -62,7 +62,7 @@ export async function openBundle(folder: Folder, gpu: boolean): Promise<Bundle> 
   };
 }
 
-/** A file of a folder, or an error that says what to do. */
+/** Reads a file. Throws BundleError with advice. */
 async function readOr(folder: Folder, file: string, most: number, advice: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return await folder.read(file, most);

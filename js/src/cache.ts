@@ -1,6 +1,6 @@
 const LONGEST = 100;
 
-/** What `compute` gives for a word, remembered. Emptied when `limit` words are in it; very long words are not kept. */
+/** Caches `compute` by word. The cache is emptied at `limit` words and does not store very long words. */
 export function cached<Value>(compute: (word: string) => Value, limit: number = 1 << 17): (word: string) => Value {
   const known = new Map<string, Value>();
   return (word) => {

@@ -1,10 +1,10 @@
-/** The clause of a sentence that says something of a term, and the phrase of it that decides. As `runtime/clauses.py`. */
+/** The clause that expresses the opinion about a term, and the phrase in it that decides. Mirrors `runtime/clauses.py`. */
 import { type Edges, edgesOf, isWord } from "./highlights.js";
 import { NEUTRAL, type Phrase, siblingOf, sideOf } from "./phrase.js";
 import { type Prediction } from "./prediction.js";
 import { rules } from "./rules.js";
 
-/** What is said of a term: the phrase that says it, whether it says it `turned` round, and the phrase that decides. */
+/** The opinion about a term: its phrase, whether it is reversed (`turned`), and the phrase that decides. */
 export interface Verdict {
   phrase: Phrase;
   turned: boolean;
@@ -12,8 +12,8 @@ export interface Verdict {
 }
 
 /**
- * The clauses of a sentence. Two phrases side by side are clauses apart if a word such as "but" or "except" stands where they meet, or
- * if they say the opposite and a comma or "and" does. The clause of a term is the largest phrase around it in which no two are apart.
+ * The clauses of a sentence. Two adjacent phrases are separate clauses if a word such as "but" or "except" joins them, or if they have
+ * opposite polarities and a comma or "and" joins them. The clause of a term is the largest phrase around it without separate clauses.
  */
 export class Clauses {
   private readonly edges: Edges;
@@ -23,9 +23,9 @@ export class Clauses {
   }
 
   /**
-   * What is said of the words [first, behind): by the largest phrase around them in their clause that is not neutral; or else by the
-   * first one around the clause, or the sentence. It is turned round if the clause is neutral and stands behind "except" or "but",
-   * and if what is good is only wished for.
+   * The opinion about the words [first, behind): that of the largest phrase around them in their clause that is not neutral, or else of
+   * the first one around the clause, or the sentence. It is reversed if the clause is neutral and follows "except" or "but", and if
+   * something good is only wished for.
    */
   verdict(first: number, behind: number): Verdict {
     let clause = this.smallest(first, behind);
@@ -46,8 +46,8 @@ export class Clauses {
   }
 
   /**
-   * What decides that words have a side, inside of the phrase `top`: in the smallest phrase around them of that side, what stands
-   * beside them, if it is of that side, or else the phrase. It can be read by itself and says something beside the term.
+   * The phrase that decides the polarity of the words, inside `top`: in the smallest phrase around them with that polarity, their sibling
+   * if it has that polarity, or else the phrase. It makes sense on its own and has content besides the term.
    */
   because(first: number, behind: number, side: number, top: Phrase): Phrase | null {
     if (side === NEUTRAL) return null;
@@ -64,7 +64,7 @@ export class Clauses {
     return null;
   }
 
-  /** The smallest phrase around some words. */
+  /** The smallest phrase around these words. */
   private smallest(first: number, behind: number): Phrase {
     const { phrases, spans } = this.sentence;
     return phrases[spans.findIndex(([start, end]) => start <= first && behind <= end)];
@@ -76,7 +76,7 @@ export class Clauses {
     return around;
   }
 
-  /** Whether a phrase can be read by itself, and has a content word that is not of the term. */
+  /** Whether a phrase makes sense on its own and has a content word outside the term. */
   private isShown({ node, parent }: Phrase, first: number, behind: number): boolean {
     const [start, end] = this.sentence.spans[node];
     const { content, whole } = this.edges;
@@ -85,7 +85,7 @@ export class Clauses {
     return beside > 0 && (!parent || whole(start, end));
   }
 
-  /** Whether a phrase and the one beside it are clauses apart. */
+  /** Whether a phrase and its sibling are separate clauses. */
   private isApart(phrase: Phrase): boolean {
     const { spans } = this.sentence;
     const beside = siblingOf(phrase);
@@ -97,7 +97,7 @@ export class Clauses {
     return end - start > 1 && sideOf(phrase) * sideOf(beside) < 0 && between.some((word) => joined.includes(word));
   }
 
-  /** Whether a word such as "except" or "but" stands between a phrase and the rest of the one around it, which says something. */
+  /** Whether a word such as "except" or "but" joins a phrase to its sibling, and the sibling is not neutral. */
   private isExcepted(phrase: Phrase): boolean {
     const { opposite } = rules().clauses;
     const [start] = this.sentence.spans[phrase.node];
@@ -112,13 +112,13 @@ export class Clauses {
   }
 }
 
-/** For each class the one that stands opposite to it; null if they are no scale of sentiment, or one that lacks such a class. */
+/** The opposite of each class; null without a sentiment scale, or if a class has no opposite. */
 export function mirrorOf({ polarities }: Pick<Prediction, "polarities">): number[] | null {
   const mirror = polarities?.map((place) => polarities.findIndex((other) => other === -place));
   return mirror && !mirror.includes(-1) ? mirror : null;
 }
 
-/** The phrases of a side, each before those of that side that it is made of. */
+/** The phrases with a polarity, parents before children. */
 function inside(phrases: readonly Phrase[], side: number): Phrase[] {
   return phrases.filter((phrase) => sideOf(phrase) === side).flatMap((phrase) => [phrase, ...inside(phrase.children, side)]);
 }

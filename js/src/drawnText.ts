@@ -1,4 +1,4 @@
-/** Text in pictures: what is safe to show, how wide it is, and what is shown of it where it is long. As `show/drawn_text.py`. */
+/** Text in drawings: how it is escaped, measured and shortened. Mirrors `show/drawn_text.py`. */
 import { ENGLISH } from "./generated.js";
 import { type Prediction } from "./prediction.js";
 
@@ -19,10 +19,10 @@ const UNSAFE = new RegExp(
     "\\u{e0000}-\\u{e007f}]|\\p{Cs}|(?<![^\\u0000-\\u007f])[\\u200c\\u200d]|[\\u200c\\u200d](?![^\\u0000-\\u007f])",
   "gu",
 );
-/** What Python takes for white space; `\s` has the byte order mark besides, and lacks some controls. */
+/** White space as in Python. Unlike `\s`, it excludes the byte order mark and includes some controls. */
 export const SPACE = new RegExp(`[${ENGLISH.classes.space}]+`, "gu");
 
-/** How wide a text of 14 pixels is taken to be: wider than common fonts are, and the same everywhere. */
+/** The estimated width of a text at 14 pixels: wider than in common fonts, and the same everywhere. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) width += WIDTHS.get(character) ?? otherWidth(character.codePointAt(0)!);
@@ -36,7 +36,7 @@ function otherWidth(code: number): number {
   return (code >= 0x1100 && code < 0x1160) || (code >= 0x2600 && code < 0x27c0) || code >= 0x2e80 ? 15 : 10;
 }
 
-/** Text on one line, with a space at either end where it has one: white space is one space, other controls are escaped as in Python. */
+/** Text on one line, with its outer spaces: runs of white space become one space, and other controls are escaped as in Python. */
 export function inline(text: string): string {
   return text.replace(SPACE, " ").replace(UNSAFE, (character) => {
     const code = character.codePointAt(0)!;
@@ -50,7 +50,7 @@ export function visible(text: string): string {
   return inline(text).replace(/^ | $/g, "");
 }
 
-/** A text in at most `most` >= 24 characters (code points): words of its middle give way to dots. */
+/** Shortens a text to `most` >= 24 code points by replacing words in the middle with dots. */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const characters = [...text];
@@ -67,19 +67,19 @@ export function shorten(text: string, most: number): string {
   return head.join("") + DOTS + tail.join("").replace(/^ +/, "");
 }
 
-/** Words [start, end) as they stand in the text, made visible and shortened. */
+/** Words [start, end) as typed, made visible and shortened. */
 export function excerpt({ text, offsets }: Prediction, start: number, end: number, most: number): string {
   const cut = (first: number, behind: number) => visible(text.slice(offsets[first][0], offsets[behind - 1][1]));
   if (end - start <= 2 * most) return shorten(cut(start, end), most);
   return shorten(`${cut(start, start + most)} ${cut(end - most, end)}`, most);
 }
 
-/** A probability as whole percents, half of one rounded up. */
+/** A probability as a whole percentage, rounding halves up. */
 export function percent(share: number): string {
   return `${Math.floor(100 * share + 0.5)}%`;
 }
 
-/** Text that cannot end an element or an attribute. */
+/** Text escaped for elements and attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (mark) => ESCAPES.get(mark)!);
 }

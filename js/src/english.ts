@@ -1,40 +1,40 @@
-/** English text to sentences of treebank words, by the rules in `english.json` (docs/text.md). */
+/** Splits English text into sentences of treebank words by the rules in `english.json` (docs/text.md). */
 import { type PlainText, typedSpan } from "./plainText.js";
 import { type Rules, type Token, matchEnd, rules } from "./rules.js";
 
-/** The start and the end of something, in the units of what holds it. */
+/** A range [start, end). */
 export type Span = [start: number, end: number];
 
 /** A sentence of a text. */
 export interface Sentence {
-  /** The piece of the text that it is. */
+  /** Its part of the text. */
   text: string;
-  /** Its words in treebank conventions, at least one. */
+  /** Its treebank words, at least one. */
   words: string[];
-  /** UTF-16 units [start, end) of each word in the sentence's text. */
+  /** The range [start, end) of each word in the sentence, in UTF-16 units. */
   offsets: Span[];
-  /** The UTF-16 unit of the whole text that it starts at. */
+  /** Where it starts in the whole text, in UTF-16 units. */
   start: number;
 }
 
-/** The sentences of an English text, none of a text without words; `split` false: all of it is one. */
+/** Splits an English text into sentences; a text without words has none. `split: false` treats it as one sentence. */
 export function splitText(text: string, { split = true }: { split?: boolean } = {}): Sentence[] {
   const known = rules();
   const plain = known.typed.plain(text);
   return new Reader(text, plain, plain?.text ?? text, known).read(split);
 }
 
-// Characters of a word that may have many pieces; the rest is a further word.
+// The maximum length of a word that may have many pieces. Longer ones are split.
 const LONGEST = 500;
 
-/** Reads one text token by token: what is `typed`, or what is `plain` of it. All fields behind `found` are the open sentence's. */
+/** Reads one text token by token, as `typed` or in its `plain` form. All fields after `found` belong to the current sentence. */
 class Reader {
   private readonly found: Sentence[] = [];
   private words: string[] = [];
   private places: Span[] = [];
-  /** Double quotes are open. */
+  /** Whether a double quote is open. */
   private quoted = false;
-  /** Where the sentence ends, once a stop has said so. */
+  /** Where the sentence ends, once a stop has ended it. */
   private end = Infinity;
 
   constructor(
@@ -75,7 +75,7 @@ class Reader {
     }
   }
 
-  /** The last characters of a long token, of which all before become words; any other token. */
+  /** The last part of a long token, after adding the preceding parts as words; other tokens unchanged. */
   private shortened(number: number, token: string, start: number, end: number): [token: string, start: number, end: number] {
     if (token.length <= LONGEST || this.rules.tokens[number]!.spelled || /^[a-z0-9]+$/i.test(token)) return [token, start, end];
     const characters = Array.from(token);
@@ -112,7 +112,7 @@ class Reader {
     return this.places.length > 0 && this.places[this.places.length - 1][1] === start;
   }
 
-  /** A token as the treebank spells it. */
+  /** The treebank spelling of a token. */
   private word(kind: Token, token: string, start: number, end: number): string {
     const { rules } = this;
     const quotes = kind.role === undefined ? undefined : rules.quotes.get(kind.role);
@@ -125,7 +125,7 @@ class Reader {
     return this.quoted ? opening : closing;
   }
 
-  /** Whether a stop belongs to the word before it; says where the sentence ends, if it does so here. */
+  /** Whether a stop belongs to the preceding word. Sets the end of the sentence if it ends here. */
   private joins(kind: Token, start: number, end: number): boolean {
     const { rules, text } = this;
     let ends = kind.ends!;

@@ -1,6 +1,6 @@
-/** Typed errors: each says what was expected, what was found and what to do next. */
+/** Typed errors. Each message states what is wrong, then what to do. */
 
-/** Base of every error that thinstack throws on purpose. */
+/** The base class of all errors that thinstack throws. */
 export class ThinstackError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -8,29 +8,29 @@ export class ThinstackError extends Error {
   }
 }
 
-/** A bundle is damaged, incomplete, or of a newer schema than this version reads. */
+/** A bundle is damaged or incomplete, or its schema is newer than this version reads. */
 export class BundleError extends ThinstackError {}
 
-/** What was handed to a model cannot be its input. */
+/** The model cannot use this input or option. */
 export class InputError extends ThinstackError {}
 
-/** The package of a runtime is not installed, or cannot be loaded; the message holds the command that mends it. */
+/** The package of a runtime is missing or cannot be loaded. The message contains the command that installs it. */
 export class MissingExtraError extends ThinstackError {}
 
-/** The model does not run on the device that was asked for. */
+/** The model cannot run on the requested device. */
 export class DeviceError extends ThinstackError {}
 
-/** What a caught value says of itself. */
+/** The message of a caught value. */
 export function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What onnxruntime says, without places in its own code. */
+/** The message of an onnxruntime error, without locations in its code. */
 export function shortReason(error: unknown): string {
   return reason(error).replace(/^.*( was false\. |ERR: )|\.?\s*$/gs, "");
 }
 
-/** The error with what it is about in front. */
+/** The same error, with a place before its message. */
 export function about(place: string, error: ThinstackError): ThinstackError {
   const Kind = error.constructor as typeof ThinstackError;
   return new Kind(`${place}: ${error.message}`, { cause: error });

@@ -1,25 +1,25 @@
-/** Sentences of words that are given, and where their trees come from. */
+/** Sentences passed as words, and the sources of their trees. */
 import { type ModelConfig } from "./config.js";
 import { type Sentence } from "./english.js";
 import { InputError } from "./errors.js";
 import { kindOf } from "./texts.js";
 import { balanced, fault, left, right } from "./transitions.js";
 
-/** Where the trees of words come from: `auto` is what the model was trained for, `self` the parse that it makes. */
+/** Where the trees come from. `auto`: whatever the model was trained on. `self`: the model's own parser. */
 export type TreeSource = "auto" | "self" | "balanced" | "left" | "right";
 export type Sentences = readonly (readonly string[])[];
 export type Transitions = readonly ArrayLike<number>[];
 
 const SHAPES = new Map(Object.entries({ balanced, left, right }));
 
-/** What gives the tree of words, of a sentence at a place; undefined where the model makes its own or has none. */
+/** Returns a function that builds the tree of a sentence; it returns undefined if the model parses or uses no trees. */
 export function treesOf(
   config: ModelConfig,
   sentences: Sentences,
   source: TreeSource | Transitions,
 ): (words: readonly string[], place: number) => number[] | undefined {
   if (config.trees === "sequence") {
-    if (source !== "auto") throw new InputError("this model reads plain sentences and takes no trees: leave the source out");
+    if (source !== "auto") throw new InputError("this model reads plain sentences without trees: leave source out");
     return () => undefined;
   }
   if (typeof source !== "string") {
@@ -36,10 +36,10 @@ export function treesOf(
   throw new InputError(`${problem} tree source ${resolved}; this model has ${known.join(", ")}`);
 }
 
-/** What to do with a text in place of its words. */
+/** Advice for a text that was passed instead of words. */
 export const BY_TEXT = "split it first, or call predict, which reads texts";
 
-/** Throws InputError, naming the sentence, for what are no words. */
+/** Throws InputError with the index of the sentence unless it is a non-empty array of strings. */
 export function checkWords(words: unknown, place: number): void {
   if (!Array.isArray(words)) throw new InputError(`sentence ${place}: expected its words, found ${kindOf(words)}: ${BY_TEXT}`);
   if (!words.length) throw new InputError(`sentence ${place} has no words: leave empty sentences out`);
@@ -49,7 +49,7 @@ export function checkWords(words: unknown, place: number): void {
 
 function checkTrees(sentences: Sentences, trees: number[][]): void {
   if (sentences.length !== trees.length) {
-    throw new InputError(`${sentences.length} sentences need as many trees, found ${trees.length}`);
+    throw new InputError(`expected a tree for each of ${sentences.length} sentences, found ${trees.length}`);
   }
   sentences.forEach((words, place) => {
     const wrong = fault(trees[place], words.length);
@@ -57,7 +57,7 @@ function checkTrees(sentences: Sentences, trees: number[][]): void {
   });
 }
 
-/** A sentence whose text is its words with a space between. */
+/** A sentence whose text is its words, joined by spaces. */
 export function joinedWords(words: readonly string[]): Sentence {
   let end = -1;
   const offsets = words.map((word): [number, number] => [end + 1, (end += word.length + 1)]);

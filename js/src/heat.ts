@@ -1,4 +1,4 @@
-/** Texts with their phrases coloured in place, byte for byte those of `show/heat.py`. */
+/** Text with colored phrases, byte-identical to the output of `show/heat.py`. */
 import { escaped, inline } from "./drawnText.js";
 import { HEAT_STYLE } from "./generated.js";
 import { Marks } from "./marks.js";
@@ -9,7 +9,7 @@ import { leftChildren } from "./transitions.js";
 const MAX_DEPTH = 100; // browsers give up on deep nesting
 
 /**
- * The sentences as running text, in one `<div>`. A phrase is marked, with its sign and colour, where its label is neither neutral nor
+ * The sentences as running text in one `<div>`. A phrase is marked with its sign and color if its label is not neutral and differs from
  * that of the marked phrase around it.
  */
 export function heat(predictions: readonly Prediction[]): string {
@@ -42,7 +42,7 @@ function sentence(prediction: Prediction): string {
   return found.join("") + plain(place);
 }
 
-/** The phrases that are marked, in reading order, each before those inside it. */
+/** The marked phrases in reading order, parents before children. */
 function marked(prediction: Prediction, { names, neutral }: Marks): number[] {
   if (!hasPhrases(prediction)) return [0];
   const { transitions, spans } = prediction;

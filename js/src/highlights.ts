@@ -1,4 +1,4 @@
-/** The phrases that say most of a text, as `runtime/highlights.py` chooses them. */
+/** The most telling phrases of a text. Mirrors `runtime/highlights.py`. */
 import { type Span } from "./english.js";
 import { InputError } from "./errors.js";
 import { NEUTRAL, Phrase, siblingOf, sideOf } from "./phrase.js";
@@ -8,34 +8,34 @@ import { hasPhrases } from "./scored.js";
 import { plain } from "./treebank.js";
 import { checkLabels } from "./views.js";
 
-/** A phrase is shown with what is around it, as long as that says at least this share as much. */
+/** A phrase is extended to its parent if that is at least this share as strong. */
 const CLIMB = 0.8;
-/** The phrase beside one that is overruled says at least this share of what both say, or it only turns that one, as `not` does. */
+/** A sibling overrules a phrase if it has at least this share of their strength. Otherwise it only reverses it, like `not`. */
 const CONTRAST = 0.5;
-/** Words of what a phrase is shown with, at most, itself included. */
+/** The maximum number of words in an extended phrase. */
 const WIDEST = 10;
 const SEVERAL = NaN;
 
-/** Whether a word, as running text has it, is no mark of punctuation: it has a letter, a digit, or a character that is not ASCII. */
+/** Whether a word is not punctuation: it contains a letter, a digit or a non-ASCII character. */
 export function isWord(spelt: string): boolean {
   return /[a-z0-9]|[^\0-\x7f]/i.test(spelt);
 }
 
-/** The phrases of these sentences that say most, at most `n`, the strongest first. Throws InputError for an `n` that is no number. */
+/** The most telling phrases of these sentences, at most `n`, strongest first. Throws InputError unless `n` is a whole number. */
 export function highlights(sentences: readonly Prediction[], n: number): Phrase[] {
-  if (!Number.isInteger(n) || n < 0) throw new InputError(`highlights: expected a whole number of phrases, found ${n}`);
+  if (!Number.isInteger(n) || n < 0) throw new InputError(`expected a whole number of highlights, at least 0, found ${n}`);
   for (const { labels } of sentences) checkLabels(labels, "highlights");
   const found = sentences.flatMap((sentence) => (hasPhrases(sentence) ? new Ranked(sentence).best(n) : whole(sentence)));
   return found.sort((one, other) => strengthOf(other) - strengthOf(one) || one.start - other.start).slice(0, n);
 }
 
-/** Where phrases of a sentence may begin and end, if they are to be read without the rest. */
+/** Where phrases of a sentence may begin and end if they are to make sense on their own. */
 export interface Edges {
-  /** Its words in lower case, as running text has them. */
+  /** Its words in lower case, without treebank escapes. */
   spelt: string[];
-  /** How many words before each, and before the end, say something by themselves. */
+  /** The number of content words before each word, and before the end. */
   content: number[];
-  /** Whether words [start, end) begin and end with a whole word: `n't` is typed as the end of a word, and `and` is neither. */
+  /** Whether words [start, end) may begin and end there: `n't` is part of a word, and a phrase does not begin or end with `and`. */
   whole(start: number, end: number): boolean;
 }
 
@@ -53,15 +53,15 @@ export function edgesOf(sentence: Prediction): Edges {
   return { spelt, content, whole };
 }
 
-/** The phrases of a sentence with their sides and strengths, by their nodes. */
+/** The phrases of a sentence with their polarities and strengths, in node order. */
 class Ranked {
   private readonly phrases: readonly Phrase[];
   private readonly spans: readonly Span[];
   private readonly strengths: number[];
   private readonly sides: number[];
-  /** Whether a phrase may be shown. */
+  /** Whether a phrase is a candidate. */
   private readonly shown: boolean[];
-  /** The side of the phrases in each that may be shown: NEUTRAL of none, SEVERAL of two. */
+  /** The polarity of the candidates inside each phrase: NEUTRAL without any, SEVERAL for both. */
   private readonly within: number[] = [];
   private readonly edges: Edges;
 
@@ -78,7 +78,7 @@ class Ranked {
     });
   }
 
-  /** The phrases that say most, the strongest first; none overlaps another. */
+  /** The strongest phrases first, without overlaps. */
   best(most: number): Phrase[] {
     const { strengths, phrases, spans } = this;
     if (phrases.length === 1) return whole(this.sentence);
@@ -94,7 +94,7 @@ class Ranked {
     return chosen.map((node) => phrases[node]);
   }
 
-  /** Phrases are shown that have a side and are the sentence, or can be read by themselves and hold a content word. */
+  /** Candidates have a polarity, and are the sentence or make sense on their own and contain a content word. */
   private findShown(): boolean[] {
     const { sides, edges } = this;
     const shown = this.spans.map(([start, end], node) => sides[node] !== NEUTRAL && edges.whole(start, end) && this.hasContent(node));
@@ -107,7 +107,7 @@ class Ranked {
     return this.edges.content[end] > this.edges.content[start];
   }
 
-  /** Whether the words around a phrase turn it into its opposite, and do not speak for that by themselves. */
+  /** Whether the surrounding words reverse a phrase without having that polarity themselves. */
   private turned(node: number): boolean {
     const { sides, strengths } = this;
     for (let below = this.phrases[node], above = below.parent; above; [below, above] = [above, above.parent]) {
@@ -119,7 +119,7 @@ class Ranked {
     return false;
   }
 
-  /** The largest phrase around a node that says about as much, and nothing of another side. */
+  /** The largest phrase around a node that is about as strong and contains no other polarity. */
   private climbed(node: number, free: (node: number) => boolean): number {
     const { sides, strengths, within } = this;
     const alike = (above: number) => sides[above] === sides[node] && strengths[above] >= CLIMB * strengths[node];
@@ -140,7 +140,7 @@ function whole(sentence: Prediction): Phrase[] {
   return sideOf(phrase) === NEUTRAL ? [] : [phrase];
 }
 
-/** How far a phrase is from neutral, or how probable its class is where classes are no scale. */
+/** The distance of a phrase from neutral; without a sentiment scale, the probability of its class. */
 function strengthOf({ polarity, scores }: Phrase): number {
   return polarity === null ? Math.max(...Object.values(scores!)) : Math.abs(polarity);
 }

@@ -1,4 +1,4 @@
-/** How many words of a text a model knows (`thinstack.text.language` in Python; docs/text.md). */
+/** The share of words that a model knows (`thinstack.text.language` in Python; docs/text.md). */
 import { cached } from "./cache.js";
 import { plainLetters } from "./letters.js";
 import { reading } from "./readings.js";
@@ -8,7 +8,7 @@ import { type Vocabulary } from "./vocabulary.js";
 
 const ENGLISH = ["the", "and", "of", "is"];
 
-/** The share of the words that a vocabulary knows, from 0 to 1, of the tokens of a text; null without words. Marks of punctuation are none. */
+/** The share of a text's words in the vocabulary, from 0 to 1, ignoring punctuation; null without words. */
 export function knownShare(vocabulary: Vocabulary): (tokens: readonly string[]) => number | null {
   const { scripts, otherWords } = rules();
   const english = ENGLISH.every((word) => vocabulary.holds(word));

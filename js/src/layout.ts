@@ -1,4 +1,4 @@
-/** Where the phrases of a tree stand in a picture, in whole pixels. As `show/layout.py`. */
+/** The positions of phrases in a drawing, in whole pixels. Mirrors `show/layout.py`. */
 import { excerpt, textWidth } from "./drawnText.js";
 import { type Prediction } from "./prediction.js";
 import { hasPhrases } from "./scored.js";
@@ -9,12 +9,12 @@ export const NODE = 22; // the height of a node
 export const MARGIN = 16; // around all
 const GAP = 14; // between two words
 
-const MAX_PHRASES = 1023; // drawn of one tree: all of a sentence of up to 512 words
-const MAX_DEPTH = 100; // browsers give up on deep nesting
+const MAX_PHRASES = 1023; // drawn per tree: all phrases of up to 512 words
+const MAX_DEPTH = 100; // browsers fail on deeper nesting
 const MAX_TEXT = 24; // characters of a word, or of a phrase whose parts are not drawn
 const MAX_ALONE = 80; // of a sentence whose phrases have no scores
 
-/** A phrase in the picture: the middle of its node, how wide that is, its own text if it has no parts there, the places of these. */
+/** A phrase in the drawing: the center and width of its node, its text if no parts are drawn, and the indices of its parts. */
 export interface Place {
   node: number;
   x: number;
@@ -27,11 +27,11 @@ export interface Place {
 interface Row {
   node: number;
   depth: number;
-  /** How many phrases inside it are left out. */
+  /** The number of phrases inside it that are not drawn. */
   hidden: number;
 }
 
-/** The phrases in reading order, each before its parts; `signs`: what stands in each node. */
+/** The phrases in reading order, parents before children. `signs`: the text in each node. */
 export function places(prediction: Prediction, signs: readonly string[]): Place[] {
   const spans = prediction.spans;
   const rows = hasPhrases(prediction) ? outline(prediction) : [{ node: 0, depth: 0, hidden: 0 }];
@@ -51,7 +51,7 @@ export function places(prediction: Prediction, signs: readonly string[]): Place[
   return rows.map(({ node }, place) => ({ node, x: xs[place], y: y(place), width: widths[place], text: texts[place], parts: parts[place] }));
 }
 
-/** The top of the tree, level by level and in whole pairs; left before right, each phrase before those inside it. */
+/** The top of the tree, level by level and in whole pairs, in reading order with parents before children. */
 function outline({ transitions, spans }: Prediction): Row[] {
   const lefts = leftChildren(transitions);
   const depths: number[] = Array(transitions.length).fill(0);
@@ -82,7 +82,7 @@ function partsOf(rows: readonly Row[]): number[][] {
   return parts;
 }
 
-/** Words side by side, what has parts in the middle above them. */
+/** The centers: words next to each other, and other phrases above the middle of their parts. */
 function middles(texts: readonly string[], widths: readonly number[], parts: readonly number[][]): number[] {
   const found: number[] = [];
   let right = MARGIN;

@@ -1,4 +1,4 @@
-/** Letters that are written in an unusual way (`thinstack.data.words.letters` in Python). */
+/** Unusual forms of letters (`thinstack.data.words.letters` in Python). */
 
 // What NFKC turns into letters, digits or a single mark.
 const OTHERS = [
@@ -10,11 +10,11 @@ const OTHERS = [
 ].join("");
 const ACCENTS = String.raw`\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20df\u3099\u309a\ufe20-\ufe2f`;
 const NO_WIDTH = String.raw`\xad\u034f\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0e\ufeff\ufff9-\ufffb`;
-// These belong to an emoji, if they stand in one, and to a keycap.
+// Inside an emoji or a keycap, these belong to it.
 const OF_EMOJI = String.raw`\u200d\ufe0f\u20e3`;
 const EMOJI = String.raw`\u2600-\u27bf\u{1f000}-\u{1faff}`;
 
-/** The characters, for a class of a pattern, without which a text is read as it stands. */
+/** A character class for patterns: texts without these characters stay unchanged. */
 export const MARKED = OTHERS + ACCENTS + NO_WIDTH + OF_EMOJI;
 
 const marked = new RegExp(`[${MARKED}]`, "u");
@@ -24,17 +24,17 @@ const changes = new RegExp(
   "gu",
 );
 
-/** The text with the letters that are meant: no ligatures, composed accents, nothing for characters of no width outside of emoji. */
+/** Replaces ligatures, composes accents, and removes zero-width characters outside emoji. */
 export function plainLetters(text: string): string {
   return marked.test(text) ? text.replace(changes, plain) : text;
 }
 
-/** The units [start, end) that `plainLetters` changes, in order, and what they become. */
+/** The ranges [start, end) that `plainLetters` changes, in order, with the replacements. */
 export function rewritten(text: string): [start: number, end: number, plain: string][] {
   return Array.from(text.matchAll(changes), (found): [number, number, string] => {
     let [typed] = found, start = found.index;
     let made = plain(typed, found[1], found[2]);
-    // Accents that stay as they are keep their places, and so does the letter before others.
+    // Unchanged letters and accents at either end keep their offsets.
     for (; made && made[0] === typed[0]; start++) (typed = typed.slice(1)), (made = made.slice(1));
     while (made && made.at(-1) === typed.at(-1)) (typed = typed.slice(0, -1)), (made = made.slice(0, -1));
     return [start, start + typed.length, made];

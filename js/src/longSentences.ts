@@ -1,18 +1,18 @@
-/** Sentences too long for a model: where they are cut, and how their parts are joined again. */
+/** Splits sentences that are too long for a model, and joins their parts. */
 import { type Span } from "./english.js";
 import { InputError } from "./errors.js";
 import { type Scored, meanScores } from "./scored.js";
 import { SHIFT, balanced, over, spansOf } from "./transitions.js";
 
-/** Words of a sentence that is read as a whole, by default. */
+/** The default limit of words for a sentence in one part. */
 export const MAX_WORDS = 400;
-/** Characters of the words of a sentence that is read as a whole, or 40 times the words if these are more. */
+/** The limit of characters for a sentence in one part; 40 times the limit of words if that is larger. */
 const MAX_CHARACTERS = 1 << 14;
 
-// Behind what a sentence is cut, the best first.
+// The marks after which a sentence is split, best first.
 const MARKS = [new Set([";", ":", "--", "–", "—", ".", "...", "…", "!", "?"]), new Set([","])];
 
-/** What a model reads at once: so many words, and so many of the word pieces that `pieces` counts. */
+/** The limits of a model: words, and pieces as counted by `count`. */
 export interface Limits {
   words: number;
   pieces?: number;
@@ -20,10 +20,11 @@ export interface Limits {
 }
 
 /**
- * The words [start, end) of the parts of a sentence, each of a cost of at most `limit`, or of one word. `costs`: of each word.
+ * The word ranges [start, end) of the parts of a sentence. Each part costs at most `limit` or is a single word. `costs`: the cost of
+ * each word.
  *
- * What costs too much is cut in two, again and again: behind a semicolon, colon, dash or full stop, else behind a comma,
- * whichever is nearest to the middle and leaves at least a quarter on either side; else at the middle.
+ * A part that costs too much is split after the semicolon, colon, dash or full stop nearest to the middle, or else after a comma, if
+ * that leaves at least a quarter on each side; otherwise at the middle.
  */
 export function cut(words: readonly string[], costs: readonly number[], limit: number): Span[] {
   const before = [0]; // the cost of all words before each
@@ -48,7 +49,7 @@ export function cut(words: readonly string[], costs: readonly number[], limit: n
   return parts;
 }
 
-/** The one of `count` places, in order, before which the cost is nearest to `middle`; 0 of none. */
+/** Of `count` ordered places, the one before which the cost is nearest to `middle`; 0 without any. */
 function nearest(count: number, at: (index: number) => number, before: readonly number[], middle: number): number {
   let [low, high] = [0, count];
   while (low < high) {
@@ -61,7 +62,7 @@ function nearest(count: number, at: (index: number) => number, before: readonly 
   return near.reduce((best, place) => (distance(place) < distance(best) ? place : best), near[0] ?? 0);
 }
 
-/** The parts of each sentence; one of a sentence that is read as a whole. `given`: their trees are, so nothing can be cut. */
+/** The parts of each sentence. `given`: the trees were passed, so sentences cannot be split. */
 export function cutsOf(sentences: readonly (readonly string[])[], limits: Limits, given: boolean): Span[][] {
   const most = Math.max(MAX_CHARACTERS, 40 * limits.words);
   return sentences.map((words, place) => {
@@ -104,13 +105,13 @@ function checkPieces(
   }
   if (given) {
     const found = `sentence ${place} has ${total} word pieces; this model reads ${most} at once`;
-    throw new InputError(`${found}: shorten it, or leave its tree out, and it is read in parts`);
+    throw new InputError(`${found}: shorten it, or leave its tree out so that it is read in parts`);
   }
 }
 
 /**
- * One sentence of its parts: a balanced tree over their trees. Its nodes above the parts have the mean of the scores of the parts
- * below, weighted by words. `phrases`: whether all nodes have scores, not the sentence alone.
+ * Joins the parts of a sentence with a balanced tree. The joining nodes have the mean scores of the parts below them, weighted by words.
+ * `phrases`: whether all nodes have scores, not only the sentence.
  */
 export function join(parts: readonly Scored[], spans: Span[], phrases: boolean): Pick<Scored, "transitions" | "scores"> {
   const top = balanced(parts.length);

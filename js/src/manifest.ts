@@ -1,4 +1,4 @@
-/** `manifest.json`: what a bundle holds, with the SHA-256 of every file and of the manifest itself. */
+/** `manifest.json`: the files of a bundle, with the SHA-256 of every file and of the manifest itself. */
 import { BundleError, reason } from "./errors.js";
 import { VERSION } from "./generated.js";
 
@@ -8,25 +8,25 @@ const MOST_FILES = 1000;
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/;
 export const MEND = "export, copy or install the bundle again";
 
-/** The digest and the size in bytes of one file. */
+/** The digest and size in bytes of one file. */
 export interface FileRecord {
   sha256: string;
   size: number;
 }
 
-/** What is read of a manifest. */
+/** The fields of a manifest. */
 export interface Manifest {
-  /** Every file but the manifest, by its name relative to the bundle. */
+  /** Every file except the manifest, by its name in the bundle. */
   files: ReadonlyMap<string, FileRecord>;
-  /** What wrote it. */
+  /** The program that wrote the bundle. */
   producer: unknown;
-  /** What was measured of the model. */
+  /** The figures of the model. */
   metrics: Record<string, unknown>;
-  /** What it was trained on, and under which terms. */
+  /** The training data and its terms. */
   data: string;
 }
 
-/** The manifest in these bytes. Throws BundleError for anything else, for a changed one and for a newer schema. */
+/** Parses a manifest. Throws BundleError if it is invalid or was changed, or if its schema is too new. */
 export async function parseManifest(content: Uint8Array<ArrayBuffer>, source: string): Promise<Manifest> {
   const text = decoded(content, source);
   const raw = parsed(text, source);
@@ -41,14 +41,14 @@ export async function parseManifest(content: Uint8Array<ArrayBuffer>, source: st
   return { files: filesOf(raw.files, source), producer, metrics: (metrics ?? {}) as Manifest["metrics"], data: String(data ?? "") };
 }
 
-/** Throws BundleError if a schema is newer than the one that is readable. */
+/** Throws BundleError if the schema is newer than `readable`. */
 export function checkSchema(raw: Record<string, unknown>, readable: number, source: string, producer?: unknown): void {
   const found = raw.schema_version;
   if (typeof found === "number" && found > readable) {
     const version = String((producer as { version?: unknown } | undefined)?.version);
     const wanted = /^[0-9][0-9A-Za-z.]*$/.test(version) ? `: ${version} or later` : "";
     throw new BundleError(
-      `${source}: schema ${found}, but thinstack ${VERSION} reads schemas up to ${readable}; a newer thinstack is needed${wanted}`,
+      `${source}: schema ${found}, but thinstack ${VERSION} reads schemas up to ${readable}; install a newer thinstack${wanted}`,
     );
   }
   if (found !== readable && !(Number.isInteger(found) && (found as number) > 0)) {
@@ -56,7 +56,7 @@ export function checkSchema(raw: Record<string, unknown>, readable: number, sour
   }
 }
 
-/** SHA-256 in hexadecimal digits. Throws BundleError where the page may not compute it. */
+/** SHA-256 in hexadecimal. Throws BundleError on insecure pages, which cannot compute it. */
 export async function sha256(content: Uint8Array<ArrayBuffer>): Promise<string> {
   if (!globalThis.crypto?.subtle) {
     throw new BundleError("digests cannot be checked on an insecure page: serve it over https, or from localhost");
@@ -65,7 +65,7 @@ export async function sha256(content: Uint8Array<ArrayBuffer>): Promise<string> 
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The text of UTF-8 bytes. Throws BundleError for others. */
+/** Decodes UTF-8. Throws BundleError for invalid bytes. */
 export function decoded(content: Uint8Array<ArrayBuffer>, source: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
@@ -74,7 +74,7 @@ export function decoded(content: Uint8Array<ArrayBuffer>, source: string): strin
   }
 }
 
-/** The keys of an object within that of a JSON text, in their order: objects of JavaScript have whole numbers first. */
+/** The keys of an object inside a JSON text in their order, because JavaScript objects put whole numbers first. */
 export function keysOf(text: string, name: string): string[] {
   const keys = new Set<string>();
   let [depth, inside, last] = [0, false, ""];
@@ -87,7 +87,7 @@ export function keysOf(text: string, name: string): string[] {
   return [...keys];
 }
 
-/** The object in a JSON text. Throws BundleError for anything else. */
+/** Parses a JSON object. Throws BundleError for anything else. */
 export function parsed(text: string, source: string): Record<string, unknown> {
   let raw: unknown;
   try {
@@ -100,8 +100,8 @@ export function parsed(text: string, source: string): Record<string, unknown> {
 }
 
 /**
- * What the digest covers: the manifest without white space and without its own digest. It is cut out of the text, for numbers
- * come back from a parser in another form, `1.0` as `1`. A manifest has its keys in order, so no other digest comes before.
+ * The text that the digest covers: the manifest without white space and without its digest. It is cut from the text, because a parser
+ * changes numbers (`1.0` to `1`). The keys of a manifest are ordered, so no other digest precedes it.
  */
 function covered(text: string): string {
   const bare = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, kept?: string) => kept ?? "");

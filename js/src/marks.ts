@@ -1,4 +1,4 @@
-/** What every picture of a prediction shows of its phrases: names, signs, tones, probabilities. As `show/marks.py`. */
+/** How drawings show phrases: names, signs, tones, probabilities. Mirrors `show/marks.py`. */
 import { percent, visible } from "./drawnText.js";
 import { type Prediction } from "./prediction.js";
 import { scaleAt } from "./scale.js";
@@ -7,15 +7,15 @@ import { checkLabels } from "./views.js";
 
 const SIGNS = ["−−", "−", "0", "+", "++"];
 
-/** By the row of scores of a phrase. */
+/** Indexed by the row of scores of a phrase. */
 export class Marks {
   /** Its label, or "uncertain". */
   readonly names: string[];
-  /** Of a scale from negative to positive its sign, "?" where it is uncertain; else its name. */
+  /** Its sign on a sentiment scale, "?" if uncertain; otherwise its name. */
   readonly signs: string[];
   /** Its class in style sheets: "t0" (very negative) to "t4", or "plain". */
   readonly tones: string[];
-  /** The name of the class in the middle of a scale; "" where there is none. */
+  /** The name of the neutral class; "" without one. */
   readonly neutral: string = "";
   private readonly labels: string[];
 

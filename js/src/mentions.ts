@@ -1,10 +1,10 @@
-/** Finds mentions of terms that a user names, as texts are read: in any case, in the singular and the plural. As `runtime/mentions.py`. */
+/** Finds mentions of terms that a user names, in any case, singular or plural. Mirrors `runtime/mentions.py`. */
 import { InputError } from "./errors.js";
 import { partsOf, patternOf, plainWords } from "./names.js";
 import { type Prediction } from "./prediction.js";
 import { kindOf } from "./texts.js";
 
-/** The UTF-16 units [start, end) of a sentence that mention a term, and the term as it was asked for. */
+/** The range [start, end) of a mention in a sentence, in UTF-16 units, and the term as passed. */
 export interface Mention {
   start: number;
   end: number;
@@ -14,12 +14,12 @@ export interface Mention {
 type Read = Pick<Prediction, "text" | "words" | "offsets">;
 
 const WORD = String.raw`[\p{L}\p{N}_]`;
-// The one mark whose other case is a letter, the iota: where case is ignored, it would be a part of a word.
+// The only mark whose other case is a letter (iota). If case were ignored, it would be part of a word.
 const [MARK, INSTEAD] = ["\u0345", "\ue000"];
 
 /**
- * What finds the mentions of terms in a sentence, in order. A term may have several names, with `|` between them; where several
- * stand, the longest counts. Throws InputError for what is no string, and for a name without a letter or digit.
+ * A function that finds the mentions of terms in a sentence, in order. `|` separates several names of a term; the longest match counts.
+ * Throws InputError unless every term is a string with a letter or digit in each name.
  */
 export function finderOf(terms: readonly unknown[]): (sentence: Read) => Mention[] {
   const patterns = Array.from(new Set(terms), (term) => [term as string, finder(term)] as const);
@@ -39,19 +39,19 @@ export function finderOf(terms: readonly unknown[]): (sentence: Read) => Mention
 function finder(term: unknown): RegExp {
   const names = typeof term === "string" ? term.split("|").map(partsOf) : [];
   const problem =
-    typeof term !== "string" ? `strings; found ${kindOf(term)}`
-    : /\p{Cs}/u.test(term) ? "Unicode text; found half of a pair of surrogates"
-    : !names.every((parts) => /[\p{L}\p{N}]/u.test(parts.join(""))) ? `a letter or digit in each name; found ${JSON.stringify(term.slice(0, 99))}`
+    typeof term !== "string" ? `each term as a string, found ${kindOf(term)}`
+    : /\p{Cs}/u.test(term) ? "each term as Unicode text, found half of a surrogate pair"
+    : !names.every((parts) => /[\p{L}\p{N}]/u.test(parts.join(""))) ? `a letter or digit in each name of a term, found ${JSON.stringify(term.slice(0, 99))}`
     : undefined;
-  if (problem) throw new InputError(`about: expected terms such as "battery" or "price|cost", ${problem}`);
+  if (problem) throw new InputError(`about: expected ${problem}: pass terms such as "battery" or "price|cost"`);
   const size = (parts: readonly string[]) => [...parts.join("")].length;
   const forms = names.sort((one, other) => size(other) - size(one)).map(patternOf).join("|");
-  // Python takes the dotted and the dotless i for an i too.
+  // Python also matches the dotted and the dotless i with i.
   const folded = forms.replace(/[iIıİ]/g, "[iıİ]").replace(/[ιΙ\u1fbe\u0345]/g, `[ι${INSTEAD}]`);
   return new RegExp(`(?<!${WORD})(?:${folded})(?!${WORD})`, "giu");
 }
 
-/** The unit of a sentence for a place in its words with spaces between them: of the last unit before it where it is an `end`. */
+/** Converts a place in the space-joined words to a UTF-16 unit of the sentence: after the last unit if it is an `end`. */
 function typedPlace({ text, offsets }: Read, words: readonly string[], joined: string, place: number, end: number): number {
   const before = joined.slice(0, place - end).split(" ");
   const number = before.length - 1;

@@ -1,4 +1,4 @@
-/** Names of things as texts have them: as texts are read, in both numbers, their parts with a hyphen, a space or nothing between. As `text/names.py`. */
+/** Patterns for names in texts: singular and plural, with a hyphen, a space or nothing between parts. Mirrors `text/names.py`. */
 import { plainLetters } from "./letters.js";
 import { rules } from "./rules.js";
 import { splitText } from "./english.js";
@@ -6,19 +6,19 @@ import { unescaped } from "./treebank.js";
 
 const LETTERS = /^[\p{L}\p{N}]+$/u;
 
-/** Treebank words without escapes, and in plain letters where they were not typed but given. None holds a space. */
+/** Treebank words without escapes, and in plain letters if they were passed, not typed. None contains a space. */
 export function plainWords(words: readonly string[]): readonly string[] {
   if (!/[^\0-\x7f]|[\\ ]|B-/.test(words.join(""))) return words;
   return words.map((word) => unescaped(rules().spell(plainLetters(word))).replace(/ /g, "-"));
 }
 
-/** The parts of a name between spaces and hyphens, as the words of a text are read, without the sign of a hashtag. */
+/** The parts of a name between spaces and hyphens, read like the words of a text, without the sign of a hashtag. */
 export function partsOf(name: string): string[] {
   const words = plainWords(splitText(name, { split: false }).flatMap((sentence) => sentence.words));
   return words.join(" ").split(/[ -]+/).filter(Boolean).map((part) => part.replace(/^#+/, "") || part);
 }
 
-/** What a name may be the plural of, by its end. */
+/** The words of which a name may be the plural. */
 function singulars(name: string): string[] {
   const { endings, none } = rules().plurals;
   const lowered = name.toLowerCase();
@@ -27,7 +27,7 @@ function singulars(name: string): string[] {
   return found.filter((each) => [...each].length > 1 && !isFunctionWord(each));
 }
 
-/** The word, its singulars, and the plurals of all. */
+/** The word, its singulars, and the plurals of all these. */
 function formsOf(word: string): string[] {
   const { endings, none } = rules().plurals;
   const bases = [word, ...singulars(word)];
@@ -37,13 +37,13 @@ function formsOf(word: string): string[] {
   return [...new Set([...bases, ...forms])].filter((form) => form === word || !isFunctionWord(form));
 }
 
-/** A regular expression for a name of these parts in the words of a text with spaces between them. */
+/** A regular expression for a name with these parts, in words joined by spaces. */
 export function patternOf(parts: readonly string[]): string {
   const last = formsOf(parts.at(-1)!).sort((one, other) => other.length - one.length);
   return [...parts.slice(0, -1).map(spaced), `(?:${last.map(spaced).join("|")})`].join("[ -]{0,2}");
 }
 
-/** An expression for a part of a name, with what may stand between its characters. */
+/** An expression for a part of a name, with what may occur between its characters. */
 function spaced(part: string): string {
   const characters = [...part];
   const spelt = characters.map((character, place) => {
@@ -55,7 +55,7 @@ function spaced(part: string): string {
   return spelt.join("");
 }
 
-/** Whether a text may have a name as these two words: "wi fi" is "wifi", but "are a" is no "area". */
+/** Whether a text may split a name into these two words: "wi fi" for "wifi", but not "are a" for "area". */
 function mayBeTwo(first: readonly string[], second: readonly string[]): boolean {
   const [one, other] = [first.join(""), second.join("")];
   const particle = rules().plurals.particles.includes(other.toLowerCase());

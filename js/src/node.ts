@@ -1,4 +1,4 @@
-/** The entry of Node.js: onnxruntime-node. */
+/** The entry for Node.js, which uses onnxruntime-node. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { type Runtime } from "./session.js";
 
 export * from "./api.js";
 
-// As in Python: two threads that wait for each other in every small product take longer than one.
+// As in Python: for such small products, two threads are slower than one.
 const OPTIONS = {
   executionProviders: ["cpu"],
   intraOpNumThreads: 1,
@@ -21,9 +21,9 @@ const OPTIONS = {
 };
 
 /**
- * Loads a bundle by the path of its folder, or by a URL (`http:`, `https:`, `file:`). Throws BundleError if anything that is needed
- * is missing, damaged or of a newer schema, InputError for options that the model does not have, DeviceError for
- * a GPU that cannot be used, MissingExtraError without onnxruntime-node.
+ * Loads a bundle from a folder or a URL (`http:`, `https:`, `file:`). Throws BundleError if a file is missing or damaged or the
+ * schema is too new, InputError for options that the model does not support, DeviceError if the GPU cannot be used, and
+ * MissingExtraError without onnxruntime-node.
  */
 export async function load(location: string | URL, options: LoadOptions = {}): Promise<Predictor> {
   return loadFolder(folderAt(location), runtime, OPTIONS, options);
@@ -41,7 +41,7 @@ function folderAt(location: string | URL): Folder {
   }
 }
 
-/** The bytes of a plain file: reading a pipe would wait. */
+/** The bytes of a plain file. Reading a pipe could block. */
 async function bytesOf(path: string, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const status = await stat(path);
   if (!status.isFile()) throw new Error("not a plain file");
@@ -50,11 +50,11 @@ async function bytesOf(path: string, most: number): Promise<Uint8Array<ArrayBuff
 }
 
 async function runtime(): Promise<Runtime> {
-  // Else it notes an identifier of the device, and tells its maker what runs. It asks when it is imported.
+  // Otherwise onnxruntime stores an identifier of the device and sends telemetry. It reads the variable on import.
   process.env.ORT_DISABLE_TELEMETRY ||= "1";
   try {
     return (await import("onnxruntime-node")) as unknown as Runtime;
   } catch (error) {
-    throw new MissingExtraError(`onnxruntime-node cannot be imported (${reason(error)}): npm install onnxruntime-node`, { cause: error });
+    throw new MissingExtraError(`onnxruntime-node cannot be imported (${reason(error)}): run npm install onnxruntime-node`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-/** Pairs of texts: what a model that was trained on pairs says of them. */
+/** Scores pairs of texts with a model trained on pairs. */
 import { batches } from "./batching.js";
 import { type ModelConfig } from "./config.js";
 import { splitText } from "./english.js";
@@ -10,13 +10,13 @@ import { faultOf, kindOf } from "./texts.js";
 import { balanced } from "./transitions.js";
 import { type View } from "./views.js";
 
-/** What a model says of a pair of texts. */
+/** The result for a pair of texts. */
 export interface PairResult {
   textA: string;
   textB: string;
-  /** How alike they are, on the scale of the ratings that the model was trained on; null from a model of classes. */
+  /** Their similarity, on the scale of the training ratings; null if the model predicts classes. */
   rating: number | null;
-  /** The most probable class; null from a model of ratings, and if no class is as probable as `abstain`. */
+  /** The most probable class; null if the model predicts ratings, or if the probability is below `abstain`. */
   label: string | null;
   /** The probability of each class, or of each whole number of the scale. */
   scores: Record<string, number>;
@@ -32,12 +32,12 @@ export function readsPairs({ head }: ModelConfig): boolean {
   return HEADS.includes(head);
 }
 
-/** Throws InputError where a model of pairs gets single texts. */
+/** Throws InputError if a pair model gets single texts. */
 export function checkReadsTexts(config: ModelConfig): void {
-  if (readsPairs(config)) throw new InputError("this model reads pairs of texts, found single ones: call model.pairs(a, b)");
+  if (readsPairs(config)) throw new InputError("this model reads pairs of texts, found single texts: call model.pairs(a, b)");
 }
 
-/** The pairs of two texts, or of two arrays of texts. Throws InputError, naming the pair and the side, for what is no text. */
+/** The pairs of two texts, or of two arrays of texts. Throws InputError with the pair and side of an invalid text. */
 export function pairsOf(config: ModelConfig, a: unknown, b: unknown): Pair[] {
   if (!readsPairs(config)) throw new InputError("pairs: this model reads single texts: call predict, or load a model that was trained on pairs");
   const columns = [a, b].map((side) => (typeof side === "string" ? [side] : side));
@@ -45,7 +45,7 @@ export function pairsOf(config: ModelConfig, a: unknown, b: unknown): Pair[] {
     throw new InputError(`pairs: expected two texts or two arrays of texts, found ${kindOf(a)} and ${kindOf(b)}`);
   }
   const [first, second] = columns as string[][];
-  if (first.length !== second.length) throw new InputError(`pairs: expected as many texts on both sides, found ${first.length} and ${second.length}`);
+  if (first.length !== second.length) throw new InputError(`pairs: expected two arrays of the same length, found ${first.length} and ${second.length} texts`);
   return first.map((text, place) => {
     [text, second[place]].forEach((side, which) => {
       const fault = faultOf(side);
@@ -55,7 +55,7 @@ export function pairsOf(config: ModelConfig, a: unknown, b: unknown): Pair[] {
   });
 }
 
-/** The words of both sides of each pair, which are one sentence each. `start`: the place of the first pair. */
+/** The words of both sides of each pair, as one sentence each. `start`: the index of the first pair. */
 export function wordsOf(pairs: readonly Pair[], start: number): string[][] {
   return pairs.flatMap((pair, place) =>
     pair.map((text, which) => {
@@ -66,7 +66,7 @@ export function wordsOf(pairs: readonly Pair[], start: number): string[][] {
   );
 }
 
-/** What a model says of pairs whose sides have these parts. */
+/** Scores pairs, from the parts of their sides. */
 export async function scorePairs(model: Model, { head }: ModelConfig, view: View, pairs: readonly Pair[], sides: readonly Part[][]): Promise<PairResult[]> {
   const trees = sides.map((parts): Tree => ({ parts, top: balanced(parts.length), size: parts.map(({ size }) => size).reduce(sum) }));
   const both = pairs.map((_, place) => [trees[2 * place], trees[2 * place + 1]]);
@@ -84,7 +84,7 @@ export async function scorePairs(model: Model, { head }: ModelConfig, view: View
   return results;
 }
 
-/** The mean of the whole numbers of a scale; of labels that are no numbers, they count from 1. */
+/** The mean of the whole numbers of a scale. Labels that are not numbers count from 1. */
 function ratingOf(scores: Float32Array, labels: readonly string[]): number {
   const numbers = labels.map(Number);
   const scale = numbers.some(Number.isNaN) ? numbers.map((_, place) => place + 1) : numbers;

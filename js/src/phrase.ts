@@ -1,4 +1,4 @@
-/** Phrases: the nodes of a sentence's tree, with what the model says of each. */
+/** Phrases: the nodes of a sentence's tree with their scores. */
 import { type Prediction, type Scores } from "./prediction.js";
 import { named, polarityOf } from "./scored.js";
 import { SHIFT, spansOf } from "./transitions.js";
@@ -10,22 +10,22 @@ interface Relatives {
 }
 
 /**
- * A phrase of a text, a word or the whole sentence. It belongs to its sentence, which makes it when it is first asked for. A
- * structured clone and JSON have its own data, and not its relatives.
+ * A phrase of a text, from a single word to the whole sentence. It is created when its sentence is first asked for phrases. Structured
+ * clones and JSON contain its data without parent and children.
  */
 export class Phrase {
-  /** Its number in the tree: 0 is the first word, the last is the sentence. */
+  /** Its index in the tree: 0 is the first word, the last is the sentence. */
   readonly node: number;
-  /** What was typed. */
+  /** The text as typed. */
   readonly text: string;
-  /** UTF-16 units [start, end) of the whole text: `result.text.slice(phrase.start, phrase.end) === phrase.text`. */
+  /** The range [start, end) in the whole text, in UTF-16 units: `result.text.slice(phrase.start, phrase.end) === phrase.text`. */
   readonly start: number;
   readonly end: number;
-  /** The most probable class. Null where it is not as probable as `abstain`, and inside a sentence whose phrases have no scores. */
+  /** The most probable class; null if its probability is below `abstain`, or if the phrase has no scores. */
   readonly label: string | null;
-  /** The probability of each class. Null inside a sentence whose phrases have no scores. */
+  /** The probability of each class; null if the model scores whole sentences only. */
   readonly scores: Scores | null;
-  /** From -1 (negative) to 1 (positive). Null where `scores` is, and where the classes are no scale of sentiment. */
+  /** From -1 (negative) to 1 (positive); null without scores or a sentiment scale. */
   readonly polarity: number | null;
   private declare readonly relatives: Relatives;
 
@@ -42,7 +42,7 @@ export class Phrase {
     for (const child of children) child.relatives.parent = this;
   }
 
-  /** Its vector, of length 1. Null of a model without vectors, and inside a sentence whose phrases have none. */
+  /** Its vector, of length 1; null if the model gives it none. */
   get vector(): Float32Array | null {
     const { vectors, transitions } = this.sentence;
     if (!vectors) return null;
@@ -55,18 +55,18 @@ export class Phrase {
     return this.relatives.sentence;
   }
 
-  /** The phrase that it is a part of; null of the sentence. */
+  /** The phrase that contains it; null for the sentence. */
   get parent(): Phrase | null {
     return this.relatives.parent;
   }
 
-  /** Its parts: two of a phrase, none of a word. */
+  /** Its parts: two for a phrase, none for a word. */
   get children(): readonly Phrase[] {
     return this.relatives.children;
   }
 }
 
-/** The phrases of a sentence by their nodes; none where the model reads plain sentences. */
+/** The phrases of a sentence in node order; none if the model uses no trees. */
 export function phrasesOf(sentence: Prediction): Phrase[] {
   const stack: Phrase[] = [];
   return spansOf(sentence.transitions).map(([first, behind], node) => {
@@ -77,23 +77,23 @@ export function phrasesOf(sentence: Prediction): Phrase[] {
   });
 }
 
-/** The side of a phrase that is neutral or has no label. */
+/** The polarity of a phrase that is neutral or has no label. */
 export const NEUTRAL = 0;
 
-/** -1 or 1, NEUTRAL without a label too; the number of its class from 1 where classes are no scale. */
+/** Polarity: -1, 1 or NEUTRAL (also without a label). Without a sentiment scale, the class number, from 1. */
 export function sideOf({ label, sentence: { labels, polarities } }: Phrase): number {
   const place = label === null ? -1 : labels.indexOf(label);
   if (place < 0) return NEUTRAL;
   return polarities ? Math.sign(polarities[place]) : place + 1;
 }
 
-/** The other part of the phrase around one. */
+/** The other child of the parent. */
 export function siblingOf({ node, parent }: Phrase): Phrase {
   const [left, right] = parent!.children;
   return node === left.node ? right : left;
 }
 
-/** The phrases that `make` gives for a result or a sentence, made once. */
+/** The phrases of a result or sentence, computed once. */
 export function once(owner: { phrases: readonly Phrase[] }, make: () => readonly Phrase[]): readonly Phrase[] {
   const known = owner as { [MADE]?: readonly Phrase[] };
   if (known[MADE]) return known[MADE];
@@ -105,8 +105,8 @@ export function once(owner: { phrases: readonly Phrase[] }, make: () => readonly
 const MADE = Symbol("phrases");
 
 /**
- * Gives an object a property that is neither cloned nor printed. A private name would be out of reach through a `Proxy`, as Vue has,
- * and so would be what cannot be written. A `WeakMap` takes the collector of garbage twice the time of all else.
+ * Adds a property that is neither cloned nor printed. A private name or read-only property would not work through a `Proxy`, as in Vue,
+ * and a `WeakMap` would make garbage collection take twice as long as everything else.
  */
 export function hide(owner: object, name: PropertyKey, value: unknown): void {
   Object.defineProperty(owner, name, { value, writable: true });

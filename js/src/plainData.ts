@@ -1,25 +1,25 @@
-/** What a model says, as plain data. */
+/** Results as plain data. */
 import { type Phrase } from "./phrase.js";
 import { type Scores } from "./prediction.js";
 
-/** A phrase with the phrases that it is made of. */
+/** A phrase with its parts. */
 export interface NestedPhrase {
   text: string;
-  /** UTF-16 units [start, end) of the sentence's text. */
+  /** The range [start, end) in the sentence, in UTF-16 units. */
   start: number;
   end: number;
-  /** As of `Phrase`. */
+  /** As in `Phrase`. */
   label: string | null;
   polarity: number | null;
   scores: Scores | null;
-  /** Two of a phrase, none of a word. */
+  /** Two for a phrase, none for a word. */
   children: NestedPhrase[];
 }
 
-/** A sentence, its tree as nested phrases; null of a model of plain sentences. */
+/** A sentence with its tree as nested phrases; `tree` is null if the model uses no trees. */
 export interface NestedSentence {
   text: string;
-  /** The UTF-16 unit of the whole text that it starts at. */
+  /** Where it starts in the whole text, in UTF-16 units. */
   start: number;
   label: string | null;
   polarity: number | null;
@@ -27,7 +27,7 @@ export interface NestedSentence {
   tree: NestedPhrase | null;
 }
 
-/** A text. */
+/** A text with its sentences. */
 export interface NestedText {
   text: string;
   label: string | null;
@@ -36,7 +36,7 @@ export interface NestedText {
   sentences: NestedSentence[];
 }
 
-/** The tree of a sentence that starts at `offset`, of its phrases by their nodes. */
+/** The tree of a sentence that starts at `offset`, from its phrases in node order. */
 export function nested(phrases: readonly Phrase[], offset: number): NestedPhrase | null {
   const stack: NestedPhrase[] = [];
   for (const { text, start, end, label, polarity, scores, children } of phrases) {
@@ -46,7 +46,7 @@ export function nested(phrases: readonly Phrase[], offset: number): NestedPhrase
   return stack.pop() ?? null;
 }
 
-/** Numbers with six digits after the point. */
+/** Rounds numbers to six decimals. */
 export function rounded<Value extends Scores | number | null>(value: Value): Value;
 export function rounded(value: Scores | number | null): Scores | number | null {
   if (typeof value === "number") return Math.round(value * 1e6) / 1e6;

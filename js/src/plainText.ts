@@ -1,8 +1,8 @@
-/** The text that is read, of the one that was typed (`thinstack.text.plain_text` in Python; docs/text.md). */
+/** Normalizes typed text (`thinstack.text.plain_text` in Python; docs/text.md). */
 import { type Span } from "./english.js";
 import { MARKED, plainLetters, rewritten } from "./letters.js";
 
-/** What `english.json` holds under `typed`. */
+/** The key `typed` of `english.json`. */
 export interface TypedData {
   tags: { pattern: string }[];
   pairs: { pattern: string }[];
@@ -23,7 +23,7 @@ export interface TypedData {
   slip: string;
 }
 
-/** A text as it is read; `starts` and `ends`: for each of its units, those of the typed text that it was made of. */
+/** A normalized text. `starts` and `ends` map each of its units to a range of the typed text. */
 export interface PlainText {
   text: string;
   starts: number[];
@@ -37,7 +37,7 @@ const END = "\u2029";
 const hint = /[nN'\u2019;",.:?\xa8\ufffd ][tT](?![a-zA-Z0-9])/;
 const SIGNS = String.raw`<&\\*_~\[\]#>\n%=<tick>`;
 
-/** What is read of a typed text. */
+/** The rules for typed text. */
 export class Typed {
   private readonly signs: RegExp;
   private readonly marked: RegExp;
@@ -74,7 +74,7 @@ export class Typed {
     this.entities = new Map(Object.entries(data.entities));
   }
 
-  /** What is read of a text; undefined where it is read as it stands. */
+  /** The normalized text; undefined if it does not change. */
   plain(text: string): PlainText | undefined {
     let plain: PlainText | undefined;
     const read = (changes: (text: string) => Change[]) => {
@@ -93,13 +93,13 @@ export class Typed {
     return plain;
   }
 
-  /** Characters in place of what a wrong decoding has made of their bytes. */
+  /** Repairs characters that were decoded with the wrong encoding. */
   private misread(text: string): Change[] {
     if (/^[\0-\x7f]*$/.test(text)) return [];
     return grouped(text, this.misreadings, (group, run) => this.originals[group - 1] ?? this.decoded(run));
   }
 
-  /** The character whose bytes were read as cp1252 or latin-1, one by one. */
+  /** The character whose bytes were decoded one by one as cp1252 or Latin-1. */
   private decoded(run: string): string {
     if (run.length === 1) return this.bytes[run.charCodeAt(0) - 0x80];
     const codes = Array.from(run, (char) => {
@@ -109,7 +109,7 @@ export class Typed {
     return decodeURIComponent(codes.map((code) => "%" + code.toString(16)).join(""));
   }
 
-  /** A space between the words that capitals, digits and `_` show in hashtags. */
+  /** Inserts spaces between the words of a hashtag, at capitals, digits and `_`. */
   private humps(text: string): Change[] {
     return Array.from(text.matchAll(this.hashtag), ({ 0: tag, index }) =>
       Array.from(tag.matchAll(this.hump), ({ 0: hump, index: place }): Change => {
@@ -138,7 +138,7 @@ export class Typed {
     return changes;
   }
 
-  /** Where what starts with a sign ends, and what it is read as. `closers`: where the second marks of open pairs start and end. */
+  /** Where markup that starts with a sign ends, and its replacement. `closers`: the ranges of the second markers of open pairs. */
   private change(text: string, start: number, closers: Map<number, number>): [end: number, plain: string] | undefined {
     if (closers.has(start)) return [closers.get(start)!, ""];
     if (!"<&]%".includes(text[start])) {
@@ -176,7 +176,7 @@ export class Typed {
   }
 }
 
-/** What the only group of each match becomes (of a pattern with the flag d). */
+/** Replaces the only group of each match (of a pattern with the flag d). */
 function grouped(text: string, pattern: RegExp, plain: (group: number, typed: string) => string): Change[] {
   return Array.from(text.matchAll(pattern), (found) => {
     const group = found.findIndex((part, number) => number > 0 && part !== undefined);
@@ -184,7 +184,7 @@ function grouped(text: string, pattern: RegExp, plain: (group: number, typed: st
   });
 }
 
-/** The units [start, end) of the typed text, of those of the text that is read. */
+/** Converts a range of the normalized text to one of the typed text. */
 export function typedSpan({ starts, ends }: PlainText, [start, end]: Span): Span {
   return [starts[start], ends[end - 1]];
 }
@@ -199,7 +199,7 @@ function addLetters(changes: Change[], text: string, start: number, end: number)
   for (const [first, behind, plain] of rewritten(part)) changes.push([start + first, start + behind, plain]);
 }
 
-/** A text that was changed and then changed further. */
+/** Combines two successive changes of a text. */
 function then(plain: PlainText | undefined, further: PlainText | undefined): PlainText | undefined {
   if (!plain || !further) return further ?? plain;
   const { text, starts, ends } = further;

@@ -1,4 +1,4 @@
-/** What a model says of a sentence and of every phrase in its tree. */
+/** The result for a sentence and every phrase in its tree. */
 import { type Aspect, about, aspectData, aspects } from "./aspects.js";
 import { type Sentence, type Span } from "./english.js";
 import { heat } from "./heat.js";
@@ -10,47 +10,47 @@ import { svg } from "./svg.js";
 import { SHIFT, spansOf } from "./transitions.js";
 import { type View } from "./views.js";
 
-/** The probability of each class, by its name. */
+/** The probability of each class, by name. */
 export type Scores = Record<string, number>;
 
-/** What a model says of one sentence of L words and its 2L - 1 phrases, or of the sentence alone. */
+/** The result for one sentence of L words: the scores of its 2L - 1 phrases, or of the sentence alone. */
 export class Prediction {
   /** The sentence. */
   readonly text: string;
-  /** The UTF-16 unit of the whole text that it starts at. */
+  /** Where it starts in the whole text, in UTF-16 units. */
   readonly start: number;
-  /** The most probable class of the sentence; null where it is not as probable as `abstain`. */
+  /** The most probable class; null if its probability is below `abstain`. */
   readonly label: string | null;
-  /** From -1 (negative) to 1 (positive): the mean place of its classes. Null where these are no scale of sentiment. */
+  /** From -1 (negative) to 1 (positive): the mean position of the classes. Null without a sentiment scale. */
   readonly polarity: number | null;
-  /** The probabilities of the sentence's classes. */
+  /** The probability of each class. */
   readonly scores: Scores;
-  /** The L words as the model read them, in treebank conventions. */
+  /** The L treebank words that the model read. */
   readonly words: readonly string[];
   /** UTF-16 units [start, end) of each word in `text`. */
   readonly offsets: readonly Span[];
-  /** The tree, 0 SHIFT and 1 REDUCE; phrase i is node i, the sentence the last. Empty where the model reads plain sentences. */
+  /** The tree as transitions: 0 SHIFT, 1 REDUCE. Phrase i is node i, and the sentence is last. Empty if the model uses no trees. */
   readonly transitions: readonly number[];
-  /** The probability of each class for each phrase, the sentence last; one row where phrases have no scores. */
+  /** The class probabilities of each phrase, the sentence last; a single row if the model scores whole sentences only. */
   readonly nodeScores: readonly Float32Array[];
   /** The classes. */
   readonly labels: readonly string[];
-  /** Where each class stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
+  /** The position of each class from -1 (negative) to 1 (positive); null without a sentiment scale. */
   readonly polarities: readonly number[] | null;
-  /** A phrase none of whose classes is as probable as this has no label. */
+  /** Phrases whose top probability is below this value have no label. */
   readonly abstain: number;
-  /** What each of its words counts in the mean of a text. */
+  /** The weight of each of its words in the mean of a text. */
   readonly weight: number;
-  /** Words [start, end) of the parts that a long sentence was read in; one part where it was read as a whole. */
+  /** The word range [start, end) of each part of a split sentence; otherwise a single part. */
   readonly parts: readonly Span[];
-  /** How probably each phrase is a term; null unless the model is one of aspects. */
+  /** The probability that each phrase is a term; null unless it is an aspects model. */
   readonly terms: Float32Array | null;
-  /** The vector of each phrase that has scores, of length 1, the sentence last; null of a model without vectors. */
+  /** The vector, of length 1, of each phrase with scores, the sentence last; null if the model has no vectors. */
   readonly vectors: readonly Float32Array[] | null;
   /** The vector of the sentence. */
   readonly vector: Float32Array | null;
 
-  // Fields and no getters, because a structured clone, which workers are sent, keeps fields only.
+  // Fields, not getters, because a structured clone (as sent to workers) keeps only fields.
   constructor({ text, start, words, offsets }: Sentence, scored: Scored, view: View) {
     [this.text, this.start, this.words, this.offsets] = [text, start, words, offsets];
     ({ transitions: this.transitions, scores: this.nodeScores, weight: this.weight } = scored);
@@ -65,40 +65,40 @@ export class Prediction {
     this.scores = named(whole, this.labels);
   }
 
-  /** Every phrase by its node, words first, the sentence last; empty where phrases have no scores. */
+  /** The phrases in node order, the sentence last; empty if the model scores whole sentences only. */
   get phrases(): readonly Phrase[] {
     return hasPhrases(this) ? this.nodes : [];
   }
 
   /**
-   * The at most `n` phrases that say most, the strongest first: none inside another, none without a side, none that the words around
-   * it turn into its opposite. Where phrases have no scores, the sentence. Throws InputError for an `n` that is no whole number.
+   * The most telling phrases, at most `n`, strongest first. They do not overlap, are not neutral, and are not reversed by the words around
+   * them. If the model scores whole sentences only, the sentence. Throws InputError unless `n` is a whole number.
    */
   highlights(n = 3): Phrase[] {
     return highlights([this], n);
   }
 
-  /** The terms that the model finds, and what is said of them (`Result.aspects`). */
+  /** The terms that the model finds with the opinions about them (see `Result.aspects`). */
   get aspects(): readonly Aspect[] {
     return aspects([this], this.terms !== null);
   }
 
-  /** What is said of terms that you name (`Result.about`). */
+  /** The opinions about terms that you name (see `Result.about`). */
   about(...terms: string[]): Aspect[] {
     return about([this], this, this.terms !== null, terms);
   }
 
-  /** Words [start, end) of each row of `nodeScores`. */
+  /** The word range [start, end) of each row of `nodeScores`. */
   get spans(): Span[] {
     return hasPhrases(this) ? spansOf(this.transitions) : [[0, this.words.length]];
   }
 
-  /** The phrase at the root of the tree, with its `children`; null where the model reads plain sentences. */
+  /** The phrase at the root of the tree; null if the model uses no trees. */
   get tree(): Phrase | null {
     return this.nodes[this.nodes.length - 1] ?? null;
   }
 
-  /** The tree in brackets, as treebanks have it, each phrase with the number of its class or `-`; null where there is none. */
+  /** The tree in bracket notation, with the class number of each phrase, or `-` without a label; null without a tree. */
   get brackets(): string | null {
     const stack: string[] = [];
     const labelled = hasPhrases(this) && this.labels.length > 0;
@@ -119,7 +119,7 @@ export class Prediction {
     return { text, start, label, polarity, scores, tree: nested(this.nodes, start) };
   }
 
-  /** The data that `thinstack predict --json` prints; here offsets are UTF-16 units of the sentence. */
+  /** The data that `thinstack predict --json` prints, with offsets in UTF-16 units of the sentence. */
   toJSON(): Record<string, unknown> {
     const nodes = this.spans.map(([first, behind], row) => {
       const [start, end] = [this.offsets[first][0], this.offsets[behind - 1][1]];
@@ -134,35 +134,35 @@ export class Prediction {
     return { text, start, label, polarity, scores, tree: brackets, transitions, nodes, ...cut, ...said };
   }
 
-  /** The tree as an SVG image: a click or Enter closes and opens a phrase. */
+  /** The tree as an SVG image. Clicking a phrase or pressing Enter collapses or expands it. */
   svg(): string {
     return svg([this]);
   }
 
-  /** The sentence as HTML, with its phrases coloured in place. */
+  /** The sentence as HTML with colored phrases. */
   html(): string {
     return heat([this]);
   }
 
-  /** The scores of a node of the tree, if it has any. */
+  /** The scores of a node, if it has any. */
   scoresAt(node: number): Float32Array | undefined {
     if (hasPhrases(this)) return this.nodeScores[node];
     return node === Math.max(this.transitions.length - 1, 0) ? this.nodeScores[0] : undefined;
   }
 
-  /** The label of a row of scores (`bestOf`); null where it is not as probable as `abstain`, and without classes. */
+  /** The label of a row of scores; null if its probability is below `abstain`, and without classes. */
   labelOf(row: ArrayLike<number>): string | null {
     const best = bestOf(row, this.polarities);
     return row[best] >= this.abstain ? this.labels[best] : null;
   }
 
-  /** All phrases of the tree, with scores or without. */
+  /** All phrases of the tree, with or without scores. */
   private get nodes(): readonly Phrase[] {
     return once(this, () => phrasesOf(this));
   }
 }
 
-/** A word as brackets can hold it. */
+/** The word without characters that break brackets. */
 function bracketSafe(word: string): string {
   return word.replace(/\(/g, "-LRB-").replace(/\)/g, "-RRB-").replace(/[ \t\r\n\f\v]/g, "_") || "_";
 }

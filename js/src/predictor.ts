@@ -1,4 +1,4 @@
-/** `Predictor`: a bundle's model, from text to labels, scores and trees. */
+/** `Predictor`: runs a bundle's model, from text to labels, scores and trees. */
 import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
 import { type Span, splitText } from "./english.js";
@@ -19,48 +19,48 @@ import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
 import { type WithVector, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
 import { type View, chooseView, shown } from "./views.js";
 
-/** How a text of several sentences is read: as one tree over their trees, or as the mean of what they say alone. */
+/** How the sentences of a text are combined: composed into one tree, or averaged. */
 export type Aggregation = "tree" | "mean";
 
-/** What `load` takes. */
+/** The options of `load`. */
 export interface LoadOptions {
-  /** 3 or 2 shows the five classes of a model of sentiment as negative, (neutral) and positive. */
+  /** Show the five sentiment classes as 3 (negative, neutral, positive) or 2 (without neutral). */
   classes?: 2 | 3 | 5;
-  /** Where no class is as probable as this, there is no label. */
+  /** Return no label if the top probability is below this value. */
   abstain?: number;
-  /** A sentence of more words (400) is read in parts. */
+  /** Split sentences with more words than this into parts (default 400). */
   maxWords?: number;
-  /** How a text of several sentences is read: as one tree, which is the default of models that can, or as the mean of its sentences. */
+  /** How the sentences of a text are combined. Default: `tree` if the model supports it, otherwise `mean`. */
   aggregation?: Aggregation;
-  /** Where the model runs: `cpu`, which is the default, or `webgpu`, or `auto`: WebGPU where the browser has a real GPU. */
+  /** Where the model runs: `cpu` (default), `webgpu`, or `auto` (WebGPU if the browser finds a real GPU). */
   device?: Device;
-  /** The module of onnxruntime, where it is not to be imported by its name. */
+  /** The onnxruntime module to use, instead of importing it by name. */
   runtime?: Runtime;
 }
 
-/** What `predict` and `stream` take. */
+/** The options of `predict` and `stream`. */
 export interface PredictOptions {
-  /** Where the trees of words come from. */
+  /** Where the trees come from. */
   source?: TreeSource;
-  /** False: a text is one sentence. */
+  /** `false` treats each text as one sentence. */
   split?: boolean;
-  /** Is told the place of a text that cannot be read, from 0, and its error; that text then has an empty result. */
+  /** Called with the index (from 0) and the error of each invalid text, which then gets an empty result. */
   onError?: (place: number, error: ThinstackError) => void;
 }
 
-/** What `encode` takes. */
+/** The options of `encode`. */
 export interface EncodeOptions extends PredictOptions {
-  /** Whether a row has one more column, for the polarity of the text. */
+  /** Whether to append a column for the polarity of the text. */
   sign?: boolean;
 }
 
-/** A bundle's model. May be asked again while it still answers. Made by `load`. */
+/** A loaded model, created by `load`. Calls may overlap. */
 export class Predictor {
-  /** The classes that are shown. */
+  /** The classes. */
   readonly labels: readonly string[];
-  /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
+  /** The position of each class from -1 (negative) to 1 (positive); null if the classes are not a sentiment scale. */
   readonly polarities: readonly number[] | null;
-  /** How a text of several sentences is read. */
+  /** How the sentences of a text are combined. */
   readonly aggregation: Aggregation;
   private readonly known: (tokens: readonly string[]) => number | null;
 
@@ -79,14 +79,14 @@ export class Predictor {
     this.polarities = view.polarities;
   }
 
-  /** What its makers say of it: what was measured, what it was trained on. */
+  /** The bundle's manifest: figures, training data and files. */
   get manifest(): Manifest {
     return this.bundle.manifest;
   }
 
   /**
-   * What the model says of an English text, or of each of an array of texts. Throws InputError for what is no text, for one that is
-   * no Unicode and for a source that the model does not have, BundleError if the model fails; both name the place of the text, from 0.
+   * Scores an English text or each text of an array. Throws InputError for values that are not Unicode strings and for a source that
+   * the model does not support, and BundleError if the model fails. Both give the index of the text, from 0.
    */
   async predict(text: string, options?: PredictOptions): Promise<Result>;
   async predict(texts: readonly string[], options?: PredictOptions): Promise<Result[]>;
@@ -101,16 +101,16 @@ export class Predictor {
   }
 
   /**
-   * The vector (D,) of an English text, of length 1, or of each of an array of texts, for models with vectors. With `sign`, one more
-   * number tells the polarity: the inner product of two rows is then their cosine and 0.3 times the product of the signs of their
-   * polarities times the roots of their sizes. A text without words is an error, as for `predict`; with `onError` its row is NaN.
+   * The vector (D,), of length 1, of an English text or each text of an array, from a model with vectors. `sign` appends the number
+   * `sqrt(0.3) * s` with `s = sign(p) * sqrt(|p|)` for the polarity `p`, so the inner product of two rows is their cosine plus
+   * `0.3 * s1 * s2`. Errors are those of `predict`; a text without words also throws InputError. With `onError`, its row is NaN.
    */
   async encode(text: string, options?: EncodeOptions): Promise<Float32Array>;
   async encode(texts: readonly string[], options?: EncodeOptions): Promise<Float32Array[]>;
   async encode(texts: string | readonly string[], options: EncodeOptions = {}): Promise<Float32Array | Float32Array[]> {
     const { sign = false, onError } = options;
     this.checkVectors("encode");
-    if (sign && !this.polarities) throw new InputError(`encode: sign needs polarity, which this model does not give: ${VECTORS}, or leave sign out`);
+    if (sign && !this.polarities) throw new InputError(`encode: sign needs a model with polarity: ${VECTORS}, or leave sign out`);
     if (!Array.isArray(texts)) {
       checkContainer(texts);
       return (await this.encode([texts as string], options))[0];
@@ -123,12 +123,12 @@ export class Predictor {
     };
     return this.each(texts, { ...options, onError: onError && fail }, ({ vector, polarity }, place) => {
       if (vector) return sign ? Float32Array.of(...vector, signOf(polarity!)) : vector;
-      if (!failed.has(place)) fail(place, new InputError(`text ${place}: expected words, found none: leave it out, or give onError`));
+      if (!failed.has(place)) fail(place, new InputError(`text ${place}: expected words, found none: leave it out, or pass onError`));
       return new Float32Array(this.model.width + Number(sign)).fill(NaN);
     });
   }
 
-  /** The cosine of the vectors of two texts, phrases, sentences or results, or of two vectors; for models with vectors. */
+  /** The cosine similarity of two texts, phrases, sentences, results or vectors, from a model with vectors. */
   async similarity(one: string | Float32Array | WithVector, other: string | Float32Array | WithVector): Promise<number> {
     this.checkVectors("similarity");
     const texts = [one, other].filter((value) => typeof value === "string");
@@ -138,8 +138,8 @@ export class Predictor {
   }
 
   /**
-   * What the model says of each text of an iterable, such as a generator or the lines of a file, in order. Some 128 texts are read at
-   * a time; one that comes alone is not kept waiting. Errors are those of `predict`, each behind the results before it.
+   * Scores the texts of an iterable, such as a generator or the lines of a file, in order and in bounded memory. Up to about 128 texts
+   * are scored at once; a single text does not wait for others. Errors are those of `predict`, thrown after the preceding results.
    */
   stream(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions = {}): AsyncGenerator<Result, void> {
     checkReadsTexts(this.bundle.config);
@@ -149,8 +149,8 @@ export class Predictor {
   }
 
   /**
-   * What the model says of sentences of words, in treebank conventions. `source`: where their trees come from, or the transitions
-   * of each. Throws InputError, naming the sentence (from 0), for one without words or with another tree.
+   * Scores sentences that are already split into treebank words. `source`: where the trees come from, or the transitions of each
+   * sentence. Throws InputError with the index of the sentence (from 0) if it has no words or its tree does not fit.
    */
   async predictWords(sentences: Sentences, { source = "auto" }: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
     if (!Array.isArray(sentences)) throw new InputError(`expected an array of sentences of words, found ${kindOf(sentences)}: ${BY_TEXT}`);
@@ -161,8 +161,8 @@ export class Predictor {
   }
 
   /**
-   * What a model that was trained on pairs says of two texts, or of two arrays of texts of equal length: a rating, or a class. Each side is read as one
-   * sentence. Throws InputError, naming the pair (from 0) and its side, for what is no text and for a text without words; and for other models.
+   * Rates or classifies two texts, or two arrays of texts of equal length, with a model trained on pairs. Each text is read as one
+   * sentence. Throws InputError with the index of the pair (from 0) for an invalid text or one without words, and for other models.
    */
   async pairs(a: string, b: string): Promise<PairResult>;
   async pairs(a: readonly string[], b: readonly string[]): Promise<PairResult[]>;
@@ -183,14 +183,15 @@ export class Predictor {
     return this.model.device;
   }
 
-  /** Frees the memory of the model, which cannot be asked any more. */
+  /** Frees the memory of the model, which cannot be used afterwards. */
   release(): Promise<void> {
     return this.model.release();
   }
 
   /**
-   * The vectors of spans of words [start, end) of a sentence that this model has read. A span that is no phrase of its tree has that of the largest phrases
-   * inside, joined from left to right by the model: all such spans take one call of it. Throws InputError for a span that is not inside the sentence.
+   * The vectors of spans of words [start, end) in a sentence that this model has scored. For a span that is not a phrase of the tree, the
+   * model joins the largest phrases inside it from left to right, in one call for all such spans. Throws InputError for a span outside
+   * the sentence.
    */
   async spanVectors(sentence: Prediction, spans: readonly Span[]): Promise<Float32Array[]> {
     this.checkVectors("spanVectors");
@@ -204,10 +205,10 @@ export class Predictor {
     if (!this.model.width) throw new InputError(`${call}: this model gives no vectors: ${VECTORS}`);
   }
 
-  /** What `take` makes of the result of each text. */
+  /** The value of `take` for each result. */
   private async each<Row>(texts: readonly unknown[], options: PredictOptions, take: (result: Result, place: number) => Row): Promise<Row[]> {
     const wrong = options.onError ? -1 : texts.findIndex(faultOf);
-    if (wrong >= 0) throw new InputError(`text ${wrong}: ${faultOf(texts[wrong])}`); // before any is read
+    if (wrong >= 0) throw new InputError(`text ${wrong}: ${faultOf(texts[wrong])}`); // before any text is scored
     const rows: Row[] = [];
     for (let start = 0; start < texts.length; start += BATCH_TEXTS) {
       for await (const results of this.results(texts.slice(start, start + BATCH_TEXTS), start, options)) {
@@ -225,7 +226,7 @@ export class Predictor {
     }
   }
 
-  /** The results of some texts, the first of which stands at a place, in order. Texts that fail are halved until it is known which. */
+  /** The results of a batch that starts at index `place`, in order. If the batch fails, it is halved until the invalid text is alone. */
   private async *results(texts: readonly unknown[], place: number, options: PredictOptions): AsyncGenerator<Result[], void> {
     let results;
     try {
@@ -256,7 +257,7 @@ export class Predictor {
     });
   }
 
-  /** The scored sentences of each text; behind them what the tree over them says, where texts are read so and it has several. */
+  /** The scored sentences of each text, followed by the tree over them if there are several and `aggregation` is `tree`. */
   private async scoreTexts(texts: readonly Sentences[], source: TreeSource | Transitions): Promise<Scored[][]> {
     const { joins, phrases, width } = this.model;
     const parts = this.partsOf(texts.flat(), source, typeof source !== "string");
@@ -271,7 +272,7 @@ export class Predictor {
     return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, withVectors(width, each))));
   }
 
-  /** The parts of sentences, each with its tree; one part of each that is to stay `whole`. */
+  /** The parts of each sentence with their trees; a single part if sentences stay `whole`. */
   private partsOf(sentences: Sentences, source: TreeSource | Transitions, whole: boolean): Part[][] {
     const { vocabulary, config } = this.bundle;
     const { mostPieces } = this.model;
@@ -287,7 +288,7 @@ export class Predictor {
   }
 }
 
-/** Loads the bundle of a folder; `Folder` and the errors of `openBundle`, InputError for a view that the model does not have. */
+/** Loads the bundle in a folder. Throws the errors of `openBundle`, and InputError for options that the model does not support. */
 export async function loadFolder(
   folder: Folder,
   runtime: (gpu: boolean) => Promise<Runtime>,
@@ -304,4 +305,4 @@ export async function loadFolder(
   return new Predictor(model, bundle, view, maxWords, aggregation);
 }
 
-const VECTORS = "load the model vectors, that of models/thinstack-vectors";
+const VECTORS = "load one that does, such as models/thinstack-vectors";

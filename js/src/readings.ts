@@ -1,7 +1,7 @@
-/** What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden or stretched letters, a hashtag, a handle or a web address: plain English words (`thinstack.data.words.readings` in Python). */
+/** The plain English words that a vocabulary looks up for emoji, emoticons, star ratings, masked and stretched words, hashtags, handles and links (`thinstack.data.words.readings` in Python). */
 import { EMOJI } from "./generated.js";
 
-/** What `emoji.json` holds: characters by word, and patterns by word. */
+/** The contents of `emoji.json`: characters by word, and patterns by word. */
 export interface EmojiData {
   emoji: Record<string, string>;
   emoticons: Record<string, string>;
@@ -32,10 +32,10 @@ const meanings = [...emoticons, ...hidden].map(([word]) => word);
 const groups = (patterns: (readonly [string, string])[]) => patterns.map(([, pattern]) => `(${pattern})`).join("|");
 const signs = new RegExp(`^(?:${groups(emoticons)}|(?:${groups(hidden)})(?:${endings})?)$`, "u");
 
-/** A pattern, without groups, of words whose letters may be hidden. It fits the plain words too. */
+/** A pattern, without groups, for words that may be masked. It also matches the plain words. */
 export const HIDDEN = `(?:${hidden.map(([, pattern]) => pattern).join("|")})(?:${endings})?`;
 
-/** The words that are looked up for a word, between spaces; most words as they stand. */
+/** The words to look up for a word, separated by spaces; most words are unchanged. */
 export function reading(word: string): string {
   if (/^\p{L}+$/u.test(word)) return word;
   if (ADDRESS.test(word)) return LINK;
@@ -49,7 +49,7 @@ export function reading(word: string): string {
   return read[0] === "@" ? HANDLE : read.slice(1);
 }
 
-/** The entry that a small word with stretched letters (`sooo goood`) stands for: with two letters where there are three or more, or else with one; the word itself if neither is an entry. */
+/** The entry for a lower-case word with stretched letters (`sooo goood`): three or more equal letters become two, or else one; the word itself if neither is an entry. */
 export function unstretched(word: string, entries: ReadonlyMap<string, number>): string {
   if (entries.has(word)) return word;
   return ["$1$1", "$1"].map((letters) => word.replace(STRETCHED, letters)).find((form) => entries.has(form)) ?? word;

@@ -1,7 +1,7 @@
-/** Bundles that are fetched. */
+/** Bundles at URLs. */
 import { type Folder } from "./bundle.js";
 
-/** The folder at a URL, with or without a slash at its end. */
+/** The folder at a URL, with or without a trailing slash. */
 export function remoteFolder(url: URL): Folder {
   const base = new URL(url);
   if (!base.pathname.endsWith("/")) base.pathname += "/";
@@ -14,7 +14,7 @@ export function remoteFolder(url: URL): Folder {
   return { name, read };
 }
 
-/** The body of a response, which is not read beyond so many bytes. */
+/** The body of a response, up to a maximum size. */
 async function bytesOf(response: Response, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** What a model says of a text. */
+/** The result for a text. */
 import { type Aspect, about, aspects } from "./aspects.js";
 import { heat } from "./heat.js";
 import { highlights } from "./highlights.js";
@@ -10,27 +10,27 @@ import { svg } from "./svg.js";
 import { meanVector } from "./vectors.js";
 import { type View } from "./views.js";
 
-/** What a model says of a text: of the tree over its sentences, or the mean of these, weighted by their words. */
+/** The result for a text: the scores of the tree over its sentences, or their mean, weighted by words. */
 export class Result {
   /** The text. */
   readonly text: string;
-  /** The most probable class; null where it is not as probable as `abstain`, and of a text without words. */
+  /** The most probable class; null without words, or if its probability is below `abstain`. */
   readonly label: string | null;
-  /** From -1 (negative) to 1 (positive): the mean place of the classes. Null where these are no scale, and of a text without words. */
+  /** From -1 (negative) to 1 (positive): the mean position of the classes. Null without words or a sentiment scale. */
   readonly polarity: number | null;
-  /** The probabilities of the classes; empty of a text without words. */
+  /** The probability of each class; empty without words. */
   readonly scores: Scores;
-  /** Its sentences, in order; none of a text without words. */
+  /** The sentences in order; empty without words. */
   readonly sentences: readonly Prediction[];
 
   /**
-   * The share of its words that the model knows, from 0 to 1; null without words. English texts are nearly all above 0.7, texts in
-   * other languages below 0.5: their scores say little.
+   * The share of words that the model knows, from 0 to 1; null without words. Nearly all English texts are above 0.7. Texts below 0.5
+   * are probably in another language, and their scores mean little.
    */
   readonly known: number | null;
   /**
-   * The vector of the text, of length 1: that of the tree over its sentences, or their mean, weighted by words. Null of a text without
-   * words, and of a model without vectors.
+   * The vector of the text, of length 1: that of the tree over its sentences, or their mean, weighted by words. Null without words, or
+   * if the model has no vectors.
    */
   readonly vector: Float32Array | null;
   private declare readonly view: View;
@@ -47,30 +47,30 @@ export class Result {
     hide(this, "view", view);
   }
 
-  /** The phrases of all sentences in turn, each before the one that it is a part of; none where phrases have no scores. */
+  /** The phrases of all sentences, children before parents; empty if the model scores whole sentences only. */
   get phrases(): readonly Phrase[] {
     return once(this, () => this.sentences.flatMap((sentence) => sentence.phrases));
   }
 
   /**
-   * The at most `n` phrases that say most, the strongest first: none inside another, none without a side, none that the words around
-   * it turn into its opposite. Where phrases have no scores, sentences. Throws InputError for an `n` that is no whole number.
+   * The most telling phrases, at most `n`, strongest first. They do not overlap, are not neutral, and are not reversed by the words around
+   * them. If the model scores whole sentences only, sentences. Throws InputError unless `n` is a whole number.
    */
   highlights(n = 3): Phrase[] {
     return highlights(this.sentences, n);
   }
 
-  /** The terms that the model finds, and what is said of each, in order. Throws InputError for a model that is none of aspects. */
+  /** The terms that the model finds with the opinions about them, in text order. Throws InputError unless it is an aspects model. */
   get aspects(): readonly Aspect[] {
     return aspects(this.sentences, this.view.noTerm !== undefined);
   }
 
   /**
-   * What the text says of terms that you name, such as "battery" or "price|cost", which are two names of one: an aspect for each
-   * mention, in order. They are found as whole words, in any case, in both numbers, with a hyphen, a space or nothing between parts. A model of aspects judges a mention as
-   * the term that it finds there. With another model of sentiment, and where no term is found, the smallest phrase around it that is
-   * not neutral decides, or else its sentence.
-   * Throws InputError for terms that are none, for classes that are no scale, and for a model that scores only sentences.
+   * The opinions about terms that you name, such as "battery" or "price|cost" (two names of one term): one aspect per mention, in text
+   * order. Terms match whole words in any case, singular or plural, with a hyphen, a space or nothing between their parts. An aspects
+   * model uses the term that it finds at the mention. With other sentiment models, or if it finds none, the clause around the mention
+   * decides. Throws InputError for invalid terms, for classes without a sentiment scale, and for a model that scores whole sentences
+   * only.
    */
   about(...terms: string[]): Aspect[] {
     return about(this.sentences, this.view, this.view.noTerm !== undefined, terms);
@@ -82,19 +82,19 @@ export class Result {
     return { text, label, polarity, scores, sentences: this.sentences.map((sentence) => sentence.toNested()) };
   }
 
-  /** Data fit for JSON. */
+  /** The data for `JSON.stringify`. */
   toJSON(): Record<string, unknown> {
     const { text, label, polarity, scores, sentences } = this;
     const said = this.view.noTerm === undefined ? {} : { aspects: this.aspects };
     return { text, label, polarity: rounded(polarity), scores: rounded(scores), sentences, ...said };
   }
 
-  /** The trees of the sentences, one below the other, as one SVG image. */
+  /** The trees of all sentences as one SVG image. */
   svg(): string {
     return svg(this.sentences);
   }
 
-  /** The sentences as HTML, with their phrases coloured in place: for long texts. */
+  /** The text as HTML with colored phrases, for long texts. */
   html(): string {
     return heat(this.sentences);
   }

@@ -1,13 +1,13 @@
-/** The rules that make sentences and words of English text: `english.json`, with its patterns compiled. */
+/** The rules for splitting English text, from `english.json`, with compiled patterns. */
 import { cached } from "./cache.js";
 import { ENGLISH } from "./generated.js";
 import { Typed, type TypedData } from "./plainText.js";
 import { HIDDEN } from "./readings.js";
 
-/** A kind of token: what it says of words and sentences (`Token` in Python's english.py). */
+/** A kind of token and its effect on words and sentences (`Token` in Python's english.py). */
 export interface Token {
   pattern: string;
-  /** `plain`: stands as it is; `word`; `single`, `double`: a quotation mark; `stop`: may end a sentence; `break`: ends one. */
+  /** `plain`: unchanged; `word`; `single`, `double`: a quotation mark; `stop`: may end a sentence; `break`: ends one. */
   role?: string;
   spelled?: string;
   ends?: string;
@@ -23,14 +23,14 @@ interface AbbreviationData {
   splits?: boolean;
 }
 
-/** Ends of singulars and of their plurals, words that look like plurals and are none, and second words of names such as "set up". */
+/** Endings of singulars and plurals, words that only look like plurals, and second words of names such as "set up". */
 export interface PluralsData {
   endings: [one: string, many: string][];
   none: string[];
   particles: string[];
 }
 
-/** What `english.json` holds; docs/text.md explains it. */
+/** The contents of `english.json`; docs/text.md explains them. */
 export interface RulesData {
   classes: Record<string, string>;
   tokens: Token[];
@@ -41,9 +41,9 @@ export interface RulesData {
   other_words: string[];
   plurals: PluralsData;
   scripts: string;
-  /** Words that no phrase is shown to begin with, and to end with. */
+  /** Words with which highlights neither begin nor end. */
   dangling: { first: string[]; last: string[] };
-  /** Words that tell clauses; `Clauses` of `english.py` describes them. */
+  /** Words that separate clauses (see `Clauses` in `english.py`). */
   clauses: { apart: string[]; joined: string[]; opposite: string[]; unreal: string };
   followed: string;
   abbreviations: AbbreviationData[];
@@ -56,36 +56,36 @@ export interface RulesData {
   typed: TypedData;
 }
 
-/** A kind of words that a full stop may belong to. */
+/** A kind of word to which a full stop may belong. */
 export interface Abbreviation {
   ends: string;
   fits: (word: string) => boolean;
-  /** What follows the full stop; sticky. */
+  /** A sticky pattern for what follows the full stop. */
   when: RegExp;
   /** Only as the first word of a sentence. */
   first: boolean;
-  /** The full stop is a word of its own all the same. */
+  /** The full stop is still a separate word. */
   splits: boolean;
 }
 
-/** The rules with patterns compiled. Group i of `scan` is `tokens[i]`. All patterns but `scan` are sticky. */
+/** The rules with compiled patterns. Group i of `scan` is `tokens[i]`. All patterns except `scan` are sticky. */
 export class Rules {
   readonly tokens: (Token | undefined)[];
   readonly scan: RegExp;
   readonly plain: number;
   readonly quotes: ReadonlyMap<string, string[]>;
   readonly openAfter: ReadonlySet<string>;
-  /** Words that say nothing by themselves, in lower case. */
+  /** Function words, in lower case. */
   readonly functionWords: ReadonlySet<string>;
-  /** Function words of other languages that are no words of English. */
+  /** Function words of other languages that are not English words. */
   readonly otherWords: ReadonlySet<string>;
-  /** How names end in the singular and the plural. */
+  /** Endings of names in the singular and plural. */
   readonly plurals: PluralsData;
-  /** A letter that is not Latin. */
+  /** A non-Latin letter. */
   readonly scripts: RegExp;
   readonly dangling: RulesData["dangling"];
   readonly clauses: RulesData["clauses"];
-  /** What is good behind it is wished for. */
+  /** Words after which something good is only wished for. */
   readonly unreal: RegExp;
   readonly followed: RegExp;
   readonly closers: RegExp;
@@ -93,9 +93,9 @@ export class Rules {
   readonly ends: ReadonlyMap<string, RegExp>;
   readonly closedEnds: ReadonlyMap<string, string>;
   readonly firstEnds: ReadonlyMap<string, string>;
-  /** The kinds of abbreviations that a word may be. */
+  /** The kinds of abbreviation that a word may be. */
   readonly abbreviations: (word: string) => Abbreviation[];
-  /** What is read of a typed text. */
+  /** The rules for typed text. */
   readonly typed: Typed;
   private readonly classes = new Map<string, string>();
   private readonly spelled: ReadonlyMap<string, string>;
@@ -135,7 +135,7 @@ export class Rules {
     this.abbreviations = cached((word) => kinds.filter((kind) => kind.fits(word)), 4096);
   }
 
-  /** A token as the treebank spells it, character by character. */
+  /** The treebank spelling of a token, character by character. */
   spell(token: string): string {
     return token.replace(this.special, (mark) => this.spelled.get(mark)!);
   }
@@ -161,12 +161,12 @@ export class Rules {
   }
 }
 
-/** The words as they are listed, with a capital, and in capitals. */
+/** The listed words, also capitalized and in capitals. */
 function cased(words: readonly string[]): string[] {
   return words.flatMap((word) => [word, word[0].toUpperCase() + word.slice(1), word.toUpperCase()]);
 }
 
-/** Where a sticky pattern that fits at `place` of a text ends; -1 where it does not. */
+/** The end of a sticky pattern's match at `place`; -1 without a match. */
 export function matchEnd(pattern: RegExp, text: string, place: number): number {
   pattern.lastIndex = place;
   return pattern.test(text) ? pattern.lastIndex : -1;
@@ -174,7 +174,7 @@ export function matchEnd(pattern: RegExp, text: string, place: number): number {
 
 let english: Rules | undefined;
 
-/** The rules of English, compiled once. */
+/** The rules for English, compiled once. */
 export function rules(): Rules {
   return (english ??= new Rules(ENGLISH));
 }

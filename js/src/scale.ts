@@ -1,7 +1,7 @@
-/** What the names of classes say: whether they are a scale of sentiment, and where each class stands on it. As `core/scale.py`. */
+/** Sentiment scales: which class names form one, and the position of each class. Mirrors `core/scale.py`. */
 
 export const FIVE = ["very negative", "negative", "neutral", "positive", "very positive"];
-/** The class of phrases that are no term, of a model of aspects; its other classes are those of sentiment. */
+/** In an aspects model, the class of phrases that are not terms. Its other classes are sentiment classes. */
 export const NO_TERM = "no term";
 const NUMBERS = "0,1,2,3,4";
 const SIDES = new Map([["negative", -1], ["neg", -1], ["neutral", 0], ["neu", 0], ["mixed", 0], ["positive", 1], ["pos", 1]]);
@@ -11,19 +11,19 @@ const DEGREES = new Map([
   ...["very", "strongly", "extremely", "highly", "strong"].map((word) => [word, 2] as const),
 ]);
 const NEUTRAL_TONE = 2;
-/** By number of classes: their names, and the one that a negative, a neutral and a positive class adds to. */
+/** By number of classes: their names, and the one to which a negative, neutral and positive class adds. */
 const VIEWS = new Map([
   [3, { labels: ["negative", "neutral", "positive"], places: [0, 1, 2] }],
   [2, { labels: ["negative", "positive"], places: [0, -1, 1] }],
 ]);
 
-/** Where each class of sentiment stands. */
+/** The positions of sentiment classes. */
 export interface Scale {
   /** -1 for a negative class, 0 for a neutral one, 1 for a positive one. */
   sides: readonly number[];
-  /** The place of a class from -1 (most negative) to 1. */
+  /** The position of each class from -1 (most negative) to 1. */
   polarity: readonly number[];
-  /** The same in five steps, for colours and signs: 0 (very negative) to 4. */
+  /** The same in five steps, for colors and signs: 0 (very negative) to 4. */
   tones: readonly number[];
 }
 
@@ -32,7 +32,7 @@ interface Place {
   degree: number;
 }
 
-/** The scale of these classes, in any order; undefined where they are not about sentiment. */
+/** The scale of these classes, in any order; undefined if they do not express sentiment. */
 export function scaleOf(labels: readonly string[]): Scale | undefined {
   const numbers = [...labels].sort().join() === NUMBERS;
   const places = labels.map((label) => placeOf(numbers ? FIVE[Number(label)] : label)).filter((place) => place !== undefined);
@@ -41,12 +41,12 @@ export function scaleOf(labels: readonly string[]): Scale | undefined {
   return scaleAt(places.map((place) => polarityOf(place, places)));
 }
 
-/** The scale of classes that stand at these places from -1 to 1. */
+/** The scale of classes with these positions from -1 to 1. */
 export function scaleAt(polarity: readonly number[]): Scale {
   return { sides: polarity.map(Math.sign), polarity, tones: polarity.map((one) => toneOf(one, polarity)) };
 }
 
-/** The names of 3 or 2 classes, and the one that each class adds to, -1 if it is left out; undefined where the scale has no such view. */
+/** The names of 3 or 2 classes, and the one to which each class adds, or -1 for none; undefined if the scale cannot be reduced. */
 export function merged({ sides }: Scale, classes: number): { labels: string[]; places: number[] } | undefined {
   const view = VIEWS.get(classes);
   if (!view || (classes === 3 && !sides.includes(0))) return undefined;

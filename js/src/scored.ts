@@ -1,18 +1,18 @@
 import type { Span } from "./english.js";
 
-/** What a model says of a sentence: its tree, and the scores of its nodes. */
+/** The scores of a sentence and its tree. */
 export interface Scored {
-  /** 2n - 1 of n words; none of a plain sentence. */
+  /** 2n - 1 transitions for n words; empty without a tree. */
   transitions: number[];
-  /** A row of C probabilities for each node, or for the sentence alone; until texts are put together, its vector is behind them. */
+  /** C probabilities for each node, or for the sentence only. Until sentences are combined, a row also contains its vector. */
   scores: Float32Array[];
-  /** What each of its words counts in the mean of a text. */
+  /** The weight of each of its words in the mean of a text. */
   weight: number;
-  /** Words [start, end) of the parts that it was read in; none where it was read as a whole. */
+  /** The word range [start, end) of each part of a split sentence; otherwise empty. */
   parts: Span[];
-  /** How probably each node is a term; undefined unless the model is one of aspects. */
+  /** The probability that each node is a term; undefined unless it is an aspects model. */
   terms?: Float32Array;
-  /** The vector (D,) of each row of scores, of length 1; undefined of a model without vectors. */
+  /** The vector (D,), of length 1, of each row of scores; undefined if the model has no vectors. */
   vectors?: Float32Array[];
 }
 
@@ -22,7 +22,7 @@ export function meanScores(rows: readonly Float32Array[], weights: readonly numb
   return Array.from(rows[0], (_, label) => rows.reduce((sum, row, place) => sum + row[label] * (weights[place] / total), 0));
 }
 
-/** The place of the greatest number, the first of equal ones. */
+/** The index of the largest number, the first of equal ones. */
 export function argmax(row: ArrayLike<number>): number {
   let best = 0;
   for (let place = 1; place < row.length; place++) if (row[place] > row[best]) best = place;
@@ -30,8 +30,8 @@ export function argmax(row: ArrayLike<number>): number {
 }
 
 /**
- * The class that is the label of a row: the most probable one. If it lies on the other side of a scale than the polarity, the most
- * probable one of the side of the polarity.
+ * The index of a row's label: the most probable class or, if that contradicts the sign of the polarity, the most probable class with that
+ * sign.
  */
 export function bestOf(row: ArrayLike<number>, polarities: readonly number[] | null): number {
   const best = argmax(row);
@@ -40,17 +40,17 @@ export function bestOf(row: ArrayLike<number>, polarities: readonly number[] | n
   return argmax(polarities.map((place, label) => (place * mean > 0 ? row[label] : -1)));
 }
 
-/** The probabilities of a row, by the names of their classes. */
+/** The probabilities of a row, by class name. */
 export function named(row: ArrayLike<number>, labels: readonly string[]): Record<string, number> {
   return Object.fromEntries(labels.map((label, place) => [label, row[place]])); // which defines "__proto__" too
 }
 
-/** The mean of the places of classes, weighted by their probabilities; null without places. */
+/** The mean position of the classes, weighted by probability; null without positions. */
 export function polarityOf(row: ArrayLike<number>, polarities: readonly number[] | null): number | null {
   return polarities && polarities.reduce((sum, polarity, place) => sum + polarity * row[place], 0);
 }
 
-/** Whether every phrase of a sentence has scores, not the sentence alone. */
+/** Whether every phrase of a sentence has scores, not only the sentence. */
 export function hasPhrases({ nodeScores, transitions }: { nodeScores: { length: number }; transitions: { length: number } }): boolean {
   return nodeScores.length === transitions.length;
 }

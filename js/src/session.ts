@@ -1,4 +1,4 @@
-/** A bundle's model in onnxruntime: what it takes and gives, and whether that fits the bundle. */
+/** A bundle's model in onnxruntime: runs it, and checks that its inputs and outputs match the bundle. */
 import { type Bundle } from "./bundle.js";
 import { BundleError, DeviceError, shortReason } from "./errors.js";
 import { MEND } from "./manifest.js";
@@ -9,7 +9,7 @@ import { type Tree } from "./stretches.js";
 import { breaksOf, fault, over } from "./transitions.js";
 import { type Fields } from "./vocabulary.js";
 
-/** What is needed of onnxruntime, node's or the web's: the module itself. */
+/** An onnxruntime module, for Node.js or the web. */
 export interface Runtime {
   InferenceSession: { create(model: Uint8Array, options?: object): Promise<any> };
   Tensor: new (...arguments_: any[]) => any;
@@ -23,18 +23,18 @@ const TREES = new Map([
 const WORD_FIELDS = { words: ["token_ids"], wordpieces: ["piece_ids", "pieces_per_word"] };
 const PARSE = "parse";
 
-/** What errors of a device end with. */
+/** The end of device errors. */
 export const ANYWHERE = 'device "cpu" runs anywhere';
 
-/** A session of a bundle's model. Made by `startModel`. */
+/** A session of a bundle's model, created by `startModel`. */
 export class Model {
-  /** Whether it scores phrases, or sentences alone. */
+  /** Whether it scores phrases, not only sentences. */
   readonly phrases: boolean;
-  /** Word pieces of a sentence that it reads; undefined without such a limit. */
+  /** The maximum number of pieces per sentence; undefined without a limit. */
   readonly mostPieces: number | undefined;
-  /** Whether it composes the sentences of a text to one tree. */
+  /** Whether it composes the sentences of a text into one tree. */
   readonly joins: boolean;
-  /** The columns of a vector; 0 of a model without vectors. */
+  /** The length of vectors; 0 if the model has none. */
   readonly width: number;
   private readonly outputs: string[];
   private queue: Promise<unknown> = Promise.resolve();
@@ -45,7 +45,7 @@ export class Model {
     private readonly bundle: Bundle,
     /** Where the session runs. */
     public device: "cpu" | "webgpu" = "cpu",
-    /** Starts the session on the CPU that goes on where the GPU fails, if one may. */
+    /** Starts a CPU session to continue with if the GPU fails, if allowed. */
     private readonly onCpu?: () => Promise<any>,
   ) {
     const { config, source } = bundle;
@@ -62,14 +62,14 @@ export class Model {
     this.width = readsPairs(config) ? 0 : vectorSize(metadata, bundle);
   }
 
-  /** The trees and scores of a batch. Runs of one session wait for each other. */
+  /** The trees and scores of a batch. Runs of one session are queued. */
   run(trees: readonly Tree[]): Promise<Scored[]> {
     const found = this.queue.then(() => this.runNow(trees));
     this.queue = found.catch(() => undefined);
     return found;
   }
 
-  /** Frees what the session holds, after the runs that wait. */
+  /** Frees the session after the queued runs. */
   async release(): Promise<void> {
     await this.queue;
     await this.session.release();
@@ -114,14 +114,14 @@ export class Model {
       node += 2 * size[0] - 1;
       const transitions = steps.slice(start, node);
       const wrong = parsed ? fault(transitions, size[0]) : undefined;
-      if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is not a tree: ${wrong}`);
+      if (wrong) throw new BundleError(`${this.bundle.source}: the model's parse is not a tree: ${wrong}`);
       const row = readsPairs(this.bundle.config) ? place >> 1 : place;
       const scores = this.phrases ? rows.slice(start, node) : rows.slice(row, row + 1);
       return { transitions, scores, weight: 1, parts: [] };
     });
   }
 
-  /** The scores of each row, and behind them its vector. */
+  /** The scores of each row, followed by its vector. */
   private rowsOf(outputs: Record<string, { data: Float32Array; dims: readonly number[] }>, trees: readonly Tree[]): Float32Array[] {
     const nodes = trees.reduce((sum, { size }) => sum + 2 * size[0] - 1, 0);
     const { config } = this.bundle;
@@ -150,8 +150,8 @@ export class Model {
     const { inputNames, outputNames, inputMetadata } = this.session;
     const trees = config.parses ? ["lengths", "transitions"] : TREES.get(config.trees);
     if (!trees || !this.outputs.every((name) => outputNames.includes(name))) {
-      const found = `it reads ${config.trees} trees and gives ${outputNames.join(", ")}`;
-      throw new BundleError(`${source}: expected a model of binary trees or of plain sentences that gives ${this.outputs.join(" and ")}; ${found}`);
+      const found = `it reads ${config.trees} trees and has ${outputNames.join(", ")}`;
+      throw new BundleError(`${source}: expected a model of binary trees or plain sentences with the outputs ${this.outputs.join(" and ")}; ${found}`);
     }
     const expected = new Set([...WORD_FIELDS[config.embedding], ...trees]);
     // For words in their context; a parser's lengths are for its trees.
@@ -163,12 +163,12 @@ export class Model {
       throw new BundleError(`${source}: expected the int32 or int64 inputs ${[...expected].join(", ")}; found ${inputNames.join(", ")}`);
     }
     if (config.parses && !outputNames.includes(PARSE)) {
-      throw new BundleError(`${source}: the configuration says that the model parses, but it gives no ${PARSE}; ${MEND}`);
+      throw new BundleError(`${source}: the configuration declares a parser, but the model has no output ${PARSE}; ${MEND}`);
     }
   }
 }
 
-/** With another vocabulary or other labels, ids or names would be wrong. */
+/** With a different vocabulary or different labels, ids or names would be wrong. */
 function checkMetadata(metadata: Map<string, string>, { config, vocabularyDigest, source }: Bundle): void {
   const own = {
     vocabulary_digest: vocabularyDigest,
@@ -187,17 +187,17 @@ function checkMetadata(metadata: Map<string, string>, { config, vocabularyDigest
 
 function mostPieces(metadata: Map<string, string>, { config, source }: Bundle): number | undefined {
   const most = numberOf(metadata, "max_pieces", source);
-  if (most && config.embedding !== "wordpieces") throw new BundleError(`${source}: max_pieces is of a model of word pieces, found ${most}; ${MEND}`);
+  if (most && config.embedding !== "wordpieces") throw new BundleError(`${source}: max_pieces needs a model of word pieces, found ${most}; ${MEND}`);
   return most;
 }
 
 function vectorSize(metadata: Map<string, string>, { config, source }: Bundle): number {
   const size = numberOf(metadata, "vector_size", source) ?? 0;
   if (size > 0 === config.vectors) return size;
-  throw new BundleError(`${source}: expected ${config.vectors ? "a" : "no"} vector_size, as the configuration says, found ${size}; ${MEND}`);
+  throw new BundleError(`${source}: expected ${config.vectors ? "a" : "no"} vector_size, as in the configuration, found ${size}; ${MEND}`);
 }
 
-/** A number above 0 in the metadata. */
+/** A positive number in the metadata. */
 function numberOf(metadata: Map<string, string>, key: string, source: string): number | undefined {
   const value = metadata.get(key);
   if (value === undefined) return undefined;

@@ -1,13 +1,13 @@
-/** Starts a bundle's model on the device that is asked for. */
+/** Starts a bundle's model on the requested device. */
 import { type Bundle } from "./bundle.js";
 import { BundleError, DeviceError, InputError, shortReason } from "./errors.js";
 import { metadataOf } from "./metadata.js";
 import { ANYWHERE, Model, type Runtime } from "./session.js";
 
-/** Where a model is to run: on the CPU, on a GPU by WebGPU, or on a GPU if the browser has a real one. */
+/** Where to run a model: on the CPU, on a GPU through WebGPU, or on a GPU if the browser finds a real one. */
 export type Device = "cpu" | "webgpu" | "auto";
 
-/** Whether a GPU is to be tried; for `auto`, an adapter that is no program on the CPU. Throws InputError for an unknown device. */
+/** Whether to try a GPU; for `auto`, only an adapter that is not a software GPU. Throws InputError for an unknown device. */
 export async function asksGpu(device: Device): Promise<boolean> {
   if (!["cpu", "webgpu", "auto"].includes(device)) throw new InputError(`device: expected cpu, webgpu or auto, found ${device}`);
   if (device !== "auto") return device === "webgpu";
@@ -17,9 +17,8 @@ export async function asksGpu(device: Device): Promise<boolean> {
 }
 
 /**
- * Starts a session of a bundle's model. `runtime` imports onnxruntime, for a GPU or not; `gpu`: the device, if a GPU is to be tried.
- * Throws BundleError if the model cannot be run, or does not fit the bundle, and DeviceError if the GPU cannot be used; for `auto` the
- * CPU takes its place.
+ * Starts a session of a bundle's model. `runtime` imports onnxruntime, with or without GPU support; `gpu`: the device, or false. Throws
+ * BundleError if the model cannot run or does not match the bundle, and DeviceError if the GPU cannot be used. `auto` then uses the CPU.
  */
 export async function startModel(
   runtime: (gpu: boolean) => Promise<Runtime>,

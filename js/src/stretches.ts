@@ -1,4 +1,4 @@
-/** Stretches: sentences of one text that a model reads at once, as one tree over their trees. */
+/** Stretches: sentences of one text that a model composes into one tree. */
 import { BATCH_NODES, BATCH_WORDS } from "./batching.js";
 import { type Span } from "./english.js";
 import { BundleError } from "./errors.js";
@@ -6,29 +6,29 @@ import { join } from "./longSentences.js";
 import { type Scored, meanScores } from "./scored.js";
 import { SHIFT, balanced, fault, over } from "./transitions.js";
 
-/** Places of a stretch at most, or one sentence, where words are read in their context: sentences times the pieces of the widest. */
+/** For contextual models, the maximum of parts times the pieces of the widest in a stretch of several parts. */
 const MOST_PLACES = 1 << 12;
 
-/** How much is read: words, their characters, parts, and the word pieces of the widest part, 0 where words have no context. */
+/** Numbers of words, characters and parts, and of pieces in the widest part (0 without context). */
 export type Size = [words: number, characters: number, parts: number, width: number];
 
-/** A sentence, or a part of one that is too long for the model, and its transitions where these are given. */
+/** A sentence, or a part of a split one, with its transitions if they were passed. */
 export interface Part {
   words: readonly string[];
-  /** Its words [start, end) of the sentence. */
+  /** Its word range [start, end) in the sentence. */
   span: Span;
   size: Size;
   steps?: number[];
 }
 
-/** What a model composes to one tree: parts of sentences, and the tree `top` over them. */
+/** Parts of sentences that a model composes with the tree `top`. */
 export interface Tree {
   parts: Part[];
   top: number[];
   size: Size;
 }
 
-/** Sentences of a text, by their parts, that are one tree; or one that is too long even for that, whose parts are trees of their own. */
+/** Sentences, as parts, in one tree; or a sentence that is too long even for that, whose parts are separate trees. */
 export interface Stretch {
   sentences: Part[][];
   size: Size;
@@ -36,8 +36,8 @@ export interface Stretch {
 }
 
 /**
- * The stretches of a text. `joins`: whether the model composes the parts of a sentence, and, where a text is read `whole`, its
- * sentences. If not, each part is a tree.
+ * The stretches of a text. `joins`: whether the model composes the parts of a sentence and, if the text is read as a `whole`, its
+ * sentences. Otherwise, each part is a tree.
  */
 export function stretches(sentences: readonly Part[][], joins: boolean, whole: boolean): Stretch[] {
   const groups: [sentences: Part[][], size: Size][] = [];
@@ -60,7 +60,7 @@ export function stretches(sentences: readonly Part[][], joins: boolean, whole: b
   });
 }
 
-/** The size of two together. */
+/** The combined size. */
 export function sum([words, characters, parts, width]: Size, other: Size): Size {
   return [words + other[0], characters + other[1], parts + other[2], Math.max(width, other[3])];
 }
@@ -70,8 +70,8 @@ function fits([words, characters, parts, width]: Size): boolean {
 }
 
 /**
- * The sentences of a text, from the scores of its trees, which are taken off the list. Of several sentences that are read as a
- * `whole`, what the tree over them says comes behind them. `phrases` is as for `join`.
+ * The sentences of a text, from the scores of its trees, which are removed from `scored`. If several sentences are read as a `whole`, the
+ * scores of the tree over them follow. `phrases` is as for `join`.
  */
 export function textOf(text: readonly Stretch[], scored: Scored[], phrases: boolean, whole: boolean): Scored[] {
   const roots: Float32Array[] = [];
@@ -87,7 +87,7 @@ export function textOf(text: readonly Stretch[], scored: Scored[], phrases: bool
       const words = own.at(-1)![1];
       const inside = [node, (node += 2 * words - 1)];
       const tree = transitions.slice(...inside);
-      if (tree.length && fault(tree, words)) throw new BundleError("the model's parse does not keep to sentences");
+      if (tree.length && fault(tree, words)) throw new BundleError("the model's parse crosses sentence boundaries");
       return [{ transitions: tree, scores: scores.slice(...inside), weight: 1, parts: own.length > 1 ? own : [] }];
     });
   });

@@ -1,4 +1,4 @@
-/** The trees of predictions as one SVG document, byte for byte that of `show/svg.py`. */
+/** Trees as one SVG document, byte-identical to the output of `show/svg.py`. */
 import { escaped, excerpt, percent, shorten, textWidth, visible } from "./drawnText.js";
 import { TREE_STYLE } from "./generated.js";
 import { LEVEL, MARGIN, NODE, type Place, places } from "./layout.js";
@@ -8,8 +8,8 @@ import { bestOf } from "./scored.js";
 
 const HEADING = 30; // the line above a tree
 const WORDS = 20; // the line of words
-const MAX_CLOSED = 40; // characters of a phrase that the reader has closed
-const MAX_NAME = 300; // of what is read out for a phrase
+const MAX_CLOSED = 40; // characters of a collapsed phrase
+const MAX_NAME = 300; // characters of a phrase's accessible name
 
 // No script element: pages leave those out that are put in later.
 const TOGGLE =
@@ -18,7 +18,7 @@ const TOGGLE =
   "{g.setAttribute('aria-expanded',g.getAttribute('aria-expanded')==='false');" +
   "event.preventDefault()}";
 
-/** The trees of these sentences, one below the other. */
+/** The trees of these sentences, stacked vertically. */
 export function svg(predictions: readonly Prediction[]): string {
   const drawn: string[] = [];
   let [width, height] = [2 * MARGIN, MARGIN];
@@ -38,7 +38,7 @@ export function svg(predictions: readonly Prediction[]): string {
   );
 }
 
-/** One tree and the line above it. */
+/** One tree and its heading. */
 class Picture {
   readonly width: number;
   readonly height: number;
@@ -62,7 +62,7 @@ class Picture {
 
   markup(): string[] {
     const found = [`<text class="heading" x="${MARGIN}" y="${MARGIN}">${escaped(this.heading)}</text>\n`];
-    const ends: number[] = []; // of the groups that are open: how many parts are still to come
+    const ends: number[] = []; // the number of remaining parts of each open group
     for (const place of this.places) {
       found.push(this.phrase(place));
       if (place.parts.length) {
@@ -78,7 +78,7 @@ class Picture {
     return found;
   }
 
-  /** The start of the group of a phrase, which its parts follow. */
+  /** The start of a phrase's group. Its parts follow. */
   private phrase({ node, x, y: below, width, text, parts }: Place): string {
     const { names, signs, tones } = this.marks;
     const y = below + HEADING;

@@ -1,15 +1,15 @@
-/** The texts of an iterable, as many at a time as go to the model in one call. */
+/** Batches the texts of an iterable. */
 import { BATCH_TEXTS } from "./batching.js";
 
-/** UTF-16 units of these texts, up to the last one: what many long texts hold at once stays bounded. */
+/** The maximum UTF-16 units per batch, so that long texts use bounded memory. The last text may exceed it. */
 const BATCH_UNITS = 1 << 19;
-/** Milliseconds that a text waits for others at most: together they are read faster. */
+/** The maximum milliseconds that a text waits for others, because batches are faster. */
 const WAIT = 10;
 
 type Texts = AsyncIterable<unknown> | Iterable<unknown>;
 type Next = IteratorResult<unknown> | { error: unknown };
 
-/** What an iterable gives, in order. What it throws comes behind what came before. */
+/** The values of an iterable, in order. If it throws, the preceding values come first. */
 export async function* textBatches(texts: Texts): AsyncGenerator<unknown[], void> {
   const source = new Source(texts);
   try {
@@ -24,19 +24,19 @@ export async function* textBatches(texts: Texts): AsyncGenerator<unknown[], void
 }
 
 class Source {
-  /** Whether it may give more. */
+  /** Whether more texts may follow. */
   open = true;
-  /** What it has thrown. */
+  /** The error that it threw. */
   problem: { error: unknown } | undefined;
   private readonly iterator: AsyncIterator<unknown> | Iterator<unknown>;
-  /** What was asked for, and is not here yet. */
+  /** The pending value. */
   private waiting: Promise<Next> | undefined;
 
   constructor(texts: Texts) {
     this.iterator = Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
   }
 
-  /** The next texts: all that come at once, and at least one, if there is one. */
+  /** The next texts: all that arrive together, at least one if any remain. */
   async batch(): Promise<unknown[]> {
     const batch: unknown[] = [];
     let late: Promise<undefined> | undefined;
@@ -59,7 +59,7 @@ class Source {
     return batch;
   }
 
-  /** Tells the iterable that no more is wanted. */
+  /** Closes the iterable. */
   async close(): Promise<void> {
     if (!this.open) return;
     const closed = (async () => void (await this.iterator.return?.()))();

@@ -14,20 +14,20 @@ export function right(words: number): number[] {
   return Array.from({ length: 2 * words - 1 }, (_, place) => (place < words ? SHIFT : REDUCE));
 }
 
-/** The balanced tree over n >= 1 words; an odd word goes to the left half. */
+/** The balanced tree over n >= 1 words. With an odd number, the left half is longer. */
 export function balanced(words: number): number[] {
   if (words === 1) return [SHIFT];
   const half = Math.floor(words / 2);
   return [...balanced(words - half), ...balanced(half), REDUCE];
 }
 
-/** The tree `top` with a tree in the place of each of its words, in order. */
+/** The tree `top` with its words replaced by trees, in order. */
 export function over(top: readonly number[], trees: readonly (readonly number[])[]): number[] {
   let next = 0;
   return top.flatMap((step) => (step === SHIFT ? trees[next++] : step));
 }
 
-/** The breaks by which a model makes the tree `top` over the sentences of a text: from 1 on, and 0 behind the last. */
+/** The breaks from which a model builds the tree `top` over the sentences of a text: from 1, and 0 after the last. */
 export function breaksOf(top: readonly number[]): number[] {
   const spans = spansOf(top);
   const breaks: number[] = top.filter((step) => step === SHIFT).fill(0);
@@ -38,7 +38,7 @@ export function breaksOf(top: readonly number[]): number[] {
   return breaks;
 }
 
-/** Words [start, end) of each node of a whole tree. */
+/** The word range [start, end) of each node of a complete tree. */
 export function spansOf(transitions: readonly number[]): Span[] {
   const stack: Span[] = [];
   let words = 0;
@@ -55,7 +55,7 @@ export function spansOf(transitions: readonly number[]): Span[] {
   });
 }
 
-/** The left child of each node of a whole tree; -1 of a word. The right one is the node before it. */
+/** The left child of each node of a complete tree; -1 for a word. The right child is the preceding node. */
 export function leftChildren(transitions: readonly number[]): number[] {
   const stack: number[] = [];
   return transitions.map((step, node) => {
@@ -66,7 +66,7 @@ export function leftChildren(transitions: readonly number[]): number[] {
   });
 }
 
-/** Why transitions are no single binary tree over so many words; undefined where they are one. */
+/** Why transitions are not a single binary tree over `words` words; undefined if they are. */
 export function fault(transitions: readonly number[], words: number): string | undefined {
   const expected = 2 * words - 1;
   if (transitions.length !== expected) return `its tree has ${expected} transitions; found ${transitions.length}`;

@@ -13,7 +13,7 @@ const UNESCAPES = new Map([
 // With `u`, letters fold as in Python's IGNORECASE: the long s is an S.
 const ESCAPED = /-[LR][RSC]B-|\\[/*]/giu;
 
-/** The word as running text has it: unescaped, with `"` for two backticks or two apostrophes. */
+/** The word without escapes, with `"` for two backticks or two apostrophes. */
 export function plain(word: string): string {
   return word === "``" || word === "''" ? '"' : unescaped(word);
 }

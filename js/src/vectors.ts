@@ -1,4 +1,4 @@
-/** Vectors of phrases and texts, and how alike they are. */
+/** Vectors of phrases and texts, and their similarity. */
 import { type Span } from "./english.js";
 import { InputError } from "./errors.js";
 import { type Prediction } from "./prediction.js";
@@ -6,11 +6,11 @@ import { type Scored, meanScores } from "./scored.js";
 import { kindOf } from "./texts.js";
 import { left, over } from "./transitions.js";
 
-/** What the product of the signs of two texts adds to their cosine. */
+/** The weight of polarity in the signed score. */
 const SIGN_WEIGHT = 0.3;
 const LEAST = 1e-12;
 
-/** The vector, divided by its length. */
+/** The vector, normalized to length 1. */
 export function unit(vector: ArrayLike<number>): Float32Array {
   const values = new Float32Array(vector);
   const length = Math.max(Math.sqrt(dot(values, values)), LEAST);
@@ -22,33 +22,33 @@ export function dot(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, place) => sum + value * other[place], 0);
 }
 
-/** The last `width` columns of the scores as vectors of length 1. */
+/** Splits off the last `width` columns of the scores as vectors of length 1. */
 export function withVectors(width: number, scored: Scored): Scored {
   if (!width) return scored;
   const vectors = scored.scores.map((row) => unit(row.subarray(-width)));
   return { ...scored, scores: scored.scores.map((row) => row.slice(0, -width)), vectors };
 }
 
-/** The mean of the vectors of sentences, weighted by their words, of length 1; null without any. */
+/** The mean of the sentences' vectors, weighted by words, normalized to length 1; null without any. */
 export function meanVector(sentences: readonly { vector: Float32Array | null; words: readonly string[] }[]): Float32Array | null {
   const rows = sentences.flatMap(({ vector }) => vector ?? []);
   return rows.length ? unit(meanScores(rows, sentences.map(({ words }) => words.length))) : null;
 }
 
-/** What has a vector: a phrase, a sentence or a text that a model has read. */
+/** A phrase, sentence or text with a vector. */
 export interface WithVector {
   readonly vector: Float32Array | null;
 }
 
-/** The vector of what a model has read, or the vector itself, of length 1. Throws InputError where there is none of `width` columns. */
+/** The vector of a scored object, or the vector itself, normalized to length 1. Throws InputError unless it has `width` columns. */
 export function vectorOf(value: Float32Array | WithVector, width: number): Float32Array {
   const vector = value instanceof Float32Array ? value : value?.vector;
   if (vector?.length === width) return unit(vector);
   const problem = vector ? `a vector of ${vector.length} columns` : `${kindOf(value)} without a vector`;
-  throw new InputError(`similarity: expected texts with words, or what has a vector of ${width} columns, found ${problem}: give a text`);
+  throw new InputError(`similarity: expected a text with words or a vector of ${width} columns, found ${problem}: pass a text`);
 }
 
-/** The largest phrases inside the words [start, end) of a sentence, from left to right, by their nodes; and the tree that joins them so. */
+/** The largest phrases inside the words [start, end) of a sentence, left to right, and the transitions that join them. */
 export function cover(sentence: Prediction, span: Span): { nodes: number[]; steps: number[] } {
   const { transitions, words } = sentence;
   const [start, end] = span;
@@ -59,14 +59,14 @@ export function cover(sentence: Prediction, span: Span): { nodes: number[]; step
   const nodes: number[] = [];
   for (let place = start; place < end; place = spans[nodes.at(-1)!][1]) {
     const node = spans.findLastIndex(([first, behind]) => first === place && behind <= end);
-    if (node < 0) throw new InputError("spanVectors: this model gives vectors of whole sentences only: use a model of trees, or the vector of the sentence");
+    if (node < 0) throw new InputError("spanVectors: this model gives vectors of whole sentences only: load a model of trees, or use the sentence's vector");
     nodes.push(node);
   }
   const trees = nodes.map((node) => transitions.slice(node + 2 - 2 * (spans[node][1] - spans[node][0]), node + 1));
   return { nodes, steps: over(left(nodes.length), trees) };
 }
 
-/** The number beside the vector of a text: the sign of its polarity, times the root of 0.3 times its size. */
+/** The polarity column of a vector with a sign. */
 export function signOf(polarity: number): number {
   return Math.sign(polarity) * Math.sqrt(SIGN_WEIGHT * Math.abs(polarity));
 }

@@ -1,31 +1,31 @@
-/** Views of a model's classes: five classes of sentiment as three or two, and no label where no class is probable enough. */
+/** Views of a model's classes: five sentiment classes as three or two, and no label below a threshold. */
 import { type ClassSets, type ModelConfig } from "./config.js";
 import { InputError } from "./errors.js";
 import { FIVE, NO_TERM, type Scale, merged, scaleOf } from "./scale.js";
 import { type Scored } from "./scored.js";
 
-/** Added to the mass of both sides, so that a phrase that is wholly neutral has even scores. */
+/** Added to each class, so that an entirely neutral phrase gets equal scores. */
 const LEAST = 1e-30;
 
-/** What is shown of scores. */
+/** How scores are shown. */
 export interface View {
   /** The classes that are shown. */
   labels: readonly string[];
-  /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
+  /** The position of each class from -1 (negative) to 1 (positive); null without a sentiment scale. */
   polarities: readonly number[] | null;
-  /** Where no class is as probable as this, there is no label. */
+  /** The minimum probability for a label. */
   abstain: number;
-  /** The class that each of the model's adds to, -1 if it is left out; undefined where the model's own are shown. */
+  /** The class to which each of the model's classes adds, or -1 for none; undefined to show the model's own. */
   places?: readonly number[];
-  /** What the score of each of them counts times; undefined where all count alike. */
+  /** The weight of each class; undefined for equal weights. */
   weights?: readonly number[];
-  /** The place of NO_TERM among the model's classes. It is not shown, but tells which phrases are terms. Only of a model of aspects. */
+  /** The index of NO_TERM among the model's classes. It is hidden but decides which phrases are terms. Aspects models only. */
   noTerm?: number;
 }
 
 type Shown = Pick<ModelConfig, "labels" | "classSets" | "classWeights">;
 
-/** The view of so many classes of a model, or by default of those that it shows. Throws InputError for one that it does not have. */
+/** The view with `classes` classes, by default the model's. Throws InputError if the model does not support it. */
 export function chooseView({ labels, classSets, classWeights: weights }: Shown, classes?: number, abstain?: number): View {
   if ((classes ?? abstain) !== undefined) checkLabels(labels, classes === undefined ? "abstain" : "classes");
   if (abstain !== undefined && !(abstain > 0 && abstain < 1)) {
@@ -46,19 +46,19 @@ export function chooseView({ labels, classSets, classWeights: weights }: Shown, 
   const view = scale && merged(scale, classes);
   if (!view) {
     const other = classes === FIVE.length ? "" : ", or another one from negative to positive";
-    const expected = `expected a model of the five classes ${FIVE.join(", ")}${other}`;
+    const expected = `expected a model with the five classes ${FIVE.join(", ")}${other}`;
     throw new InputError(`classes: ${expected}; this one has ${labels.join(", ").slice(0, 200)}: leave classes out`);
   }
   return { ...view, polarities: scaleOf(view.labels)!.polarity, abstain: whole.abstain };
 }
 
-/** Throws InputError, of the call or option that needs them, where a model has no labels. */
+/** Throws InputError, with the call or option that needs labels, if a model has none. */
 export function checkLabels(labels: readonly string[], call: string): void {
   if (labels.length) return;
-  throw new InputError(`${call}: this model gives vectors and no labels: load the model sentiment, that of thinstack/bundle/bundled/sentiment`);
+  throw new InputError(`${call}: this model gives vectors and no labels: load one with labels, such as thinstack/bundle/bundled/sentiment`);
 }
 
-/** Labels that stand for sets of classes: each stands at the mean of the places of its own. */
+/** Labels that represent sets of classes. Each has the mean position of its classes. */
 function ofSets(labels: readonly string[], sets: ClassSets, scale: Scale | undefined): Omit<View, "abstain"> {
   const all = [...sets.values()];
   const polarityOf = (label: string) => scale!.polarity[labels.indexOf(label)];
@@ -67,7 +67,7 @@ function ofSets(labels: readonly string[], sets: ClassSets, scale: Scale | undef
   return { labels: [...sets.keys()], places, polarities: scale ? all.map(mean) : null };
 }
 
-/** A sentence with the scores of the classes shown. */
+/** A sentence with the scores of the view's classes. */
 export function shown({ labels, places, weights, noTerm }: View, scored: Scored): Scored {
   if (!places) return scored;
   const leaves = places.includes(-1) || weights !== undefined;

@@ -1,4 +1,4 @@
-/** Vocabularies: the ids of words, kept as text files of one entry a line. */
+/** Vocabularies: ids of words, stored as text files with one entry per line. */
 import { cached } from "./cache.js";
 import { BundleError } from "./errors.js";
 import { plainLetters } from "./letters.js";
@@ -11,20 +11,20 @@ const LONGEST = 100; // characters of a part of a word
 const LONGEST_WORD = 4096; // characters of a word that has pieces
 const MOST_ENTRIES = 3_000_000;
 
-/** The fields of a model's input that hold words, arrays of integers by name. */
+/** The word inputs of a model, by name. */
 export type Fields = Record<string, number[]>;
 
-/** Words or pieces with ids. */
+/** A vocabulary of words or pieces. */
 export interface Vocabulary {
-  /** The words as inputs of a model. */
+  /** The word inputs for these words. */
   fields(words: readonly string[]): Fields;
-  /** Whether a word is an entry, or marks cut it into parts that are. */
+  /** Whether a word is known, as an entry or as entries joined by punctuation. */
   holds(word: string): boolean;
 }
 
-/** Where each entry of a vocabulary file stands. Throws BundleError for what is none. */
+/** The line number of each entry, from 0. Throws BundleError for an invalid file. */
 export function positions(text: string, source: string): Map<string, number> {
-  if (!text) throw new BundleError(`${source}: expected one vocabulary entry a line, found an empty file`);
+  if (!text) throw new BundleError(`${source}: expected one vocabulary entry per line, found an empty file`);
   const entries = text.replace(/\n$/, "").split("\n");
   if (entries.length > MOST_ENTRIES) {
     throw new BundleError(`${source}: ${entries.length} entries; expected at most ${MOST_ENTRIES}`);
@@ -38,9 +38,9 @@ export function positions(text: string, source: string): Map<string, number> {
   return found;
 }
 
-/** Words with ids from 1; 0 is the unknown word. */
+/** Word ids from 1; 0 is the unknown word. */
 export class WordVocabulary implements Vocabulary {
-  /** The id of a word as it stands, then in lower case, then without its treebank escapes; 0 if it is unknown. */
+  /** The id of a word, looked up unchanged, then in lower case, then without treebank escapes; 0 if unknown. */
   readonly lookup: (word: string) => number;
 
   constructor(text: string, source = "vocabulary.txt") {
@@ -65,7 +65,7 @@ export class WordVocabulary implements Vocabulary {
   }
 }
 
-/** Pieces with ids from 0, which spell any word: BERT's uncased scheme (Devlin et al. 2019). */
+/** Piece ids from 0, for any word, by BERT's uncased scheme (Devlin et al. 2019). */
 export class WordpieceVocabulary implements Vocabulary {
   /** The ids of a word's pieces, at least one. */
   readonly piecesOf: (word: string) => readonly number[];
@@ -77,7 +77,7 @@ export class WordpieceVocabulary implements Vocabulary {
     this.known = positions(text, source);
     const unknown = this.known.get(UNKNOWN);
     if (unknown === undefined) {
-      throw new BundleError(`${source}: a vocabulary needs the piece ${UNKNOWN}, not among ${this.known.size} pieces`);
+      throw new BundleError(`${source}: the vocabulary of ${this.known.size} pieces lacks ${UNKNOWN}`);
     }
     this.unknown = unknown;
     this.continuing = new Set(Array.from(this.known).flatMap(([piece, id]) => (piece.startsWith("##") ? [id] : [])));

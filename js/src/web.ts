@@ -1,4 +1,4 @@
-/** The entry of browsers: onnxruntime-web. */
+/** The entry for browsers, which uses onnxruntime-web. */
 import { type Folder } from "./bundle.js";
 import { InputError, MissingExtraError, reason } from "./errors.js";
 import { type LoadOptions, type Predictor, loadFolder } from "./predictor.js";
@@ -10,8 +10,9 @@ export * from "./api.js";
 const OPTIONS = { executionProviders: ["wasm"], logSeverityLevel: 3, enableMemPattern: false };
 
 /**
- * Loads a bundle by the URL of its folder, relative to the page, or from its files by their names in it, as a reader chose them. Throws BundleError if anything that is needed is missing, damaged
- * or of a newer schema, InputError for options that the model does not have, DeviceError for a GPU that cannot be used, MissingExtraError without onnxruntime-web.
+ * Loads a bundle from the URL of its folder, relative to the page, or from a `Map` of file names in the folder to `Blob`s. Throws
+ * BundleError if a file is missing or damaged or the schema is too new, InputError for options that the model does not support,
+ * DeviceError if the GPU cannot be used, and MissingExtraError without onnxruntime-web.
  */
 export async function load(location: string | URL | ReadonlyMap<string, Blob>, options: LoadOptions = {}): Promise<Predictor> {
   if (location instanceof Map) return loadFolder(folderOf(location), runtime, OPTIONS, options);
@@ -28,7 +29,7 @@ export async function load(location: string | URL | ReadonlyMap<string, Blob>, o
 function folderOf(files: ReadonlyMap<string, Blob>): Folder {
   const read = async (file: string, most: number) => {
     const found = files.get(file);
-    if (!found) throw new Error("no such file was chosen");
+    if (!found) throw new Error("the chosen folder does not contain it");
     if (found.size > most) throw new Error(`${found.size} bytes; expected at most ${most}`);
     return new Uint8Array(await found.arrayBuffer());
   };
@@ -40,6 +41,6 @@ async function runtime(gpu: boolean): Promise<Runtime> {
     return (await (gpu ? import("onnxruntime-web/webgpu") : import("onnxruntime-web"))) as unknown as Runtime;
   } catch (error) {
     const problem = `onnxruntime-web cannot be imported (${reason(error)})`;
-    throw new MissingExtraError(`${problem}: npm install onnxruntime-web, or hand its module over as the option runtime`, { cause: error });
+    throw new MissingExtraError(`${problem}: run npm install onnxruntime-web, or pass its module as the option runtime`, { cause: error });
   }
 }

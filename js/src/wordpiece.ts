@@ -1,9 +1,9 @@
-/** What BERT's uncased basic tokenizer makes of a word. */
+/** BERT's uncased basic tokenizer. */
 
 const IDEOGRAPHS =
   /[\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B81F}\u{2B920}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
 
-/** Lower-case parts without accents, and single punctuation marks; control characters are left out. */
+/** Lower-case parts without accents, and single punctuation marks. Control characters are removed. */
 export function parts(text: string): string[] {
   if (/^[a-z0-9]+$/.test(text)) return [text];
   const cleaned = text

@@ -232,10 +232,10 @@ test("a model that finds no terms says what to do", async () => {
 test("terms that are none are refused", () => {
   for (const result of [new Result("", [], ASPECTS), new Result("a menu", [ofFive("(2 (2 a) (2 menu))")], FIVE)]) {
     for (const [term, problem] of [
-      [3, /strings; found number/],
-      [["battery"], /strings; found Array/],
-      [null, /strings; found null/],
-      ["", /a letter or digit in each name; found ""/],
+      [3, /each term as a string, found number/],
+      [["battery"], /each term as a string, found Array/],
+      [null, /each term as a string, found null/],
+      ["", /a letter or digit in each name of a term, found ""/],
       [" ", /a letter or digit/],
       ["price|", /found "price\|"/],
       ["?!", /a letter or digit/],
@@ -249,10 +249,10 @@ test("about needs a model of sentiment that scores phrases", async () => {
   const model = await load(GOLDEN);
   for (const text of ["", "a film"]) {
     const found = await model.predict(text);
-    assert.throws(() => found.about("film"), { name: "InputError", message: /has the classes \w+, .*: use that of / });
+    assert.throws(() => found.about("film"), { name: "InputError", message: /has the classes \w+, .*: load / });
   }
   const { words, transitions } = treeOf("(2 (2 a) (2 menu))");
   const alone = sentenceOf({ words, transitions }, [[0.2, 0.2, 0.2, 0.2, 0.2]], FIVE);
-  assert.throws(() => alone.about("menu"), { name: "InputError", message: /scores only sentences: use / });
+  assert.throws(() => alone.about("menu"), { name: "InputError", message: /scores only sentences: load / });
   assert.deepEqual(alone.about("film"), []);
 });

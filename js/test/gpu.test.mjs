@@ -54,21 +54,21 @@ test("a bundle without such a file runs as it is, and on the CPU none is read", 
 test("a file for GPUs that is damaged is named", async (t) => {
   const folder = await copied(t, SST);
   await changed(folder, GPU_FILE, () => "no graph at all");
-  const message = /model\.gpu\.onnx: no ONNX file that thinstack reads/;
+  const message = /model\.gpu\.onnx: not an ONNX file that thinstack reads/;
   for (const device of ["webgpu", "auto"]) {
     adapter(t, { info: {} });
     await assert.rejects(load(folder, { device, runtime: pretended()[0] }), { name: "BundleError", message });
   }
 });
 
-test("a file for GPUs that was made beside another model is refused", async (t) => {
+test("a file for GPUs that was written for another model is refused", async (t) => {
   const folder = await copied(t, SST);
   const { sha256 } = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")).files["onnx/model.onnx"];
   const content = await readFile(join(folder, GPU_FILE), "latin1");
   await writeFile(join(folder, GPU_FILE), content.replace(sha256, "0".repeat(64)), "latin1");
   const digest = createHash("sha256").update(await readFile(join(folder, GPU_FILE))).digest("hex");
   await resealed(folder, ({ files }) => (files[GPU_FILE].sha256 = digest));
-  const message = /model\.gpu\.onnx: made beside another model\.onnx/;
+  const message = /model\.gpu\.onnx: written for another model\.onnx/;
   await assert.rejects(load(folder, { device: "webgpu", runtime: pretended()[0] }), { name: "BundleError", message });
 });
 

@@ -136,7 +136,7 @@ test("highlights say most, none overlaps another", () => {
   // (film (so weak)): what is around it says less than four fifths.
   assert.deepEqual(texts(sentence(["film", " so", " weak"], [0, 0, 0, 1, 1], [0, 0, -0.9, -0.8, -0.71])), ["so weak"]);
   assert.deepEqual(texts(sentence(["Dull"], [0], [-0.2])), []);
-  for (const n of [-1, 1.5, "2", NaN]) assert.throws(() => turned.highlights(n), { name: "InputError", message: /whole number of phrases/ });
+  for (const n of [-1, 1.5, "2", NaN]) assert.throws(() => turned.highlights(n), { name: "InputError", message: /whole number of highlights/ });
 });
 
 test("a sentence whose phrases have no scores is its own highlight", () => {

@@ -77,7 +77,7 @@ test("errors come behind the results before them, and name the place of the text
   const cases = [
     [source(150, broken).slowly(), 150, broken],
     [[...source(140).texts(), 5, "x"], 140, { name: "InputError", message: /^text 140: expected a string, found number/ }],
-    [["Good.", "a\ud800"], 1, { name: "InputError", message: /^text 1: no Unicode text/ }],
+    [["Good.", "a\ud800"], 1, { name: "InputError", message: /^text 1: not Unicode text/ }],
   ];
   for (const [texts, count, error] of cases) {
     const found = [];

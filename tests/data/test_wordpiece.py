@@ -87,7 +87,7 @@ def test_ids_are_the_pieces_of_all_words_and_their_counts():
 
 
 def test_a_vocabulary_without_the_unknown_piece_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"needs the piece \[UNK\]"):
+    with pytest.raises(DataError, match=r"lacks \[UNK\]"):
         WordpieceVocabulary(["a", "##b"])
 
 

@@ -175,7 +175,7 @@ def test_where_it_abstains_there_is_no_label(tmp_path):
 
 
 def test_a_view_that_the_model_lacks_is_refused_when_it_is_added(last_word):
-    with pytest.raises(InputError, match="a model of the five classes"):
+    with pytest.raises(InputError, match="a model with the five classes"):
         pipeline(last_word.path, classes=3)
     with pytest.raises(InputError, match="abstain: expected a probability"):
         pipeline(last_word.path, abstain=1.5)

@@ -91,7 +91,7 @@ def test_a_model_without_labels_says_what_needs_them(tmp_path):
 def test_a_model_without_vectors_says_what_to_load():
     messages = asked("refused", bundle=str(SST), text="good film")
     for name in ("encode", "sign", "similarity"):
-        assert "gives no vectors: load the model vectors" in messages[name]
+        assert "gives no vectors: load one that does" in messages[name]
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_a_file_without_the_vectors_of_its_configuration(tmp_path):
     config = base.config.model_validate(base.config.model_dump() | {"vectors": given})
     write_bundle(tmp_path / "other", files, config=config)
     messages = asked("refused", bundle=str(tmp_path / "other"), text="good film")
-    assert "that gives node_scores and node_vectors; it reads" in messages["load"]
+    assert "with the outputs node_scores and node_vectors; it reads" in messages["load"]

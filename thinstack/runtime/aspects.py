@@ -193,7 +193,7 @@ def about_place(sentence: "Prediction", start: int, end: int, *, finds: bool) ->
 def _unusable(problem: str) -> InputError:
     models = f'thinstack.load("sentiment") or {LOAD}'
     return InputError(
-        f"about: expected a model of sentiment that scores phrases; {problem}: use {models}"
+        f"about: expected a sentiment model that scores phrases; {problem}: use {models}"
     )
 
 

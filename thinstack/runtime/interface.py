@@ -73,8 +73,8 @@ def interface_of(
         expected_outputs = ["pair_scores"]
     if config.trees not in _TREES or not {*outputs} >= {*expected_outputs}:
         raise BundleError(
-            f"{source}: expected a model of binary trees or of plain sentences that gives "
-            f"{' and '.join(expected_outputs)}; it reads {config.trees} trees and gives "
+            f"{source}: expected a model of binary trees or plain sentences with the outputs "
+            f"{' and '.join(expected_outputs)}; it reads {config.trees} trees and has "
             f"{', '.join(outputs)}; run the file itself with onnxruntime"
         )
     trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
@@ -89,7 +89,7 @@ def interface_of(
         raise BundleError(f"{source}: expected {wanted}; found {inputs}")
     if config.parses and PARSE_OUTPUT not in outputs:
         raise BundleError(
-            f"{source}: the configuration declares a parser, but the model gives no "
+            f"{source}: the configuration declares a parser, but the model has no output "
             f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
         )
     _check_metadata(metadata, config, vocabulary, source)

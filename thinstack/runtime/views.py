@@ -84,7 +84,7 @@ class View(NamedTuple):
             return cls.of(labels, share)
         merged = None if scale is None else scale.merged(classes)
         if merged is None:
-            expected = f"a model of the five classes {', '.join(FIVE)}"
+            expected = f"a model with the five classes {', '.join(FIVE)}"
             expected += "" if classes == len(FIVE) else ", or another one from negative to positive"
             actual = f"this one has {', '.join(labels):.200}"
             raise InputError(f"classes: expected {expected}; {actual}: leave classes out")

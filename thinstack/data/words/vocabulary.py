@@ -77,7 +77,7 @@ class Vocabulary:
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: cannot be read as a vocabulary: {error}") from None
         if not text:
-            raise DataError(f"{path}: expected one vocabulary entry a line, found an empty file")
+            raise DataError(f"{path}: expected one vocabulary entry per line, found an empty file")
         try:
             return cls(text.removesuffix("\n").split("\n"))
         except DataError as error:

@@ -44,8 +44,8 @@ class WordpieceVocabulary(Vocabulary):
     def __init__(self, pieces: Iterable[str]):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
-            expected = f"a vocabulary needs the piece {UNKNOWN}, not among {len(self)} pieces"
-            raise DataError(f"{expected}; add it, or use the vocabulary of a WordPiece model")
+            problem = f"the vocabulary of {len(self)} pieces lacks {UNKNOWN}"
+            raise DataError(f"{problem}; add it, or use the vocabulary of a WordPiece model")
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 
