@@ -97,4 +97,4 @@ def test_what_is_wrong_is_said(cli, themes, table, last_word, tmp_path):
     assert "would replace" in themes("--out", table, code=2).err
     few = tmp_path / "few.csv"
     few.write_text("review\nawful plot\n", encoding="utf-8")
-    assert "nothing that enough texts mention" in themes(source=few).out
+    assert "no theme is in enough texts" in themes(source=few).out

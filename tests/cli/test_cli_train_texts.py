@@ -126,12 +126,12 @@ def test_what_became_right_and_wrong_is_said(cli, tmp_path):
         for model in (start, tmp_path / "out" / "model-best")
     )
     assert now > first
-    line = said.index(f"since {start}: accuracy {first:.2f} -> {now:.2f}; of 27 texts, ")
+    line = said.index(f"compared with {start}: accuracy {first:.2f} -> {now:.2f}; of 27 texts, ")
     right, wrong = map(int, re.findall(r"(\d+) became right and (\d+) wrong", said[line:])[0])
     assert right - wrong == round((now - first) * 27 / 100)
     assert len(re.findall("^  right: line", said, re.M)) == min(right, 3)
     others = cli(*command[:-2], "--epochs", 1, "--out", tmp_path / "others").out
-    assert "since" not in others, "its classes are others"
+    assert "compared with" not in others, "its classes are others"
 
 
 @pytest.mark.parametrize("read", ["results.json", "skipped.txt", "model-best", "other", "recipe"])

@@ -179,5 +179,5 @@ def test_the_interval_is_told_of_texts():
     assert interval_line({"accuracy": None, "texts": 0}) == ""
     assert interval_line({"root_accuracy": 50.0}) == ""
     line = interval_line({"accuracy": 100 * 81 / 263, "texts": 263})  # Newcombe 1998, Table I
-    assert "of 263 texts" in line
+    assert "on 263 texts" in line
     assert "25.5 to 36.6" in line

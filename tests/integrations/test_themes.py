@@ -312,7 +312,7 @@ def test_the_rest_is_other_or_in_general(themes, model):
     alone = thinstack.themes(pd.DataFrame({"text": [PRAISE] * 3 + ["good seats"] * 5}), model=model)
     assert len(alone) == 0, "three texts are no theme"
     assert alone.sides[1].other.value == 3 / 8
-    assert "nothing that enough texts mention" in repr(alone)
+    assert "no theme is in enough texts" in repr(alone)
 
 
 def test_themes_are_saved_as_names(themes, model, frame):

@@ -96,7 +96,7 @@ def test_figures_of_the_test_file_stand_by_themselves(trained):
     curve = [epoch["traced"]["self"]["accuracy"] for epoch in results["seeds"]["1"]["epochs"]]
     assert len(curve) == 6
     card = (out / "model-best" / "README.md").read_text("utf-8")
-    assert "which chose nothing" in card
+    assert "held-out data" in card
     assert "bad is very negative or negative" in card
     assert "95% interval" in card
     assert "95% interval" in printed

@@ -64,7 +64,7 @@ def interval_line(figures: Figures) -> str:
     if accuracy is None or not texts:
         return ""
     low, high = (100 * end for end in wilson(accuracy / 100, int(texts)))
-    return f"of {texts:,} texts, the 95% interval of the accuracy is {low:.1f} to {high:.1f}"
+    return f"the 95% interval of the accuracy on {texts:,} texts is {low:.1f} to {high:.1f}"
 
 
 def percent(value: float | None) -> str:

@@ -82,17 +82,17 @@ def run_recipe(
 
 def _say_what_is_read(recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
-    early = f"{watched:,} to stop early by, " if watched else ""
+    early = f"{watched:,} for early stopping, " if watched else ""
     console.print(
-        f"{as_text(recipe.name)}: {train:,} examples to train on, {early}{dev:,} for "
-        f"development; {len(datasets.table):,} leaf vectors"
+        f"{as_text(recipe.name)}: {train:,} training examples, {early}{dev:,} for development; "
+        f"vocabulary of {len(datasets.table):,}"
     )
     for line in datasets.notes:
         console.print(as_text(line), soft_wrap=True)
     recipe.task.report_data(recipe, datasets, out, console)
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
-        console.print(f"taught by {as_text(', '.join(recipe.teacher.bundles))}: {counts}")
+        console.print(f"labeled by {as_text(', '.join(recipe.teacher.bundles))}: {counts}")
 
 
 def _finish(

@@ -1,4 +1,4 @@
-"""What a terminal shows of sentences and texts, and which classes were taken for which."""
+"""What a terminal shows of sentences and texts, and which classes were mistaken for which."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> RenderableType:
     (columns). `labels` names the C classes."""
     from rich.table import Table
 
-    table = Table(title="texts of each class (rows), taken for", title_justify="left")
+    table = Table(title="texts by true class (rows) and predicted class", title_justify="left")
     table.add_column("")
     for label in labels:
         table.add_column(Text(visible(label)), justify="right")

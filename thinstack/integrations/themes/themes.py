@@ -235,7 +235,7 @@ class Themes:
 
     def lines(self, *, quotes: bool = False) -> Iterator[str]:
         """The themes as lines to read, also with their quotes and by group."""
-        source = visible(f"{self.source}, read by {self.model}")
+        source = visible(f"{self.source}, by the model {self.model}")
         yield f"Themes of {self.texts_counted} of {source}"
         for figures, themes in self.by_side():
             yield "" if figures is None else f"\n{title(figures.side)}: {rest(figures)}"
@@ -245,7 +245,7 @@ class Themes:
                 yield f"{share}  {visible(theme.title + words)}"
                 yield from self._more(theme) if quotes else ()
             if not themes:
-                yield "  nothing that enough texts mention"
+                yield "  no theme is in enough texts"
 
     def _more(self, theme: Theme) -> Iterator[str]:
         if self.by is not None:

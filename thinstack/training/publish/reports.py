@@ -106,8 +106,8 @@ MAX_LISTED: Final = 20
 """Classes that are listed."""
 
 PARSER_FIGURES = {
-    "choices_right": "right choices along the file's trees",
-    "span_f1": "unlabelled F1 of its own trees without the whole sentences",
+    "choices_right": "correct splits along the file's trees",
+    "span_f1": "unlabeled F1 of its own trees without whole sentences",
     "span_f1_with_root": "with them",
     "span_f1_by_sentence": "as a mean over sentences",
     "exact_trees": "exact trees",
@@ -143,15 +143,15 @@ def show_seeds(
             f"{mean_and_std('accuracy', parser[key], plus_minus)} {name}"
             for key, name in PARSER_FIGURES.items()
         )
-        console.print(f"as a parser, mean of all seeds, percent: {shares}")
+        console.print(f"as a parser, mean of all seeds, in percent: {shares}")
 
 
 def show_test(test: Mapping[str, Figures], recipe: Recipe, console: Console) -> None:
-    """Print the figures of a model on the file that chose nothing, by tree source."""
+    """Print the figures of a model on the held-out file, by tree source."""
     for source, figures in test.items():
         named = recipe.task.line(figures, recipe.model.shown_labels)
         trees = f", {source} trees" if len(test) > 1 else ""
-        line = f"on {recipe.data.test}, which chose nothing{trees}: {named}"
+        line = f"on the held-out data, {recipe.data.test}{trees}: {named}"
         more = interval_line(figures)
         console.print(Text(escaped(f"{line}; {more}" if more else line)), soft_wrap=True)
 
@@ -169,7 +169,7 @@ def say_classes(
     for text in (line, *more):
         console.print(Text(escaped(text)), soft_wrap=True)
     if without := [label for label, count in zip(labels, train.tolist(), strict=True) if not count]:
-        problem = f"no example to train on: {', '.join(without[:MAX_LISTED])}"
+        problem = f"no training examples: {', '.join(without[:MAX_LISTED])}"
         console.print(Text(escaped(problem), style="yellow"))
 
 

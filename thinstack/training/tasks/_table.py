@@ -211,12 +211,12 @@ def say_what_is_odd(
     if datasets.skipped:
         list_of, count = out / SKIPPED_FILE, len(datasets.skipped)
         write_atomically(list_of, "".join(f"{error}\n" for error in datasets.skipped))
-        problem = f"unusable rows that are left out: {count:,}"
-        console.print(Text(f"{problem} ({escaped(str(list_of))} lists them)", style="yellow"))
+        listed = f"listed in {escaped(str(list_of))}"
+        console.print(Text(f"skipped {count:,} unusable rows, {listed}", style="yellow"))
     what, (train, dev) = task.items, datasets.items
     several, unlike = repeated([*train, *dev], task.class_of, task.group_of)
     if several and not task.repeats:
-        aside = "" if recipe.data.dev else f"; all rows of one of the {what} are in one part"
+        aside = "" if recipe.data.dev else ", all rows of each in the same part"
         odd = f", {unlike:,} of them with different classes" if unlike else ""
         console.print(Text(f"{what} that occur in several rows: {several:,}{odd}{aside}"))
     if unknown := _unknown_words(task, datasets):
@@ -224,7 +224,7 @@ def say_what_is_odd(
     learnt = {task.group_of(row) for row in train}
     if shared := sum(task.group_of(row) in learnt for row in dev):
         problem = f"{shared:,} of the development {what} are also in the training data"
-        console.print(Text(f"{problem}: the figures are too high", style="yellow"))
+        console.print(Text(f"{problem}, so the figures are too high", style="yellow"))
 
 
 def _unknown_words(task: TableTask, datasets: Datasets) -> str:

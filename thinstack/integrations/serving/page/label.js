@@ -25,7 +25,7 @@ export function label(field, table, ask, wrong) {
   const draw = () => {
     const { place, line, saved, predicted, probability, chosen } = row;
     const known = row.label ? `, ${row.label} in the table` : "";
-    $("place").textContent = `Text ${place + 1} of ${texts.toLocaleString("en")}, line ${line}${known}. ${saved.toLocaleString("en")} labelled in ${out}`;
+    $("place").textContent = `Text ${place + 1} of ${texts.toLocaleString("en")}, line ${line}${known}. ${saved.toLocaleString("en")} labeled in ${out}`;
     $("said").textContent = `The model predicts ${predicted} (${percent(probability)}).${labels.includes(predicted) ? " Press Enter to accept." : ""}`;
     $("choices").replaceChildren(
       ...labels.map((name, number) => {

@@ -28,8 +28,8 @@ def show_changes(
     first, now = (percent(percentage(classes == gold)) for classes in (before, after))
     assert recipe.init is not None
     to.print(
-        f"since {as_text(recipe.init.bundle)}: accuracy {first} -> {now}; of {len(texts):,} "
-        f"texts, {better.sum():,} became right and {worse.sum():,} wrong",
+        f"compared with {as_text(recipe.init.bundle)}: accuracy {first} -> {now}; of "
+        f"{len(texts):,} texts, {better.sum():,} became right and {worse.sum():,} wrong",
         soft_wrap=True,
     )
     for title, changed in (("right", better), ("wrong", worse)):

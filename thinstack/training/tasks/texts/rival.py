@@ -82,7 +82,7 @@ def show_texts(
     """Print the figures of a seed beside the rival's, and the confusion matrix of its answers."""
     labels = recipe.model.shown_labels
     names = figure_names(NAMES, labels)
-    table = Table(title=f"on {recipe.data.reported}, percent", title_justify="left")
+    table = Table(title=f"on {recipe.data.reported}, in percent", title_justify="left")
     table.add_column("")
     for name in names.values():
         table.add_column(name, justify="right")
@@ -92,8 +92,8 @@ def show_texts(
     lines = [interval_line(reached)]
     if recipe.training.stop_on == "dev":
         lines.append(
-            "these figures also chose the epoch and are therefore slightly optimistic; for "
-            "unbiased ones, add a held-out table: --test FILE"
+            "the same texts selected the best epoch, so these figures are slightly optimistic; for "
+            "unbiased figures, pass a held-out table: --test FILE"
         )
     for line in (*lines, *_what_to_try(reached, rival, recipe)):
         to.print(Line(line), soft_wrap=True)
@@ -112,6 +112,6 @@ def _what_to_try(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -
     tries += ["--init sentiment-context"] if start in ("none", "sentiment") else []
     tries += [f"--epochs {2 * recipe.training.epochs} or {max(1, recipe.training.epochs // 2)}"]
     yield (
-        f"the baseline, {name}, is ahead by {ahead:.1f} points: try {', '.join(tries)}; or "
-        "use the baseline, if you need no phrases"
+        f"the baseline ({name}) is ahead by {ahead:.1f} points: try {', '.join(tries)}, or use "
+        "the baseline if you do not need phrases"
     )
