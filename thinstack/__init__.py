@@ -136,7 +136,7 @@ def load(
     """Load the ONNX model of a bundle.
 
     `path_or_name`: the bundle's folder; the name of a bundle in thinstack or another installed
-    package; or an address on the Hugging Face hub, `hf://user/name` or `hf://user/name@revision`
+    package; or an address on the Hugging Face Hub, `hf://user/name` or `hf://user/name@revision`
     (extra `hub`). `device`: where to run the model. "auto" runs large batches on a GPU, by CUDA or
     else WebGPU, and everything else on the CPU; if no GPU works, it warns and uses the CPU.
     `threads`: number of threads; None means one per usable core. `classes`: 3 or 2 to show the five

@@ -1,4 +1,4 @@
-"""The head of a card, which the Hugging Face hub reads: YAML between two lines of hyphens
+"""The head of a card, which the Hugging Face Hub reads: YAML between two lines of hyphens
 (https://huggingface.co/docs/hub/model-cards)."""
 
 import json

@@ -1,4 +1,4 @@
-"""Bundles of the Hugging Face hub, by `hf://user/name` or `hf://user/name@revision`."""
+"""Bundles of the Hugging Face Hub, by `hf://user/name` or `hf://user/name@revision`."""
 
 import re
 from collections.abc import Iterator

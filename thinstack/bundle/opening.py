@@ -20,7 +20,7 @@ SEPARATE = {
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
-    """Open a bundle: by the path of its folder, by name, or by its address on the Hugging Face hub.
+    """Open a bundle: by the path of its folder, by name, or by its address on the Hugging Face Hub.
 
     thinstack and other installed packages bring bundles along that have names. A string without a
     path separator is a name if there is such a bundle, and else a folder; `./sentiment` is

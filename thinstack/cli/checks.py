@@ -41,7 +41,7 @@ EXTRAS: Final = {
     "trees": "NLTK trees",
     "export": "training and export",
     "transformers": "pretrained encoders",
-    "hub": "models on the Hugging Face hub",
+    "hub": "models on the Hugging Face Hub",
     "index": "search in millions of phrases",
 }
 """The extras for those who use thinstack, and what each is for; those for its developers are not

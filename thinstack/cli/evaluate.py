@@ -1,4 +1,4 @@
-"""`thinstack evaluate`: measures how often a model is right about a labelled file."""
+"""`thinstack evaluate`: measures how often a model is right about a labeled file."""
 
 import sys
 from collections.abc import Iterable
@@ -68,11 +68,11 @@ def evaluate(
     as_json: options.JsonOption = False,
     running: options.Running,
 ) -> None:
-    """Measure a model's accuracy on labelled data.
+    """Measure a model's accuracy on labeled data.
 
     On a table of texts, prints accuracy, macro F1 and a confusion matrix. On a treebank, prints
     accuracy for whole sentences and for phrases, with all classes and with two (without neutral).
-    With any trees but the treebank's, adds the F1 of spans (two words or more) and the share of
+    With trees other than the treebank's, adds the F1 of spans (two words or more) and the share of
     identical trees (three words or more). The expected calibration error, in percentage points,
     compares predicted probabilities with accuracy. With --suite, evaluates on built-in sentences
     instead of a file.

@@ -35,7 +35,7 @@ def export(
         "Where the file will run. gpu: float32, and no synchronization between steps.",
         default="cpu",
     ),
-    data: Path | None = option("Labelled trees to measure the accuracy of the exported file on."),
+    data: Path | None = option("Labeled trees on which to measure the exported file's accuracy."),
     report: Path | None = option("Write the results of the comparison to this JSON file."),
 ) -> None:
     """Export a model as one file for other runtimes.
@@ -87,7 +87,7 @@ def push(
     revision: str | None = option("Branch to upload to. Created if it does not exist."),
     isolated: IsolatedOption = None,
 ) -> None:
-    """Upload a bundle to the Hugging Face hub.
+    """Upload a bundle to the Hugging Face Hub.
 
     Log in with `hf auth login` first, or set HF_TOKEN. push checks the bundle against its manifest
     and reference cases before the upload. Load the uploaded model as hf://user/name.

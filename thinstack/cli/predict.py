@@ -47,8 +47,7 @@ class DisplaySettings:
         default=False,
     )
     aspects: bool = option(
-        "Find the terms that each text has an opinion about, and label the opinions. Uses the "
-        "model aspects.",
+        "Find the terms in each text, and label the opinions about them. Uses the model aspects.",
         "--aspects",
         default=False,
     )

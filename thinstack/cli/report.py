@@ -55,7 +55,7 @@ def report(
     ),
     about: list[str] | None = option(
         "Term to report on, such as battery, or several names of one thing: 'price|cost'. Can be "
-        "repeated.  [default: the terms that the model aspects finds, if installed]"
+        "repeated.  [default: terms found by the model aspects, if installed]"
     ),
     category: list[str] | None = option(
         'Category to report on, defined by examples, such as "price=overpriced,pay extra,cheap". '

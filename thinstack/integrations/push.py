@@ -1,4 +1,4 @@
-"""Uploads a bundle to the Hugging Face hub."""
+"""Uploads a bundle to the Hugging Face Hub."""
 
 from contextlib import suppress
 from pathlib import Path
