@@ -16,7 +16,7 @@ import { type Device, asksGpu, startModel } from "./starting.js";
 import { type Part, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
 import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
-import { type WithVector, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
+import { type WithVector, checkModel, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
 import { type View, chooseView, shown } from "./views.js";
 
 /** How a text of several sentences is read: as one tree over their trees, or as the mean of what they say alone. */
@@ -128,12 +128,12 @@ export class Predictor {
     });
   }
 
-  /** The cosine of the vectors of two texts, phrases, sentences or results, or of two vectors; for models with vectors. */
+  /** The cosine of the vectors of two texts, phrases, sentences or results of this model, or of two vectors; for models with vectors. */
   async similarity(one: string | Float32Array | WithVector, other: string | Float32Array | WithVector): Promise<number> {
     this.checkVectors("similarity");
     const texts = [one, other].filter((value) => typeof value === "string");
     const rows = texts.length ? await this.encode(texts) : [];
-    const [first, second] = [one, other].map((value) => (typeof value === "string" ? rows.shift()! : vectorOf(value, this.model.width)));
+    const [first, second] = [one, other].map((value) => (typeof value === "string" ? rows.shift()! : vectorOf(value, this.model.width, this.manifest.digest)));
     return dot(first, second);
   }
 
@@ -190,10 +190,12 @@ export class Predictor {
 
   /**
    * The vectors of spans of words [start, end) of a sentence that this model has read. A span that is no phrase of its tree has that of the largest phrases
-   * inside, joined from left to right by the model: all such spans take one call of it. Throws InputError for a span that is not inside the sentence.
+   * inside, joined from left to right by the model: all such spans take one call of it. Throws InputError for a span that is not inside the sentence, and for
+   * a sentence of another model.
    */
   async spanVectors(sentence: Prediction, spans: readonly Span[]): Promise<Float32Array[]> {
     this.checkVectors("spanVectors");
+    checkModel(sentence?.model, this.manifest.digest, "spanVectors");
     const covers = spans.map((span) => cover(sentence, span));
     const apart = spans.flatMap((span, place) => (covers[place].nodes.length > 1 ? [{ ...covers[place], words: sentence.words.slice(...span) }] : []));
     const joined = await this.scoreTexts(apart.map(({ words }) => [words]), apart.map(({ steps }) => steps));
@@ -268,7 +270,7 @@ export class Predictor {
       const found = await this.model.run(positions.map((place) => units[place]));
       positions.forEach((place, row) => (scored[place] = found[row]));
     }
-    return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, withVectors(width, each))));
+    return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, withVectors(width, each, this.manifest.digest))));
   }
 
   /** The parts of sentences, each with its tree; one part of each that is to stay `whole`. */

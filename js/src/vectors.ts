@@ -22,11 +22,11 @@ export function dot(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, place) => sum + value * other[place], 0);
 }
 
-/** The last `width` columns of the scores as vectors of length 1. */
-export function withVectors(width: number, scored: Scored): Scored {
+/** The last `width` columns of the scores of a model, named by its digest, as vectors of length 1. */
+export function withVectors(width: number, scored: Scored, model: string): Scored {
   if (!width) return scored;
   const vectors = scored.scores.map((row) => unit(row.subarray(-width)));
-  return { ...scored, scores: scored.scores.map((row) => row.slice(0, -width)), vectors };
+  return { ...scored, scores: scored.scores.map((row) => row.slice(0, -width)), vectors, model };
 }
 
 /** The mean of the vectors of sentences, weighted by their words, of length 1; null without any. */
@@ -40,12 +40,20 @@ export interface WithVector {
   readonly vector: Float32Array | null;
 }
 
-/** The vector of what a model has read, or the vector itself, of length 1. Throws InputError where there is none of `width` columns. */
-export function vectorOf(value: Float32Array | WithVector, width: number): Float32Array {
+/** The vector of what a model has read, or the vector itself, of length 1. Throws InputError where there is none of `width` columns, or it is of another model. */
+export function vectorOf(value: Float32Array | WithVector, width: number, model: string): Float32Array {
   const vector = value instanceof Float32Array ? value : value?.vector;
+  const { sentence, sentences } = (value ?? {}) as { sentence?: Prediction; sentences?: readonly Prediction[] };
+  const read = sentences?.[0] ?? sentence ?? (value as Partial<Prediction>);
+  checkModel(read?.model ?? model, model, "similarity");
   if (vector?.length === width) return unit(vector);
   const problem = vector ? `a vector of ${vector.length} columns` : `${kindOf(value)} without a vector`;
   throw new InputError(`similarity: expected texts with words, or what has a vector of ${width} columns, found ${problem}: give a text`);
+}
+
+/** Throws InputError, for a call, unless vectors are of the model with this digest. */
+export function checkModel(found: unknown, model: string, call: string): void {
+  if (found !== model) throw new InputError(`${call}: expected a vector of this model, found one of another: read the text with this model`);
 }
 
 /** The largest phrases inside the words [start, end) of a sentence, from left to right, by their nodes; and the tree that joins them so. */
