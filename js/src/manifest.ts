@@ -16,6 +16,8 @@ export interface FileRecord {
 
 /** The fields of a manifest. */
 export interface Manifest {
+  /** SHA-256 of the manifest, which covers every file of the bundle. */
+  digest: string;
   /** Every file except the manifest, by its name in the bundle. */
   files: ReadonlyMap<string, FileRecord>;
   /** The program that wrote the bundle. */
@@ -37,8 +39,8 @@ export async function parseManifest(content: Uint8Array<ArrayBuffer>, source: st
     throw new BundleError(`${source}: changed (its digest does not match); ${MEND}`);
   }
   checkSchema(raw, BUNDLE_SCHEMA, source, raw.producer);
-  const { producer, metrics, data } = raw;
-  return { files: filesOf(raw.files, source), producer, metrics: (metrics ?? {}) as Manifest["metrics"], data: String(data ?? "") };
+  const { digest, producer, metrics, data } = raw;
+  return { digest, files: filesOf(raw.files, source), producer, metrics: (metrics ?? {}) as Manifest["metrics"], data: String(data ?? "") };
 }
 
 /** Throws BundleError if the schema is newer than `readable`. */

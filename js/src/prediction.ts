@@ -47,6 +47,8 @@ export class Prediction {
   readonly terms: Float32Array | null;
   /** The vector, of length 1, of each phrase with scores, the sentence last; null if the model has no vectors. */
   readonly vectors: readonly Float32Array[] | null;
+  /** The digest of the model that its vectors are of, as the model's `manifest` has it; null without vectors. */
+  readonly model: string | null;
   /** The vector of the sentence. */
   readonly vector: Float32Array | null;
 
@@ -58,6 +60,7 @@ export class Prediction {
     this.parts = scored.parts.length ? scored.parts : [[0, words.length]];
     this.terms = scored.terms ?? null;
     this.vectors = scored.vectors ?? null;
+    this.model = scored.model ?? null;
     this.vector = this.vectors?.at(-1) ?? null;
     const whole = this.nodeScores[this.nodeScores.length - 1];
     this.label = this.labelOf(whole);

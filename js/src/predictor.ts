@@ -16,7 +16,7 @@ import { type Device, asksGpu, startModel } from "./starting.js";
 import { type Part, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
 import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
-import { type WithVector, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
+import { type WithVector, checkModel, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
 import { type View, chooseView, shown } from "./views.js";
 
 /** How the sentences of a text are combined: composed into one tree, or averaged. */
@@ -128,12 +128,12 @@ export class Predictor {
     });
   }
 
-  /** The cosine similarity of two texts, phrases, sentences, results or vectors, from a model with vectors. */
+  /** The cosine similarity of two texts, of two phrases, sentences or results of this model, or of two vectors; for models with vectors. */
   async similarity(one: string | Float32Array | WithVector, other: string | Float32Array | WithVector): Promise<number> {
     this.checkVectors("similarity");
     const texts = [one, other].filter((value) => typeof value === "string");
     const rows = texts.length ? await this.encode(texts) : [];
-    const [first, second] = [one, other].map((value) => (typeof value === "string" ? rows.shift()! : vectorOf(value, this.model.width)));
+    const [first, second] = [one, other].map((value) => (typeof value === "string" ? rows.shift()! : vectorOf(value, this.model.width, this.manifest.digest)));
     return dot(first, second);
   }
 
@@ -191,10 +191,11 @@ export class Predictor {
   /**
    * The vectors of spans of words [start, end) in a sentence that this model has scored. For a span that is not a phrase of the tree, the
    * model joins the largest phrases inside it from left to right, in one call for all such spans. Throws InputError for a span outside
-   * the sentence.
+   * the sentence, and for a sentence from another model.
    */
   async spanVectors(sentence: Prediction, spans: readonly Span[]): Promise<Float32Array[]> {
     this.checkVectors("spanVectors");
+    checkModel(sentence?.model, this.manifest.digest, "spanVectors");
     const covers = spans.map((span) => cover(sentence, span));
     const apart = spans.flatMap((span, place) => (covers[place].nodes.length > 1 ? [{ ...covers[place], words: sentence.words.slice(...span) }] : []));
     const joined = await this.scoreTexts(apart.map(({ words }) => [words]), apart.map(({ steps }) => steps));
@@ -269,7 +270,7 @@ export class Predictor {
       const found = await this.model.run(positions.map((place) => units[place]));
       positions.forEach((place, row) => (scored[place] = found[row]));
     }
-    return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, withVectors(width, each))));
+    return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, withVectors(width, each, this.manifest.digest))));
   }
 
   /** The parts of each sentence with their trees; a single part if sentences stay `whole`. */

@@ -22,11 +22,11 @@ export function dot(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, place) => sum + value * other[place], 0);
 }
 
-/** Splits off the last `width` columns of the scores as vectors of length 1. */
-export function withVectors(width: number, scored: Scored): Scored {
+/** Splits off the last `width` columns of the scores of a model, named by its digest, as vectors of length 1. */
+export function withVectors(width: number, scored: Scored, model: string): Scored {
   if (!width) return scored;
   const vectors = scored.scores.map((row) => unit(row.subarray(-width)));
-  return { ...scored, scores: scored.scores.map((row) => row.slice(0, -width)), vectors };
+  return { ...scored, scores: scored.scores.map((row) => row.slice(0, -width)), vectors, model };
 }
 
 /** The mean of the sentences' vectors, weighted by words, normalized to length 1; null without any. */
@@ -40,33 +40,3 @@ export interface WithVector {
   readonly vector: Float32Array | null;
 }
 
-/** The vector of a scored object, or the vector itself, normalized to length 1. Throws InputError unless it has `width` columns. */
-export function vectorOf(value: Float32Array | WithVector, width: number): Float32Array {
-  const vector = value instanceof Float32Array ? value : value?.vector;
-  if (vector?.length === width) return unit(vector);
-  const problem = vector ? `a vector of ${vector.length} columns` : `${kindOf(value)} without a vector`;
-  throw new InputError(`similarity: expected a text with words or a vector of ${width} columns, found ${problem}: pass a text`);
-}
-
-/** The largest phrases inside the words [start, end) of a sentence, left to right, and the transitions that join them. */
-export function cover(sentence: Prediction, span: Span): { nodes: number[]; steps: number[] } {
-  const { transitions, words } = sentence;
-  const [start, end] = span;
-  if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start < end && end <= words.length)) {
-    throw new InputError(`spanVectors: expected words [start, end) of ${words.length}, found [${span}]`);
-  }
-  const spans = sentence.spans;
-  const nodes: number[] = [];
-  for (let place = start; place < end; place = spans[nodes.at(-1)!][1]) {
-    const node = spans.findLastIndex(([first, behind]) => first === place && behind <= end);
-    if (node < 0) throw new InputError("spanVectors: this model gives vectors of whole sentences only: load a model of trees, or use the sentence's vector");
-    nodes.push(node);
-  }
-  const trees = nodes.map((node) => transitions.slice(node + 2 - 2 * (spans[node][1] - spans[node][0]), node + 1));
-  return { nodes, steps: over(left(nodes.length), trees) };
-}
-
-/** The polarity column of a vector with a sign. */
-export function signOf(polarity: number): number {
-  return Math.sign(polarity) * Math.sqrt(SIGN_WEIGHT * Math.abs(polarity));
-}

@@ -6,7 +6,7 @@ import * as web from "../dist/web.js";
 import { served } from "./served.mjs";
 import { pretended } from "./pretended.mjs";
 
-const calls = { split, pieces, ids, predict, data, drawn, said, onGpu, encode, pairs, refused };
+const calls = { split, pieces, ids, predict, data, drawn, said, onGpu, encode, ofAnother, pairs, refused };
 const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
 const answer = JSON.stringify(await calls[call](question));
 process.stdout.write(answer);
@@ -59,6 +59,15 @@ async function encode({ bundle, options, texts, how, beside, spans }) {
   const similar = [await model.similarity(texts[0], beside), await model.similarity(results[0].phrases.at(-1), results[0].vector.map((value) => 2 * value))];
   const inside = await model.spanVectors(results[0].sentences[0], spans);
   return { rows: rows.map(list), errors, vectors, phrases, similar, inside: inside.map(list) };
+}
+
+/** What a model answers when it gets what another model has read. */
+async function ofAnother({ bundle, other, text }) {
+  const [model, stranger] = [await node.load(bundle), await node.load(other)];
+  const result = await stranger.predict(text);
+  const values = [result, result.sentences[0], result.phrases[0], structuredClone(result)];
+  const calls = [...values.map((value) => () => model.similarity(text, value)), () => model.spanVectors(result.sentences[0], [[0, 1]])];
+  return Promise.all(calls.map((call) => call().then(String, (error) => `${error.name}: ${error.message}`)));
 }
 
 /** What a bundle says of pairs of texts, and the messages of what it refuses. */

@@ -67,6 +67,17 @@ def test_vectors(tmp_path, labels, composes, options):
     assert found["similar"][1] == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize("other", ["of other vectors", SST], ids=str)
+def test_vectors_of_another_model(tmp_path, other):
+    """One with as many columns, and one without vectors."""
+    bundle = write_text_vectors(tmp_path / "vectors").path
+    other = write_text_vectors(tmp_path / "other", labels=()).path if other != SST else SST
+    answers = asked("ofAnother", bundle=str(bundle), other=str(other), text="good film")
+    for answer in answers[0 if other != SST else -1 :]:
+        assert answer.startswith("InputError: ")
+        assert "expected a vector of this model, found one of another" in answer
+
+
 def test_a_model_without_labels_says_what_needs_them(tmp_path):
     bundle = write_text_vectors(tmp_path / "vectors", labels=())
     (sentence,) = asked("data", bundle=str(bundle.path), text="good film")["sentences"]

@@ -142,6 +142,8 @@ def test_vectors_of_another_model_are_not_compared(model, tmp_path):
     for value in (other, other.sentences[0], other.phrases[0], [other.phrases[0]]):
         with pytest.raises(InputError, match="expected a vector of this model"):
             model.similarity("good", value)
+    with pytest.raises(InputError, match="expected a vector of this model"):
+        model.span_vectors(other.sentences[0], [(0, 1)])
 
 
 def test_without_its_vectors_a_model_says_which_has_them(last_word, model):

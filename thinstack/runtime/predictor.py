@@ -18,7 +18,7 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.span_vectors import span_vectors
 from thinstack.runtime.stream import OnError, Reader
-from thinstack.runtime.vectors import encode, similarity
+from thinstack.runtime.vectors import check_model, encode, similarity
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
 
@@ -223,7 +223,8 @@ class Predictor(PairScorer):
     ) -> NDArray[np.float32]:
         """Return the vectors (k, D), of length 1, of k spans of words [start, end) of a prediction
         by this model, like `vector_of`, but in one call of the model. Raises InputError for a span
-        outside the sentence, and as `vector_of` does."""
+        outside the sentence, for a prediction of another model, and as `vector_of` does."""
+        check_model(self, prediction, "span_vectors")
         return span_vectors(prediction, spans, self)
 
     def why(self, prediction: Prediction) -> list[Contribution]:

@@ -122,7 +122,7 @@ def _vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
     vector = getattr(value, "vector", value)
     if vector is None:
         raise InputError("similarity: expected texts with words, found one without: leave it out")
-    _check_model(predictor, value)
+    check_model(predictor, value, "similarity")
     if isinstance(vector, np.ndarray) and vector.dtype.kind == "f":
         if vector.ndim not in (1, 2) or vector.shape[-1] != predictor.width:
             expected = f"vectors of {predictor.width} columns, as encode gives them without sign"
@@ -135,12 +135,12 @@ def _vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
     return predictor.encode(texts)
 
 
-def _check_model(predictor: "Predictor", value: Any) -> None:
-    """Raise InputError for a phrase, a sentence or a result of another model."""
+def check_model(predictor: "Predictor", value: Any, call: str) -> None:
+    """Raise InputError, for a call, for a phrase, a sentence or a result of another model."""
     sentence = next(iter(getattr(value, "sentences", ())), getattr(value, "sentence", value))
     other: Predictor | None = getattr(sentence, "predictor", None)
     if other is not None and other.bundle.manifest.digest != predictor.bundle.manifest.digest:
         raise InputError(
-            f"similarity: expected a vector of this model, {predictor.bundle.path}, found one "
-            f"of {other.bundle.path}: pass the text"
+            f"{call}: expected a vector of this model, {predictor.bundle.path}, found one of "
+            f"{other.bundle.path}: read the text with this model"
         )
