@@ -40,3 +40,41 @@ export interface WithVector {
   readonly vector: Float32Array | null;
 }
 
+/** The vector of a scored object, or the vector itself, normalized to length 1. Throws InputError unless it has `width` columns and this model made it. */
+export function vectorOf(value: Float32Array | WithVector, width: number, model: string): Float32Array {
+  const vector = value instanceof Float32Array ? value : value?.vector;
+  const { sentence, sentences } = (value ?? {}) as { sentence?: Prediction; sentences?: readonly Prediction[] };
+  const read = sentences?.[0] ?? sentence ?? (value as Partial<Prediction>);
+  checkModel(read?.model ?? model, model, "similarity");
+  if (vector?.length === width) return unit(vector);
+  const problem = vector ? `a vector of ${vector.length} columns` : `${kindOf(value)} without a vector`;
+  throw new InputError(`similarity: expected a text with words or a vector of ${width} columns, found ${problem}: pass a text`);
+}
+
+/** Throws InputError unless the model with the digest `model` made the vectors; `call` names the function in the message. */
+export function checkModel(found: unknown, model: string, call: string): void {
+  if (found !== model) throw new InputError(`${call}: expected a vector of this model, found one of another: score the text with this model`);
+}
+
+/** The largest phrases inside the words [start, end) of a sentence, left to right, and the transitions that join them. */
+export function cover(sentence: Prediction, span: Span): { nodes: number[]; steps: number[] } {
+  const { transitions, words } = sentence;
+  const [start, end] = span;
+  if (!(Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start < end && end <= words.length)) {
+    throw new InputError(`spanVectors: expected words [start, end) of ${words.length}, found [${span}]`);
+  }
+  const spans = sentence.spans;
+  const nodes: number[] = [];
+  for (let place = start; place < end; place = spans[nodes.at(-1)!][1]) {
+    const node = spans.findLastIndex(([first, behind]) => first === place && behind <= end);
+    if (node < 0) throw new InputError("spanVectors: this model gives vectors of whole sentences only: load a model of trees, or use the sentence's vector");
+    nodes.push(node);
+  }
+  const trees = nodes.map((node) => transitions.slice(node + 2 - 2 * (spans[node][1] - spans[node][0]), node + 1));
+  return { nodes, steps: over(left(nodes.length), trees) };
+}
+
+/** The polarity column of a vector with a sign. */
+export function signOf(polarity: number): number {
+  return Math.sign(polarity) * Math.sqrt(SIGN_WEIGHT * Math.abs(polarity));
+}
