@@ -11,7 +11,7 @@ nlp = spacy.blank("en")
 nlp.add_pipe("sentencizer")
 nlp.add_pipe("tree_sentiment", config={"source": "self"})
 for sentence in nlp(
-    "The acting is superb, but the plot never comes alive. Still, I liked it."
+    "The acting is strong, but the plot never comes alive. Still, I liked it."
 ).sents:
     phrases = sentence._.sentiment_phrases
     assert len(phrases) == 2 * len(sentence) - 1, phrases

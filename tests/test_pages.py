@@ -115,7 +115,7 @@ def test_python_runs(page, tmp_path, monkeypatch, small_vectors):
 def test_start():
     result = run("docs/start.md", "result = model(")["result"]
     assert [sentence.text for sentence in result.sentences] == [
-        "The acting is superb, but the plot never comes alive.",
+        "The acting is strong, but the plot never comes alive.",
         "Still, I liked it.",
     ]
     assert [sentence.label for sentence in result.sentences] == ["negative", "positive"]

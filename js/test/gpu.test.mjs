@@ -9,7 +9,7 @@ import { load } from "../dist/node.js";
 import { GOLDEN, SST, changed, copied, resealed } from "./bundles.mjs";
 import { pretended } from "./pretended.mjs";
 
-const TEXTS = ["The acting is superb, but the plot never comes alive. Still, I liked it.", "Good."];
+const TEXTS = ["The acting is strong, but the plot never comes alive. Still, I liked it.", "Good."];
 const LOST = "OrtRun(). ERROR_MESSAGE: buffer_manager.cc:643 Success was false. The Device was lost before mapping was resolved.\n";
 const GPU_FILE = "onnx/model.gpu.onnx";
 

@@ -5,7 +5,7 @@ import test, { before } from "node:test";
 import { Prediction, load } from "../dist/node.js";
 import { GOLDEN, SST, changed, copied } from "./bundles.mjs";
 
-const TEXT = "😀 The acting is superb, but the plot never comes alive. I liked it!";
+const TEXT = "😀 The acting is strong, but the plot never comes alive. I liked it!";
 const PLACES = [-1, -0.5, 0, 0.5, 1];
 const SCALE = { labels: ["bad", "so-so", "good"], polarities: [-1, 0, 1], abstain: 0 };
 

@@ -36,7 +36,7 @@ ROOT: Final = Path(__file__).parents[2]
 ASSETS: Final = ROOT / "docs" / "assets"
 DIGESTS: Final = ASSETS / "photographs.json"
 
-TREE: Final = "The acting is superb, but the plot never comes alive."
+TREE: Final = "The acting is strong, but the plot never comes alive."
 WHY: Final = "The room was lovely, but the staff were rude."
 REVIEW: Final = (
     "We came for the view, and it is gorgeous. The waiters were friendly, but nobody could say "
@@ -47,7 +47,7 @@ TYPED: Final = (
     "<p>Dr. Lee wasn't amused&nbsp;&ndash; $5 for that?!</p> I can't recommend it (or its "
     "well-made cousin)..."
 )
-SPANS: Final = "The acting is superb, but the plot never comes alive."
+SPANS: Final = "The acting is strong, but the plot never comes alive."
 ROWS: Final = (
     "A wonderful camera with a sharp screen.",
     "It stopped working after two days. Awful!",

@@ -37,7 +37,7 @@ LIVE_TREE = """
 <label for="live-text">Type a sentence. The model runs in your browser, and your text stays
 there.</label>
 <textarea id="live-text" rows="2" spellcheck="false">
-The acting is superb, but the plot never comes alive.</textarea>
+The acting is strong, but the plot never comes alive.</textarea>
 <p role="status"></p>
 <div class="live-tree"></div>
 </form>

@@ -12,7 +12,7 @@ from predictions import sentences_of
 import thinstack
 
 FIREFOX = os.environ.get("THINSTACK_FIREFOX") or shutil.which("firefox-esr")
-TEXT = "The acting is superb, but the plot <b>never</b> comes together."
+TEXT = "The acting is strong, but the plot <b>never</b> comes together."
 
 pytestmark = pytest.mark.skipif(
     not (FIREFOX and (ROOT / "js" / "node_modules" / "puppeteer-core").is_dir()),

@@ -10,7 +10,7 @@ from thinstack.data.tables.table import Table
 from thinstack.integrations.serving.labelling import Labelling
 from thinstack.integrations.serving.server import PageServer
 
-TEXT = "The 😀 acting is superb, but the plot never quite comes together."
+TEXT = "The 😀 acting is strong, but the plot never quite comes together."
 
 
 def test_the_page_of_a_model_on_this_machine(playwright):

@@ -3,7 +3,7 @@
 import pytest
 from browser.demo import ROOT, chromium, served
 
-TEXTS = ("The acting is superb, but the plot never comes alive.", "It is not a bad film.", "Good.")
+TEXTS = ("The acting is strong, but the plot never comes alive.", "It is not a bad film.", "Good.")
 PAGE = """<!doctype html><script type="importmap">{ "imports": {
   "thinstack": "/dist/web.js",
   "onnxruntime-web": "/ort/ort.wasm.bundle.min.mjs",

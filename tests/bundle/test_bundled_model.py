@@ -14,12 +14,17 @@ from predictions import sentences_of
 
 import thinstack
 from thinstack.bundle import open_bundle, opening
+from thinstack.bundle.gpu_file import joined
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.bundle.opening import BUNDLED
+from thinstack.bundle.writing import seal
 from thinstack.core import Tree
 from thinstack.errors import BundleError
+from thinstack.evaluate.suite import read_suite
 from thinstack.evaluate.treebank_evaluation import evaluate_file
+from thinstack.runtime.predictor import Predictor
 
-SENTENCE = "The acting is superb, but the plot never comes alive."
+SENTENCE = "The acting is strong, but the plot never comes alive."
 LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 
 
@@ -95,8 +100,23 @@ def test_it_makes_its_own_trees(bundle, predictor):
     given = predictor.node_scores([words], [own.transitions])[0]
     np.testing.assert_allclose(given, own.scores, atol=1e-6)
     spans = {tuple(span) for span in Tree.from_transitions(own.transitions, words).spans.tolist()}
-    # The acting, the acting is superb, the plot, the plot never comes alive.
+    # The acting, the acting is strong, the plot, the plot never comes alive.
     assert {(0, 2), (0, 4), (6, 8), (6, 11)} <= spans
+
+
+def test_it_has_the_trees_and_nearly_the_scores_of_its_float32_file(bundle, predictor):
+    """The file for GPUs, which onnxruntime runs on a CPU too."""
+    file = joined(bundle.for_gpu(), bundle.read(ONNX_FILE), source="the bundle")
+    files = {VOCABULARY_FILE: bundle.read(VOCABULARY_FILE), ONNX_FILE: file}
+    plain = Predictor(seal(files, config=bundle.config), isolated=False)
+    texts = [case.text for case in read_suite("polarity")]
+    pairs = list(zip(sentences_of(predictor, texts), sentences_of(plain, texts), strict=True))
+    sentences = [pair for text in pairs for pair in zip(*text, strict=True)]
+    same = [pair for pair in sentences if (pair[0].transitions == pair[1].transitions).all()]
+    assert len(same) >= 0.99 * len(sentences) > 100
+    errors = np.concatenate([np.abs(a.node_scores - b.node_scores).ravel() for a, b in same])
+    assert errors.mean() < 2e-3
+    assert errors.max() < 0.05
 
 
 GOOD = (

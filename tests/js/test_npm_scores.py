@@ -27,29 +27,32 @@ def assert_same(found, expected, tolerance=1e-6):
     assert found["transitions"] == expected.transitions.tolist()
     np.testing.assert_allclose(found["scores"], expected.node_scores, rtol=0, atol=tolerance)
     assert found["parts"] == [list(part) for part in expected.parts]
-    assert found["polarity"] == pytest.approx(expected.polarity, abs=1e-6)
-    assert found["weight"] == pytest.approx(expected.weight, abs=1e-6)
+    assert found["polarity"] == pytest.approx(expected.polarity, abs=2 * tolerance)
+    assert found["weight"] == pytest.approx(expected.weight, abs=tolerance)
     # Of two classes as probable as can be, rounding chooses.
     second, best = np.sort(expected.node_scores, axis=1)[:, -2:].T
-    if (best - second).min() > 1e-6 and np.abs(best - expected.abstain).min() > 1e-6:
+    clear = min((best - second).min(), np.abs(best - expected.abstain).min())
+    if clear > 2 * tolerance:
         assert found["label"] == expected.label
         assert found["brackets"] == expected.brackets
 
 
 def compare(bundle, texts, options=None, *, entry="node"):
-    """Python's and the package's answers on texts, in one call each."""
+    """Python's and the package's answers on texts, in one call each. In WebAssembly, the last digit
+    of a state may round it to another whole number for a product in 8 bits."""
+    tolerance = 1e-3 if entry == "web" else 1e-6
     options = options or {}
     settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
     model = thinstack.load(bundle, threads=1, **settings)
     found = asked("predict", bundle=str(bundle), texts=texts, options=options, entry=entry)
     for text, expected in zip(found, model(texts), strict=True):
         for sentence, own_sentence in zip(text["sentences"], expected.sentences, strict=True):
-            assert_same(sentence, own_sentence)
-        assert text["scores"] == pytest.approx(expected.scores, abs=1e-6)
-        assert text["polarity"] == pytest.approx(expected.polarity, abs=1e-6)
+            assert_same(sentence, own_sentence, tolerance)
+        assert text["scores"] == pytest.approx(expected.scores, abs=tolerance)
+        assert text["polarity"] == pytest.approx(expected.polarity, abs=2 * tolerance)
         assert text["known"] == expected.known
         order = sorted(expected.scores.values())
-        if not order or order[-1] - order[-2] > 3e-6:
+        if not order or order[-1] - order[-2] > 3 * tolerance:
             assert text["label"] == expected.label
         if entry == "node":  # the scores are the same to the last bit, so no choice is otherwise
             assert_same_highlights(text["highlights"], expected)

@@ -7,11 +7,11 @@ import { showFold, showPhrase } from "./panel.js";
 import { offerTexts, showNear } from "./texts.js";
 
 const EXAMPLES = {
-  "a turn": "The acting is superb, but the plot never quite comes together.",
+  "a turn": "The acting is strong, but the plot never quite comes together.",
   "a negation": "It is not a bad film, and nobody will leave it unmoved.",
   "a review": "A wonderful first hour. The second half is far too long, though, and the music is awful. Still, I would watch it again.",
 };
-const COMPARED = "The plot never quite comes together, but the acting is superb.";
+const COMPARED = "The plot never quite comes together, but the acting is strong.";
 
 const $ = (name) => document.getElementById(name);
 const fields = [];
