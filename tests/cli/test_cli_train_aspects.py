@@ -45,7 +45,7 @@ def test_from_rows_of_terms_to_aspects(cli, folder):
     given += ("--out", out, "--skip-bad", "--seed", 2, "--seed", 3)
     answer = cli(*given)
     assert (answer.code, answer.err) == (0, "")
-    assert "unusable rows that are left out: 1 " in answer.out
+    assert "unusable rows: 1 " in answer.out
     assert "terms.csv:50: expected start and end" in (out / "skipped.txt").read_text("utf-8")
     assert "terms (training + development): negative " in answer.out
     counts = re.findall(r"(negative|neutral|positive) (\d+) \+ ([1-9])", answer.out)

@@ -70,7 +70,7 @@ def test_from_a_table_to_predictions(cli, folder):
     options = ("--init", folder / "start", "--skip-bad", "--seed", 3)
     answer = cli("train", table, "--out", out, *options)
     assert (answer.code, answer.err) == (0, "")
-    assert "unusable rows that are left out: 1 " in answer.out
+    assert "unusable rows: 1 " in answer.out
     assert "texts.csv:42: " in (out / "skipped.txt").read_text()
     results = json.loads((out / "results.json").read_text())
     assert list(results["seeds"]) == ["3"]
@@ -174,7 +174,7 @@ def test_classes_and_rows_that_repeat_are_said(cli, tmp_path):
     table.write_text("text,label\n" + "".join(f"{a},{b}\n" for a, b in rows), "utf-8")
     given = ("train", table, "--init", start, "--skip-bad", "--out")
     plain = cli(*given, tmp_path / "plain").out
-    assert "left out: 1 " in plain
+    assert "unusable rows: 1 " in plain
     assert "classes (training + development): 0 " in plain
     assert "numbers, but not treated as a scale" in plain
     assert "texts that occur in several rows: 15, 15 of them with different classes" in plain

@@ -7,10 +7,11 @@ from tiny_encoder import OPTIONS, WIDTH
 from thinstack.bundle import open_bundle
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.recipe import DataConfig, Recipe
+from thinstack.training.run_recipe import SEEDS_FOLDER
 from thinstack.training.table_task import TableOptions
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.text_recipe import text_recipe
-from thinstack.training.train_texts import commented
+from thinstack.training.train_texts import _write_recipe, commented
 
 FILES = DataConfig(train='a "b".csv', dev_share=0.1)
 TASK = Texts(text_column="Überschrift\x7f")
@@ -32,6 +33,17 @@ def test_what_is_written_is_the_recipe(tmp_path, init):
     fields = [n for n, line in enumerate(lines) if " = " in line and not line.startswith("#")]
     assert fields
     assert all(lines[n - 1].startswith("# ") for n in fields)
+
+
+def test_a_run_goes_on_with_other_comments_and_not_with_other_settings(tmp_path):
+    text, note = commented(made(), first="How to run it"), tmp_path / "recipe.toml"
+    (tmp_path / SEEDS_FOLDER).mkdir()
+    note.write_text(text.replace("# ", "# Once: "), "utf-8")
+    _write_recipe(tmp_path, text, tmp_path)
+    assert note.read_text("utf-8") == text
+    note.write_text(text.replace('name = "mine"', 'name = "other"'), "utf-8")
+    with pytest.raises(ConfigError, match="an edited one"):
+        _write_recipe(tmp_path, text, tmp_path)
 
 
 def test_learning_starts_from_the_parts_of_the_bundle():

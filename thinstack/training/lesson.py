@@ -54,17 +54,16 @@ class Treebank:
 
 
 class Lesson(Named):
-    """Trees to learn from beside those of the training file. The fields of a lesson are its
-    settings in a recipe.
+    """Additional trees to train on. The fields of a lesson are its settings in a recipe.
 
     Attributes:
-        anew: whether its trees are drawn anew for each epoch. Otherwise they are made once, before
-            the first epoch.
-        taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
-            with the teacher's, as those of the training file are. Only for lessons made once.
-        parsed: whether a parser learns from its trees, unless a recipe says so (`for_parser`).
+        anew: whether its trees are drawn again for each epoch. Otherwise, they are created once,
+            before the first epoch.
+        taught: whether a teacher labels its trees. Labels from the lesson are mixed with the
+            teacher's, like those of the training file. Only for lessons that are created once.
+        parsed: whether a parser is trained on its trees, unless the recipe sets `for_parser`.
         soft: whether its trees have soft labels, or sets of classes. A lesson that is `taught` and
-            has them needs no teacher.
+            has them does not need a teacher.
     """
 
     plugin_kind: ClassVar[str] = "lesson"
@@ -74,22 +73,22 @@ class Lesson(Named):
     soft: ClassVar[bool] = False
 
     weight: float = Field(default=1.0, gt=0)
-    """How much its sentences count in the loss; one of the training file counts 1."""
+    """Weight of its sentences in the loss; sentences of the training file have weight 1."""
     every: int = Field(default=1, ge=1)
-    """Each of its sentences is read in one of so many epochs, in turn. Only for lessons that are
-    made once, such as `texts.v1`."""
+    """Number of epochs over which its sentences are distributed. Only for lessons that are created
+    once, such as `texts.v1`."""
     for_parser: bool | None = None
-    """Whether a parser learns from its trees. By default each lesson decides; with `alone.v1` it
-    does."""
+    """Whether a parser is trained on its trees. By default, each lesson decides; for `alone.v1`, it
+    is."""
 
     @property
     def teaches_parser(self) -> bool:
-        """Whether a parser learns from its trees: what the recipe says, or else `parsed`."""
+        """Whether a parser is trained on its trees: `for_parser`, or else `parsed`."""
         return self.parsed if self.for_parser is None else self.for_parser
 
     @abstractmethod
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
-        """The trees of the lesson. Whatever is drawn at random is drawn from `draw`."""
+        """The trees of the lesson. All random choices use `draw`."""
 
     @property
     def title(self) -> str:

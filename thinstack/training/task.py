@@ -51,20 +51,20 @@ class Step(NamedTuple):
 
 
 class Task(Named):
-    """What a model learns. Its fields are the settings of `[task]` in a recipe.
+    """What a model is trained to predict. Its fields are the settings of `[task]` in a recipe.
 
-    A task reads each file into items, such as trees or rows of a table. It makes examples of them,
-    and says how they are learnt, measured and reported.
+    A task reads each file into items, such as trees or rows of a table, converts these to examples,
+    and defines training, evaluation and reports.
 
     Attributes:
-        heads: what a task head may read.
-        figures: the names of figures by key, in the order in which they are printed.
-        watched: the figures whose sum chooses the epoch.
-        items: what a file holds, in the plural.
+        heads: what the task head may read.
+        figures: the names of the figures by key, in print order.
+        watched: the figures whose sum selects the epoch.
+        items: the name of the items in a file, in the plural.
         repeats: whether several items of a file usually have the same `group_of`.
         takes_lessons: whether a teacher and lessons may add examples.
-        predicts: whether `thinstack predict` reads what the task learns.
-        uncalibrated: why no temperature is fitted, if `cases` has none.
+        predicts: whether `thinstack predict` runs models of this task.
+        uncalibrated: why no temperature is fitted, if `cases` is empty.
     """
 
     plugin_kind: ClassVar[str] = "task"

@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,11 +34,11 @@ from thinstack.training.text_recipe import table_recipe
 RECIPE = "recipe.toml"
 ADVICE = "name the columns with text= and label="
 
-_FIRST = """What `thinstack train {file}` runs. Change what you like, and run it again:
+_FIRST = """Written by `thinstack train {file}`. To change settings, edit this file and run:
 
     thinstack train {recipe} --data {folder} --out ANOTHER
 
-docs/recipes.md says how to print the reference of all fields."""
+docs/recipes.md explains how to list all fields."""
 
 
 def train_table(
@@ -77,13 +78,22 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
     file there is of another kind."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
     before = note.read_text(encoding="utf-8") if note.exists() else text
-    if before != text and (started or not before.startswith(f"# {_FIRST.partition('{')[0]}")):
+    same = before == text or _settings(before) == _settings(text)
+    if not same and (started or not before.startswith(f"# {_FIRST.partition('{')[0]}")):
         raise ConfigError(
             f"{note}: expected the recipe of this table and these options, found another or "
             f"an edited one; to run that, thinstack train {note} --data {folder} --out "
             "ANOTHER; or name another folder"
         )
     write_atomically(note, text)
+
+
+def _settings(recipe: str) -> dict[str, Any] | None:
+    """The settings of a recipe, without its comments; None if it is not valid TOML."""
+    try:
+        return tomllib.loads(recipe)
+    except tomllib.TOMLDecodeError:
+        return None
 
 
 def train_rows(
@@ -133,7 +143,7 @@ def _lines(model: BaseModel, path: str) -> Iterator[str]:
     tables: list[tuple[str, BaseModel]] = []
     described = descriptions(type(model))
     if isinstance(model, Task):
-        yield from _field("name", model.name, f"What is learnt: {model.summary}.")
+        yield from _field("name", model.name, f"Task: {model.summary}.")
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
         if isinstance(value, BaseModel):

@@ -48,16 +48,16 @@ class EmbeddingConfig(Strict):
     """The leaf embedding: how words become vectors."""
 
     kind: Literal["words", "wordpieces"]
-    """The vocabulary: whole words, or word pieces, which spell any word."""
+    """Vocabulary: whole words, or pieces, which cover any word."""
     size: int = Field(gt=0)
-    """Width of a word's vector."""
+    """Length of a word vector."""
     dropout: Rate = 0.0
-    """Share of the entries of words' vectors dropped in training."""
+    """Dropout rate of word vectors."""
     name: str | None = None
-    """A registered embedding. By default `words.v1`, a table of word vectors, or `wordpieces.v1`,
-    which gives a word the mean of its pieces' vectors."""
+    """Name of a registered embedding. Default: `words.v1`, a table of word vectors, or
+    `wordpieces.v1`, the mean of the vectors of a word's pieces."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Options of the registered embedding."""
+    """Options of the embedding."""
 
     @property
     def registered(self) -> str:
@@ -69,63 +69,62 @@ class HeadConfig(Strict):
     """A task head, which predicts scores from the states of nodes."""
 
     name: str
-    """A registered task head. Phrases and whole sentences need one that reads nodes or roots, pairs
-    of sentences one that reads pairs."""
+    """Name of a registered task head. Phrases and sentences need one that reads nodes or roots;
+    pairs need one that reads pairs."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the head."""
 
 
 class ParserConfig(Strict):
-    """A parser before the encoder, which makes trees from words."""
+    """A parser, which predicts trees before the encoder composes them."""
 
     name: str
-    """A registered parser, or `transitions.v1`: SPINN's tracking LSTM with its transition
-    classifier, which is kept as `model.encoder.tracker`."""
+    """Name of a registered parser, or `transitions.v1`: SPINN's tracking LSTM with its transition
+    classifier, which is stored as `model.encoder.tracker`."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the parser; those of `transitions.v1` are the fields of
     `model.encoder.tracker`."""
 
 
 class ModelConfig(Strict):
-    """A model: a leaf embedding, an encoder of one composition cell, and a task head."""
+    """A model: a leaf embedding, an encoder with a composition cell, and a task head."""
 
     schema_version: Literal[1] = 1
-    """Version of these fields; leave it out."""
+    """Version of these fields. Omit it."""
     labels: tuple[str, ...] = ()
-    """The classes, in order; none of a model that gives vectors alone. For ratings of pairs, one
-    label for each whole number from 1 up; for scores of a table, the whole numbers that they go
-    over."""
+    """The classes, in order; empty if the model only produces vectors. For ratings of pairs, one
+    label per whole number from 1; for scores in a table, the whole numbers of their scale."""
     class_sets: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Labels of your own, each with the classes of `labels` that it stands for. They are shown and
-    learnt in place of `labels`; a class in no set is left out."""
+    """Custom labels, each with the classes of `labels` that it represents. They replace `labels` in
+    training and output; classes in no set are omitted."""
     class_weights: tuple[Annotated[float, Field(gt=0)], ...] = ()
-    """How much each label of `class_sets` weighs: its score is proportional to its weight times the
-    sum of its classes. By default they weigh the same."""
+    """Weight of each label in `class_sets`. Its score is proportional to the weight times the sum
+    of its classes. Default: equal weights."""
     embedding: EmbeddingConfig
-    """How words become vectors."""
+    """Leaf embedding, which turns words into vectors."""
     cell: CellConfig
-    """What composes the parts of a phrase."""
+    """Cell, which composes the parts of a phrase."""
     head: HeadConfig
-    """What is predicted."""
+    """Task head, which predicts scores."""
     vectors: HeadConfig | None = None
-    """A second task head, which gives vectors (`vector.v1`) beside the scores of `head`. A model
-    that gives vectors alone has it as its `head`. A head of pairs reads the vectors of both
-    texts."""
+    """Second task head, which produces vectors (`vector.v1`) in addition to the scores of `head`. A
+    model that only produces vectors has it as its `head`. A head for pairs reads the vectors of
+    both texts."""
     encoder: EncoderConfig = EncoderConfig()
-    """Layers and directions; by default one layer, upwards."""
+    """Layers and directions. Default: one bottom-up layer."""
     parser: ParserConfig | None = None
-    """What makes trees of the model's own. Without it, a model needs trees from its data or from
-    `tree_source`."""
+    """Parser of the model. Without it, trees come from the data or from `tree_source`."""
     aggregation: Aggregation = "mean"
-    """What a text of several sentences is: the mean of their scores, or one tree over their trees,
-    which lessons of texts teach. The latter needs a `parser` that is not `transitions.v1`."""
+    """How to combine the sentences of a text: the mean of their scores, or one tree over their
+    trees, which is trained by lessons with texts. "tree" needs a `parser` other than
+    `transitions.v1`."""
     trees: TreeKind = "binary"
-    """What sentences come as. "binary" and "constituency" trees have their words at the leaves,
+    """Form of the sentences. "binary" and "constituency" trees have words at the leaves,
     "dependency" trees at every node; "sequence" reads word by word."""
     relations: tuple[str, ...] = ()
-    """For dependency trees: the relations that the cell tells apart. All others count as one."""
+    """For dependency trees: the relations that the cell distinguishes. All others count as one."""
     tree_source: MadeTree = "balanced"
-    """What makes the trees of raw words; "self" by default if the model parses."""
+    """Source of the trees for raw words. Default: "self" if the model has a parser."""
 
     @property
     def parses(self) -> bool:

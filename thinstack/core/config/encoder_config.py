@@ -14,53 +14,53 @@ class CellConfig(Strict):
     """A composition cell, which makes the vector of a phrase from the vectors of its parts."""
 
     name: str
-    """A registered cell."""
+    """Name of a registered cell."""
     hidden_size: int = Field(gt=0)
-    """Width of a node's state."""
+    """Size of a node's state."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the cell."""
 
 
 class TrackerConfig(Strict):
-    """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), which reads a sentence as its tree
-    is built."""
+    """SPINN's tracking LSTM (Bowman et al. 2016, 3.3-3.4), which reads a sentence while its tree is
+    built."""
 
     size: int = Field(gt=0)
-    """Width of the tracking LSTM."""
+    """Size of the tracking LSTM."""
     lookahead: int = Field(default=1, gt=0)
-    """How many of the words still to come it reads."""
+    """Number of upcoming words that it reads."""
     feeds: bool = True
-    """Whether its state is an input of the composition, the e of (1) in the paper. Without it,
-    given trees are composed depth by depth, which is faster."""
+    """Whether its state is an input of the composition, the e in the paper's (1). Otherwise, trees
+    from the data are composed depth by depth, which is faster."""
     parses: bool = True
-    """Whether it also learns to make trees, by a transition classifier, (5) in the paper."""
+    """Whether it also predicts trees with a transition classifier, the paper's (5)."""
     dropout: Rate = 0.0
-    """Share of the entries of nodes' states that it reads dropped in training."""
+    """Dropout rate of the node states that it reads."""
     forget_bias: float = 0.0
-    """Where the bias of its forget gate starts; 1 in the code of SPINN's authors. `spinn_lstm.v1`
-    has an option of the same name."""
+    """Initial bias of its forget gate; 1 in the code of SPINN's authors. `spinn_lstm.v1` has an
+    option with the same name."""
 
 
 class EncoderConfig(Strict):
-    """How the encoder uses the cell: layers, directions, and which states it gives."""
+    """How the encoder applies the cell: layers, directions and output states."""
 
     name: str | None = None
-    """A registered encoder. It takes the place of all the fields below but `options`. `spinn.v1` is
-    kept as `tracker`."""
+    """Name of a registered encoder. It replaces all fields below except `options`. `spinn.v1` is
+    stored as `tracker`."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the registered encoder."""
     layers: int = Field(default=1, gt=0)
-    """Layers of the cell. Each after the first reads, at every node, what the layer below made of
-    it (Irsoy & Cardie 2014)."""
+    """Number of layers. At every node, each layer after the first reads the output of the layer
+    below (Irsoy & Cardie 2014)."""
     top_down: CellConfig | Literal["shared"] | None = None
-    """The cell of a second pass in each layer, from the root back to the leaves: the fields of
-    `model.cell`. "shared" takes the bottom-up cell, with the same weights (Tai et al. 2015,
-    footnote 2)."""
+    """Cell of a second pass in each layer, from the root to the leaves, with the fields of
+    `model.cell`. "shared" uses the bottom-up cell with the same weights (Tai et al. 2015, footnote
+    2)."""
     separate: bool = False
-    """Whether the two directions are stacks of layers of their own (Tai et al. 2015, Table 1).
-    Otherwise each layer reads both directions of the one below."""
+    """Whether the two directions are separate stacks of layers (Tai et al. 2015, Table 1).
+    Otherwise, each layer reads both directions of the one below."""
     readout: tuple[str, ...] = Field(default=("up", "down", "leaves"), min_length=1)
-    """With a top-down pass, what a node's output is made of, side by side: its states in the two
+    """With a top-down pass, the states that are concatenated to a node's output: those of the two
     directions ("up", "down") and the mean of the top-down states of the leaves below it
     ("leaves")."""
     tracker: TrackerConfig | None = None

@@ -16,8 +16,8 @@ MIDDLE_KEPT: Final = 0.4
 
 
 class Alone(Lesson):
-    """Labelled phrases of 3 to 20 words, read outside of their sentences, so that a contextual
-    encoder learns them as wholes."""
+    """Labeled phrases of 3 to 20 words as separate sentences, so that a contextual encoder is also
+    trained on phrases without context."""
 
     name: ClassVar[str] = "alone.v1"
     summary: ClassVar[str] = "phrases read as separate sentences"
@@ -25,7 +25,7 @@ class Alone(Lesson):
     parsed: ClassVar[bool] = True
 
     share: float = Field(default=1.0, gt=0)
-    """How many phrases are drawn for each sentence and epoch."""
+    """Number of phrases per sentence and epoch."""
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
         """Phrases with the labels of their nodes.

@@ -21,15 +21,15 @@ MOST_EXCHANGES: Final = 3
 
 
 class Exchanged(Lesson):
-    """Training sentences with one to three phrases of up to 8 words exchanged for phrases of other
-    training sentences, of like length."""
+    """Training sentences in which one to three phrases of up to 8 words are replaced by phrases of
+    similar length from other training sentences."""
 
     name: ClassVar[str] = "exchanged.v1"
     summary: ClassVar[str] = "sentences with phrases of other sentences"
     taught: ClassVar[bool] = True
 
     share: float = Field(default=1.0, ge=0)
-    """How many trees are made for each training tree."""
+    """Number of trees per training tree."""
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
         """Trees without labels, made from the training trees in turn.

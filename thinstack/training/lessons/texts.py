@@ -21,17 +21,17 @@ COMMENT: Final = "# text = "
 
 
 class Texts(Lesson):
-    """Sentences of English texts, over the trees of a teacher."""
+    """Sentences of English texts, parsed by a teacher."""
 
     name: ClassVar[str] = "texts.v1"
     summary: ClassVar[str] = "sentences of texts without labels"
     taught: ClassVar[bool] = True
 
     texts: tuple[str, ...] = Field(min_length=1)
-    """Files of English text, read line by line; of `.conllu` the comments `# text`. Their sentences
-    get the trees of `teacher.parser`."""
+    """Files of English text, read line by line (in `.conllu`, the comments `# text`).
+    `teacher.parser` parses their sentences."""
     max_words: int = Field(default=30, gt=1)
-    """Sentences with more words are left out."""
+    """Maximum number of words. Longer sentences are skipped."""
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -26,37 +26,37 @@ Part = Literal["embedding", "encoder", "parser", "head", "vectors"]
 
 
 class DataConfig(Strict):
-    """The files of a recipe, relative to the folder that `--data` names."""
+    """The data files of a recipe, relative to the folder that `--data` names."""
 
     train: str
-    """What is trained on: a file, or a folder for `sick.v1`."""
+    """Training data: a file, or a folder for `sick.v1`."""
     add: str | None = None
-    """A further file in the same format, such as one of corrections. Its rows are trained on too.
-    Rows of the same texts make way for them, also where these are reported on; of several rows of a
-    text in it, the last one counts."""
+    """Additional training file in the same format, such as corrections. Its rows replace rows with
+    the same text, also in the development data. If it has several rows for a text, the last one
+    counts."""
     dev: str | None = None
-    """What is reported on, in the same format. A recipe has `dev`, `dev_size` or `dev_share`."""
+    """Development data, in the same format. A recipe sets `dev`, `dev_size` or `dev_share`."""
     test: str | None = None
-    """A second file to report on, in the same format. It chooses nothing, also where `dev` chooses
-    the epoch or a temperature."""
+    """Held-out test data, in the same format. It is only reported on, whereas `dev` may select the
+    epoch and the temperature."""
     dev_size: int | None = Field(default=None, gt=0)
-    """In place of `dev`: so many training examples, evenly spread, are set aside to report on."""
+    """Instead of `dev`: number of evenly spread training examples to hold out."""
     dev_share: float | None = Field(default=None, gt=0, lt=1)
-    """In place of `dev`: this share of the texts or pairs of each class (of trees and rated pairs,
-    of all) is set aside to report on."""
+    """Instead of `dev`: share of the texts or pairs of each class to hold out (for trees and rated
+    pairs: of all)."""
     vectors: str | None = None
-    """Pretrained vectors of words or pieces (`.npz`, or text as GloVe's; or `wordpieces`, which
-    thinstack brings along: 100 columns, from MiniLM), of which the first columns are taken, as many
-    as the leaf table has. "" is the same as none. A wordpiece model needs them, for they bring the
+    """Pretrained vectors of words or pieces: `.npz`, text in GloVe's format, or `wordpieces`, which
+    ships with thinstack (100 columns, from MiniLM). The leaf table uses as many of the first
+    columns as it has. "" means none. A wordpiece model requires them, because they also define the
     pieces."""
     encoder: str | None = None
-    """Pretrained encoder, for a leaf embedding that takes one: a folder, or the name of one on the
-    Hugging Face hub. It brings its pieces too. `vectors` then fill the static columns of the
+    """Pretrained encoder for a leaf embedding that uses one: a folder, or a name on the Hugging
+    Face Hub. It also defines the pieces. `vectors` then fill the static columns of the
     embedding."""
     vector_std: float | None = Field(default=None, gt=0)
-    """Scale the vectors to this standard deviation. By default they are taken as they are."""
+    """Standard deviation to which the vectors are scaled. By default, they are not scaled."""
     statement: str = ""
-    """What the card of the bundle says of the data: what it is, its terms, whom to cite."""
+    """Text about the data for the bundle's card: contents, terms and citation."""
 
     @property
     def reported(self) -> str:
@@ -82,32 +82,32 @@ class DataConfig(Strict):
 
 
 class TeacherConfig(Strict):
-    """Bundles that teach. A model learns their probabilities for every phrase, both
-    beside the labels of the training file and on the lessons that are taught."""
+    """Teacher bundles. The model is trained on their probabilities for every phrase, in addition to
+    the labels of the training file and in lessons that use a teacher."""
 
     bundles: tuple[str, ...] = Field(min_length=1)
-    """Names or folders of bundles with the classes of `model.labels`; of several, the mean of their
-    probabilities is learnt."""
+    """Names or folders of bundles with the classes of `model.labels`. The probabilities of several
+    are averaged."""
     alpha: float = Field(default=0.3, ge=0, le=1)
-    """Weight of the label of the training file, where there is one; the rest is the teacher's."""
+    """Weight of the training file's label, if there is one. The teacher's gets the rest."""
     own_words: bool = False
-    """Whether words of the training file have its labels alone, in all that is taught. A teacher
-    that reads words in their context gives one word many labels."""
+    """Whether words in the training file keep only its labels in everything that the teacher
+    labels. A contextual teacher labels a word differently in each sentence."""
     parser: str | None = None
-    """Name or folder of the bundle that makes the trees of texts, as of the lesson `texts.v1`; by
-    default the first of `bundles` that parses."""
+    """Name or folder of the bundle that parses texts, for example in the lesson `texts.v1`.
+    Default: the first of `bundles` with a parser."""
 
 
 class InitConfig(Strict):
-    """Where learning starts: from the weights of a bundle instead of fresh weights."""
+    """The starting point: the weights of a bundle instead of random weights."""
 
     bundle: str
-    """Name, folder or hf:// address of the bundle. Its vocabulary comes along, in place of
-    `data.vectors`; its weights must have the shapes of the model's."""
+    """Name, folder or hf:// address of the bundle. Its vocabulary replaces `data.vectors`, and its
+    weights must have the shapes of the model's."""
     parts: tuple[Part, ...] = Field(default=("embedding", "encoder", "parser"), min_length=1)
-    """What is taken from it: "embedding" (always), "encoder", "parser", "head", "vectors"."""
+    """Parts to reuse: "embedding" (always), "encoder", "parser", "head", "vectors"."""
     frozen: tuple[Part, ...] = ("parser",)
-    """Parts of the model that learn nothing."""
+    """Parts of the model to freeze."""
 
     @model_validator(mode="after")
     def _table_and_ids_go_together(self) -> Self:
@@ -119,34 +119,34 @@ class InitConfig(Strict):
 
 
 class Recipe(Strict):
-    """Everything that one training run needs."""
+    """Everything that a training run needs."""
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
-    """Version of the fields of recipes."""
+    """Version of the recipe format."""
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """Name of the bundle: letters, digits and `._-`."""
     description: str = ""
-    """What the card of the bundle says first."""
+    """First paragraph of the bundle's card."""
     task: AnyTask
-    """What is learnt."""
+    """What to train on and how to evaluate."""
     data: DataConfig
-    """From which files."""
+    """Data files."""
     init: InitConfig | None = None
-    """Where learning starts; fresh weights without it."""
+    """Bundle to start from. Without it, weights are random."""
     teacher: TeacherConfig | None = None
-    """Bundles that label phrases too; none without it."""
+    """Bundles that also label phrases."""
     model: ModelConfig
-    """What is trained."""
+    """The model."""
     lessons: Lessons = ()
-    """Trees to learn from beside those of the training file."""
+    """Additional trees to train on."""
     training: TrainingConfig = TrainingConfig()
-    """How it learns."""
+    """Seeds, epochs, optimizers and early stopping."""
     export: ExportConfig = ExportConfig()
-    """What the bundle holds."""
+    """Contents of the bundle."""
     card: CardConfig = CardConfig()
-    """What the head of the bundle's card says."""
+    """Metadata of the bundle's card."""
     _folder: Path | None = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:

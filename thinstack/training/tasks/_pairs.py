@@ -46,10 +46,10 @@ class Pairs(TableTask):
     target: ClassVar[PairTarget]
 
     format: Literal["sick.v1", "snli.v1", "table.v1"]
-    """What the files are: `sick.v1` (folders), `snli.v1` (JSON lines), both with trees, or
-    `table.v1` (.csv, .tsv, .json, .jsonl, .parquet). Only tables need the other settings."""
+    """File format: `sick.v1` (folders) or `snli.v1` (JSON lines), both with trees, or `table.v1`
+    (.csv, .tsv, .json, .jsonl, .parquet). The other settings are for tables only."""
     pair_columns: tuple[str, str] = ("text_a", "text_b")
-    """The columns of the first and the second sentence."""
+    """Columns of the first and the second sentence."""
 
     @property
     def brings_trees(self) -> bool:

@@ -64,15 +64,14 @@ class TableTask(Task):
     starts: ClassVar[tuple[str, ...]] = ("sentiment",)
 
     encoding: str = "utf-8"
-    """The encoding of a table."""
+    """Encoding of the table."""
     separator: Separator | None = None
-    """The character between the cells of a table. By default it is found in each file."""
+    """Character between the cells of the table. By default, it is detected in each file."""
     header: bool | None = None
-    """Whether the first row of a table names its columns. If not, their names are "1", "2" and so
-    on. By default it does, but a first row that looks like any other row is an error."""
+    """Whether the first row names the columns. If not, columns are named "1", "2" and so on. By
+    default it does, and a first row that looks like the other rows is an error."""
     skip_bad: bool = False
-    """Leave out rows of a table that cannot be used, and list them in the file skipped.txt.
-    Otherwise the first one ends the run."""
+    """Skip unusable rows, and list them in skipped.txt. Otherwise, the first one stops the run."""
 
     @property
     @abstractmethod
@@ -157,9 +156,9 @@ class TextTask(TableTask):
     """Learns from a table with a column of texts and one of labels."""
 
     text_column: str = "text"
-    """The column of the texts."""
+    """Text column."""
     label_column: str = "label"
-    """The column of their classes."""
+    """Label column."""
 
     @property
     def columns_read(self) -> list[str]:
@@ -212,7 +211,7 @@ def say_what_is_odd(
         list_of, count = out / SKIPPED_FILE, len(datasets.skipped)
         write_atomically(list_of, "".join(f"{error}\n" for error in datasets.skipped))
         listed = f"listed in {escaped(str(list_of))}"
-        console.print(Text(f"skipped {count:,} unusable rows, {listed}", style="yellow"))
+        console.print(Text(f"skipped unusable rows: {count:,} ({listed})", style="yellow"))
     what, (train, dev) = task.items, datasets.items
     several, unlike = repeated([*train, *dev], task.class_of, task.group_of)
     if several and not task.repeats:

@@ -24,7 +24,7 @@ __all__ = ["Entailment", "always_commonest"]
 
 
 class Entailment(Pairs):
-    """Learns the classes of pairs of sentences."""
+    """Classes of pairs of sentences."""
 
     name: ClassVar[str] = "entailment.v1"
     summary: ClassVar[str] = "classes of pairs of sentences"
@@ -38,7 +38,7 @@ class Entailment(Pairs):
     )
 
     label_column: str = "label"
-    """The column of the classes."""
+    """Label column."""
 
     @property
     def target_column(self) -> str:

@@ -31,7 +31,7 @@ each."""
 
 
 class Relatedness(Pairs):
-    """Learns ratings of pairs of sentences."""
+    """Ratings of pairs of sentences."""
 
     name: ClassVar[str] = "relatedness.v1"
     summary: ClassVar[str] = "ratings of pairs of sentences"
@@ -47,7 +47,7 @@ class Relatedness(Pairs):
     )
 
     score_column: str = "score"
-    """The column of the ratings."""
+    """Rating column."""
 
     @property
     def target_column(self) -> str:

@@ -17,8 +17,8 @@ SPAN_ADVICE: Final = f"{COLUMN_ADVICE}; the columns of spans must be named 'star
 
 
 class Spans(Texts):
-    """Learns the classes of phrases. Each row of a table labels the characters from column `start`
-    to column `end` of its text."""
+    """Classes of phrases. Each row of a table labels the characters from `start` to `end` in its
+    text."""
 
     name: ClassVar[str] = "spans.v1"
     summary: ClassVar[str] = "classes of phrases, given by their characters in a table"
@@ -30,7 +30,7 @@ class Spans(Texts):
     repeats: ClassVar[bool] = True
 
     span_group: str | None = None
-    """Of a .spacy file: the span group that the phrases come from."""
+    """For a .spacy file: the span group with the phrases."""
 
     @property
     def columns_read(self) -> list[str]:

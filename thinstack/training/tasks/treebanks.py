@@ -44,17 +44,17 @@ class Treebank(Task):
     items: ClassVar[str] = "trees"
 
     format: str = BRACKETS
-    """The registered reader of the files."""
+    """Name of a registered reader."""
     relabel: dict[str, str] = Field(default_factory=dict)
-    """New names for classes of the files, "" for no class. Sentences that then have no class are
-    left out."""
+    """New names for classes in the files; "" removes a class. Sentences without a class are
+    skipped."""
     root_weight: float = Field(default=0.0, ge=0)
-    """Additional weight of whole sentences where phrases are learnt: how much the loss of a root
-    counts beside the mean loss of the labelled nodes of its tree. With 0.2, the root of a tree of
-    40 nodes counts 1 + 8 times."""
+    """Additional weight of whole sentences when training on phrases: weight of a root's loss
+    relative to the mean loss of the labeled nodes of its tree. With 0.2, the root of a tree of 40
+    nodes counts 1 + 8 times."""
     group_weight: float = Field(default=0.0, ge=0)
-    """How much it counts in the loss that the sentences of a group differ: sentences that a lesson
-    makes from one, with other people in it."""
+    """Weight in the loss of differences within a group: sentences that a lesson creates from one by
+    replacing the people in it."""
 
     @property
     def brings_trees(self) -> bool:
@@ -159,7 +159,7 @@ class Treebank(Task):
 
 
 class Phrases(Treebank):
-    """Learns the classes of all labelled phrases of trees, which go from negative to positive."""
+    """Classes of all labeled phrases of trees, on a scale from negative to positive."""
 
     name: ClassVar[str] = "phrases.v1"
     summary: ClassVar[str] = "classes of all labelled phrases of trees, from negative to positive"
@@ -187,7 +187,7 @@ class Phrases(Treebank):
 
 
 class Sentences(Treebank):
-    """Learns the classes of whole sentences that have trees."""
+    """Classes of whole sentences with trees."""
 
     name: ClassVar[str] = "sentences.v1"
     summary: ClassVar[str] = "classes of whole sentences that have trees"

@@ -45,9 +45,9 @@ with exactly the same words. """
 
 
 class Aspects(TextTask):
-    """Learns which phrases are terms, and what is said of each. Each row of a table names a term,
-    the characters from column `start` to column `end` of its text, and labels it. A row without
-    start, end and label brings a text that may have no term."""
+    """Terms and the opinions about them. Each row of a table labels a term, the characters from
+    `start` to `end` in its text. A row without start, end and label adds a text that may have no
+    term."""
 
     name: ClassVar[str] = "aspects.v1"
     summary: ClassVar[str] = "terms in texts, and the opinion about each"
@@ -65,24 +65,23 @@ class Aspects(TextTask):
     starts: ClassVar[tuple[str, ...]] = ("aspects",)
 
     label_column: str = "label"
-    """The column of what is said of terms."""
+    """Label column."""
     guide: str | None = None
-    """Name or folder of a bundle of sentiment with trees of its own. It makes the trees of the
-    sentences, and says how phrases sound that are no terms. One of aspects also teaches which
-    phrases are terms. By default it is the bundle where learning starts."""
+    """Name or folder of a sentiment bundle with a parser. It parses the sentences and scores
+    phrases that are not terms; an aspects bundle also labels terms. Default: the bundle that
+    training starts from."""
     tables: tuple[str, ...] = ()
-    """Further tables to train on, in the folder of the data or beside the recipe. One without the
-    columns start and end has texts that a guide of aspects labels."""
+    """Additional tables to train on, in the data folder or next to the recipe. An aspects guide
+    labels the texts of tables without the columns start and end."""
     held_out: int | None = Field(default=None, gt=1)
-    """With 10, a tenth of the texts of `tables` is never shown, chosen by their letters; `python -m
-    reproduce held-out` prints it."""
+    """With 10, a tenth of the texts in `tables`, selected by their letters, is never used in
+    training; `python -m reproduce held-out` prints them."""
     alpha: float = Field(default=1.0, ge=0, le=1)
-    """Weight of the labels of the tables, if the guide is one of aspects; the rest is the guide's,
-    as a teacher."""
+    """Weight of the tables' labels if the guide is an aspects bundle. The guide's get the rest."""
     polarity_weight: float = Field(default=12.0, ge=0, le=1000)
-    """How much the label of a term counts in the loss."""
+    """Weight of a term's label in the loss."""
     phrase_weight: float = Field(default=0.3, ge=0, le=1000)
-    """How much the sentiment of any other phrase counts in the loss."""
+    """Weight of the sentiment of any other phrase in the loss."""
 
     @property
     def columns_read(self) -> list[str]:

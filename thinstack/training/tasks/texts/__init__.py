@@ -59,8 +59,8 @@ PHRASE_PENALTY = 1.0
 
 
 class Texts(TextTask):
-    """Learns the classes of texts of any number of sentences, from a table (.csv, .tsv, .json,
-    .jsonl, .parquet, .spacy)."""
+    """Classes of texts with any number of sentences, from a table (.csv, .tsv, .json, .jsonl,
+    .parquet, .spacy)."""
 
     name: ClassVar[str] = "texts.v1"
     summary: ClassVar[str] = "classes of texts of any number of sentences, from a table"
@@ -74,11 +74,10 @@ class Texts(TextTask):
     starts: ClassVar[tuple[str, ...]] = ("sentiment-context", "vectors", "sentiment")
 
     neighbours: Rate = 0.0
-    """Of classes that are in an order: the share of a text's target that the classes next to its
-    own get."""
+    """For ordered classes: share of the target that goes to the classes next to a text's own."""
     phrase_penalty: float = Field(default=0.0, ge=0)
-    """If learning starts from a bundle: how much it counts, beside the loss of a text, that the
-    scores of phrases inside its sentences leave those of the start (a mean of divergences)."""
+    """If training starts from a bundle: weight of a penalty, relative to the loss of a text, for
+    changing the scores of phrases inside its sentences (a mean divergence)."""
 
     # -- data
 

@@ -52,8 +52,8 @@ SEED = 0
 
 
 class VectorsOfPhrases(Task):
-    """Learns the vector that a sentence encoder gives to the string of each phrase, and beside it
-    what another bundle says of the phrase: its classes, and the trees.
+    """Vectors of phrases, as a sentence encoder computes them from their text, and the classes and
+    trees of another bundle.
 
     Phrases of each text are drawn once. In the first epochs (`mean_epochs`) no tree is composed:
     the leaf table and what the head makes of the mean of words learn alone, which is several times
@@ -72,28 +72,28 @@ class VectorsOfPhrases(Task):
     watched: ClassVar = ("among_ten",)
 
     encoder: str
-    """The teacher: a sentence encoder of transformers, a folder in that of the data or a name on
-    the Hugging Face hub."""
+    """Teacher: a transformers sentence encoder, as a folder in the data folder or a name on the
+    Hugging Face Hub."""
     pooling: Pooling | None = None
-    """How the teacher makes the vector of a string of those of its pieces: their "mean", or the
-    first one ("cls"). By default as 1_Pooling/config.json in its folder says."""
+    """How the teacher combines the vectors of pieces: their "mean", or the first one ("cls").
+    Default: as in 1_Pooling/config.json in its folder."""
     guide: str = "sentiment"
-    """Name or folder of the bundle that makes the trees of texts. A model with labels learns its
-    classes too, which must be the same."""
+    """Name or folder of the bundle that parses the texts. A model with labels is also trained on
+    its class probabilities, so the classes must be the same."""
     text_column: str = "text"
-    """The column of the texts."""
+    """Text column."""
     phrases: int = Field(default=4, ge=1)
-    """So many phrases of each text are learnt, beside the whole text."""
+    """Number of phrases per text to train on, in addition to the whole text."""
     max_words: int = Field(default=100, ge=2)
-    """Longer texts are left out."""
+    """Maximum number of words. Longer texts are skipped."""
     mean_epochs: int = Field(default=0, ge=0)
-    """So many of the epochs, the first ones, learn vectors without a tree."""
+    """Number of initial epochs that train vectors without trees."""
     class_weight: float = Field(default=0.5, ge=0)
-    """How much the guide's classes count in the loss."""
+    """Weight of the guide's classes in the loss."""
     short: int = Field(default=128, ge=2)
-    """So many first columns are also good by themselves."""
+    """Number of first columns that are also trained to work on their own."""
     short_weight: float = Field(default=0.25, ge=0)
-    """How much these columns count in the loss."""
+    """Weight of these columns in the loss."""
     _folder: Path | None = PrivateAttr(default=None)
     _on_read: Callable[[str, int, int], object] = PrivateAttr(default=lambda *_: None)
     _teacher: TeacherTable | None = PrivateAttr(default=None)
