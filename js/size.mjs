@@ -1,8 +1,8 @@
-/** What users download: exit code 1 where the JavaScript of the package, without onnxruntime, is larger than MOST. */
+/** The size of the download. Exits with 1 if the JavaScript of the package, without onnxruntime, is larger than MOST. */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-// Of it 5,000 bytes are vectors, 7,000 read contractions, wrong decodings and hidden letters, 3,100 find terms, 3,500 read the clauses around them, and 2,700 are what a GPU needs: joining its file, choosing the device, its errors, going on on the CPU.
+// It includes 5,000 bytes for vectors, 7,000 for contractions, encodings and masked words, 3,100 for finding terms, 3,500 for the clauses around them, and 2,700 for GPUs: joining the file, choosing the device, errors, and continuing on the CPU.
 const MOST = 124_200;
 
 const cwd = fileURLToPath(new URL(".", import.meta.url));

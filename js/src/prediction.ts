@@ -47,7 +47,7 @@ export class Prediction {
   readonly terms: Float32Array | null;
   /** The vector, of length 1, of each phrase with scores, the sentence last; null if the model has no vectors. */
   readonly vectors: readonly Float32Array[] | null;
-  /** The digest of the model that its vectors are of, as the model's `manifest` has it; null without vectors. */
+  /** The `manifest.digest` of the model that computed its vectors; null without vectors. */
   readonly model: string | null;
   /** The vector of the sentence. */
   readonly vector: Float32Array | null;

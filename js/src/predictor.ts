@@ -128,7 +128,7 @@ export class Predictor {
     });
   }
 
-  /** The cosine similarity of two texts, of two phrases, sentences or results of this model, or of two vectors; for models with vectors. */
+  /** The cosine similarity of two texts, vectors, or phrases, sentences or results of this model, which must have vectors. */
   async similarity(one: string | Float32Array | WithVector, other: string | Float32Array | WithVector): Promise<number> {
     this.checkVectors("similarity");
     const texts = [one, other].filter((value) => typeof value === "string");

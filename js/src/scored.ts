@@ -14,7 +14,7 @@ export interface Scored {
   terms?: Float32Array;
   /** The vector (D,), of length 1, of each row of scores; undefined if the model has no vectors. */
   vectors?: Float32Array[];
-  /** The digest of the model that its vectors are of. */
+  /** The digest of the model that computed its vectors. */
   model?: string;
 }
 

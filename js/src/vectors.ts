@@ -40,7 +40,7 @@ export interface WithVector {
   readonly vector: Float32Array | null;
 }
 
-/** The vector of a scored object, or the vector itself, normalized to length 1. Throws InputError unless it has `width` columns and this model made it. */
+/** The vector of a scored object, or the vector itself, normalized to length 1. Throws InputError unless it has `width` columns and this model computed it. */
 export function vectorOf(value: Float32Array | WithVector, width: number, model: string): Float32Array {
   const vector = value instanceof Float32Array ? value : value?.vector;
   const { sentence, sentences } = (value ?? {}) as { sentence?: Prediction; sentences?: readonly Prediction[] };
@@ -51,7 +51,7 @@ export function vectorOf(value: Float32Array | WithVector, width: number, model:
   throw new InputError(`similarity: expected a text with words or a vector of ${width} columns, found ${problem}: pass a text`);
 }
 
-/** Throws InputError unless the model with the digest `model` made the vectors; `call` names the function in the message. */
+/** Throws InputError, with the name of the `call`, unless the model with the digest `model` computed the vectors. */
 export function checkModel(found: unknown, model: string, call: string): void {
   if (found !== model) throw new InputError(`${call}: expected a vector of this model, found one of another: score the text with this model`);
 }

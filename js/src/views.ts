@@ -55,7 +55,7 @@ export function chooseView({ labels, classSets, classWeights: weights }: Shown, 
 /** Throws InputError, with the call or option that needs labels, if a model has none. */
 export function checkLabels(labels: readonly string[], call: string): void {
   if (labels.length) return;
-  throw new InputError(`${call}: this model gives vectors and no labels: load one with labels, such as thinstack/bundle/bundled/sentiment`);
+  throw new InputError(`${call}: this model gives vectors and no labels: load thinstack/bundle/bundled/sentiment`);
 }
 
 /** Labels that represent sets of classes. Each has the mean position of its classes. */
