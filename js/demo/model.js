@@ -1,10 +1,10 @@
-/** The model of the page, in this browser: a worker runs it, so that typing goes on while it computes. */
+/** The page's model, which runs in a worker of this browser, so that typing does not block. */
 
 export const MOST_WORDS = 60; // of a text that is drawn as trees
 export const ABOUT = "What you type stays here: the model runs in this browser, and the page works offline.";
 export const own = true;
 
-const WORKS = "Chrome and Edge from version 91 on, Firefox from 89 and Safari from 16.4";
+const WORKS = "Chrome or Edge 91, Firefox 89 or Safari 16.4, or later";
 // (module (func (result v128) (i8x16.splat (i32.const 0)))
 const SIMD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11];
 
@@ -15,7 +15,7 @@ const waiting = new Map();
 /** Opens a model: the bundled one, that of an address on this server, or of files by their names. Throws an Error in words. */
 export async function open(place) {
   if (typeof WebAssembly === "undefined" || !WebAssembly.validate(Uint8Array.from(SIMD))) {
-    throw new Error(`This browser cannot run the model: it lacks WebAssembly with SIMD, or has it switched off. ${WORKS} have it.`);
+    throw new Error(`This browser cannot run the model, because WebAssembly with SIMD is missing or disabled. Use ${WORKS}.`);
   }
   const given = typeof place === "string" ? new URL(place, location.href) : place;
   if (given instanceof URL && given.origin !== location.origin) {
@@ -93,7 +93,7 @@ function started() {
     else done(answer);
   };
   made.onerror = () => {
-    for (const { fail } of waiting.values()) fail(new Error("The model's program cannot be loaded: is worker.js beside the page? Reload it."));
+    for (const { fail } of waiting.values()) fail(new Error("The model's worker cannot be loaded. Check that worker.js is next to the page, and reload it."));
     waiting.clear();
   };
   return made;

@@ -110,8 +110,8 @@ def test_chance_is_no_finding():
     assert sum(table.change is not None for table in tables) < 4
     assert sum(bool(table.differences) for table in tables) < 4
     assert tables[0].in_short == (
-        "Nothing changes over time by more than chance.",
-        "No difference by store is more than chance.",
+        "There are no significant changes over time.",
+        "There are no significant differences by store.",
     )
 
 

@@ -100,7 +100,7 @@ def report(
     with stoppable(_STOPPED), CorpusBar(console) as bar:
         result = make(context.params, bar.tell)
     output.write({"html": result.html, "json": result.to_json, "csv": result.to_csv}[kind]())
-    counts = f"{result.figures.texts:,} texts, {len(result.aspects):,} aspects"
+    counts = f"texts: {result.figures.texts:,}, aspects: {len(result.aspects):,}"
     for line in (*result.in_short, f"{counts}; the report is in {out}"):
         console.print(escaped(line), soft_wrap=True, highlight=False, markup=False)
 

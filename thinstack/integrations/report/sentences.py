@@ -32,9 +32,9 @@ def in_short(report: "Report") -> Iterator[str]:
     if change is not None and report.unit is not None:
         yield f"{change_sentence(change, report.unit)}."
     elif report.over is not None:
-        yield "Nothing changes over time by more than chance."
+        yield "There are no significant changes over time."
     if report.by is not None and not report.differences:
-        yield f"No difference by {report.by} is more than chance."
+        yield f"There are no significant differences by {report.by}."
     for difference in report.differences[:_IN_SHORT]:
         if not (change and change.group and change.alone and difference.group == change.group[0]):
             yield f"{difference_sentence(difference)}."

@@ -38,7 +38,7 @@ async function asked(path, request) {
   try {
     answer = await fetch(path, request);
   } catch {
-    throw new Error("thinstack does not answer: it has ended, or was stopped. Start thinstack serve again.");
+    throw new Error("thinstack does not respond, because it was stopped. Start thinstack serve again.");
   }
   const data = await answer.json();
   if (!answer.ok) throw new Error(data.error);
