@@ -40,14 +40,14 @@ def unlabelled_rows(subject: HeadSubject) -> None:
     labelled = (labels.reshape(len(labels), -1) != -1).all(1)
     loss = head.loss(scores, labels)
     rest = head.loss(scores[labelled], labels[labelled])
-    require_alike([loss], [rest], "the loss with rows labelled -1, and without them")
+    require_alike([loss], [rest], "the loss with rows labeled -1, and without them")
     nothing = [head.loss(scores, torch.full_like(labels, -1)), head.loss(scores[:0], labels[:0])]
     require_alike(nothing, [loss.new_zeros([])] * 2, "the loss without labels, and 0")
     (gradient,) = gradients_of(loss, [scores])
     if bool(gradient[~labelled].any()) or bool(gradients_of(nothing[0], [scores])[0].any()):
-        raise AssertionError("rows labelled -1 have a gradient.")
+        raise AssertionError("rows labeled -1 have a gradient.")
     if not bool(gradient[labelled].any()):
-        raise AssertionError("labelled rows have no gradient.")
+        raise AssertionError("labeled rows have no gradient.")
 
 
 def soft_labels(subject: HeadSubject) -> None:

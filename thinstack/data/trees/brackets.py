@@ -145,7 +145,7 @@ def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
     nodes = zip(tree.spans[:, 0].tolist(), tree.tokens, tree.labels, strict=True)
     for node, (start, word, label) in enumerate(nodes):
         if labelled and label is None and word is not None:
-            expected = "labelled brackets need a label at every node"
+            expected = "labeled brackets need a label at every node"
             raise TreeError(
                 f"node {node} has no label; {expected}; add one, or pass labelled=False"
             )

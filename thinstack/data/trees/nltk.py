@@ -68,7 +68,7 @@ def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
         return None, _string(part, "words"), []
     label = _string(part.label(), "labels") or None
     if not part:
-        raise TreeError(f"the node labelled {label!r} has no children; expected a word or children")
+        raise TreeError(f"the node labeled {label!r} has no children; expected a word or children")
     if len(part) == 1 and not isinstance(part[0], kind):
         return label, _string(part[0], "words"), []
     return label, None, list(part)

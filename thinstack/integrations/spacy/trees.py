@@ -129,7 +129,7 @@ def _parse(span: Span) -> Tree:
         problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
         raise InputError(problem) from error
     if not isinstance(text, str):
-        problem = f"{text!r}, expected labelled brackets; does benepar run before tree_sentiment?"
+        problem = f"{text!r}, expected labeled brackets; does benepar run before tree_sentiment?"
         raise InputError(f"Span._.parse_string of {_shown(span)} is {problem}")
     dropped = 1
     while dropped:  # a token of white space leaves brackets without a word, perhaps nested

@@ -229,7 +229,7 @@ class TextLearner:
             load_optimizers(self._learner.optimizers, load(content))
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
             raise BundleError(
-                f"{source}: not the state of this model's optimisers: {error}; train it again"
+                f"{source}: not the state of this model's optimizers: {error}; train it again"
             ) from None
 
     def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:

@@ -218,7 +218,7 @@ def load_optimizers(
         names = [full for full in tensors if full.startswith(start)]
         # Some optimisers have no state before their first step.
         if missing := {*names} ^ {*(optimizer_tensors({name: optimizer}) or names)}:
-            raise KeyError(f"the optimiser's {min(missing)}")
+            raise KeyError(f"the optimizer's {min(missing)}")
         parameters = [weight for group in optimizer.param_groups for weight in group["params"]]
         state: dict[int, dict[str, Any]] = defaultdict(dict)
         for full in names:

@@ -162,7 +162,7 @@ class Phrases(Treebank):
     """Classes of all labeled phrases of trees, on a scale from negative to positive."""
 
     name: ClassVar[str] = "phrases.v1"
-    summary: ClassVar[str] = "classes of all labelled phrases of trees, from negative to positive"
+    summary: ClassVar[str] = "classes of all labeled phrases of trees, from negative to positive"
     figures: ClassVar = {
         "root_accuracy": "root",
         "root_binary_accuracy": "root, binary",
