@@ -91,7 +91,7 @@ def test_trees_of_any_depth(shape):
     [
         ("(S (NN dog))", "expected an nltk Tree, found str"),
         (Tree.left(["a"]), "expected an nltk Tree, found Tree <Tree of 1 nodes"),
-        (NltkTree("S", []), "the node labelled 'S' has no children; expected a word or children"),
+        (NltkTree("S", []), "the node labeled 'S' has no children; expected a word or children"),
         (NltkTree("S", [("dog", "NN"), ("barks", "VB")]), r"words .* tuple \('dog'"),
         (NltkTree(3, ["a"]), "labels that are strings, found int 3"),
         (NltkTree("S", [["a"]]), r"words that are strings, found list \['a'\]"),
