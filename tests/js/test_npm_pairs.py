@@ -15,7 +15,7 @@ REFUSED = [
     (["a", "b"], ["a", " "], "textB of pair 1: expected a text with words"),
     (["a", None], ["a", "b"], "textA of pair 1: expected a string, found null"),
     ("a", ["b"], "expected two texts or two arrays of texts, found string and Array"),
-    (["a"], ["a", "b"], "as many texts on both sides, found 1 and 2"),
+    (["a"], ["a", "b"], "two arrays of the same length, found 1 and 2 texts"),
 ]
 
 

@@ -90,7 +90,7 @@ def test_a_model_without_labels_says_what_needs_them(tmp_path):
         expected = f"InputError: {purpose}: this model gives vectors and no labels"
         assert messages.pop(name).startswith(expected)
     for name, said in [
-        ("sign", "encode: sign needs polarity"),
+        ("sign", "encode: sign needs a model with polarity"),
         ("similarity", f"of {SIZE} columns, found a vector of 3 columns"),
         ("outside", r"expected words \[start, end\) of 2, found \[0,3\]"),
         ("empty", "text 1: expected words"),
