@@ -18,8 +18,6 @@ export interface ModelConfig {
   embedding: "words" | "wordpieces";
   /** Whether phrases have vectors. */
   vectors: boolean;
-  /** The registered name of the task head. */
-  head: string;
   /** The input structure: `binary` trees, or `sequence`. */
   trees: string;
   /** The source of the trees for raw words. */
@@ -48,8 +46,6 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const classWeights = (weights as number[]).length ? (weights as number[]) : undefined;
   const embedding = raw.embedding?.kind;
   expect(["words", "wordpieces"].includes(embedding), `embedding.kind: expected words or wordpieces, found ${embedding}`);
-  const head = raw.head?.name;
-  expect(typeof head === "string", "head.name: expected the name of a task head");
   const tracker = raw.encoder?.tracker;
   const parses = raw.parser != null || (tracker != null && tracker.parses !== false);
   const trees = raw.trees ?? "binary";
@@ -57,7 +53,7 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   expect(["balanced", "left", "right", "self"].includes(treeSource), `tree_source: unknown source ${treeSource}`);
   expect(treeSource !== "self" || parses, "tree_source: self needs a parser");
   const vectors = raw.vectors != null || !labels.length;
-  return { labels, classSets, classWeights, embedding, vectors, head, trees, treeSource, parses };
+  return { labels, classSets, classWeights, embedding, vectors, trees, treeSource, parses };
 }
 
 function setsOf(raw: Json, keys: string[]): ClassSets | undefined {

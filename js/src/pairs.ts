@@ -1,6 +1,5 @@
 /** Scores pairs of texts with a model trained on pairs. */
 import { batches } from "./batching.js";
-import { type ModelConfig } from "./config.js";
 import { splitText } from "./english.js";
 import { InputError } from "./errors.js";
 import { argmax, named } from "./scored.js";
@@ -24,22 +23,14 @@ export interface PairResult {
 
 export type Pair = [first: string, second: string];
 
-const RATINGS = "similarity.v1";
-const HEADS = [RATINGS, "entailment.v1"];
-
-/** Whether a model reads pairs of texts. */
-export function readsPairs({ head }: ModelConfig): boolean {
-  return HEADS.includes(head);
-}
-
 /** Throws InputError if a pair model gets single texts. */
-export function checkReadsTexts(config: ModelConfig): void {
-  if (readsPairs(config)) throw new InputError("this model reads pairs of texts, found single texts: call model.pairs(a, b)");
+export function checkReadsTexts({ readsPairs }: Model): void {
+  if (readsPairs) throw new InputError("this model reads pairs of texts, found single texts: call model.pairs(a, b)");
 }
 
 /** The pairs of two texts, or of two arrays of texts. Throws InputError with the pair and side of an invalid text. */
-export function pairsOf(config: ModelConfig, a: unknown, b: unknown): Pair[] {
-  if (!readsPairs(config)) throw new InputError("pairs: this model reads single texts: call predict, or load a model that was trained on pairs");
+export function pairsOf({ readsPairs }: Model, a: unknown, b: unknown): Pair[] {
+  if (!readsPairs) throw new InputError("pairs: this model reads single texts: call predict, or load a model that was trained on pairs");
   const columns = [a, b].map((side) => (typeof side === "string" ? [side] : side));
   if (!columns.every(Array.isArray) || typeof a !== typeof b) {
     throw new InputError(`pairs: expected two texts or two arrays of texts, found ${kindOf(a)} and ${kindOf(b)}`);
@@ -67,7 +58,7 @@ export function wordsOf(pairs: readonly Pair[], start: number): string[][] {
 }
 
 /** Scores pairs, from the parts of their sides. */
-export async function scorePairs(model: Model, { head }: ModelConfig, view: View, pairs: readonly Pair[], sides: readonly Part[][]): Promise<PairResult[]> {
+export async function scorePairs(model: Model, view: View, pairs: readonly Pair[], sides: readonly Part[][]): Promise<PairResult[]> {
   const trees = sides.map((parts): Tree => ({ parts, top: balanced(parts.length), size: parts.map(({ size }) => size).reduce(sum) }));
   const both = pairs.map((_, place) => [trees[2 * place], trees[2 * place + 1]]);
   const results: PairResult[] = [];
@@ -76,8 +67,8 @@ export async function scorePairs(model: Model, { head }: ModelConfig, view: View
     positions.forEach((place, row) => {
       const [[textA, textB], scores] = [pairs[place], scored[2 * row].scores[0]];
       const best = argmax(scores);
-      const label = head === RATINGS || scores[best] < view.abstain ? null : view.labels[best];
-      const rating = head === RATINGS ? ratingOf(scores, view.labels) : null;
+      const label = model.ratesPairs || scores[best] < view.abstain ? null : view.labels[best];
+      const rating = model.ratesPairs ? ratingOf(scores, view.labels) : null;
       results[place] = { textA, textB, rating, label, scores: named(scores, view.labels) };
     });
   }

@@ -91,7 +91,7 @@ export class Predictor {
   async predict(text: string, options?: PredictOptions): Promise<Result>;
   async predict(texts: readonly string[], options?: PredictOptions): Promise<Result[]>;
   async predict(texts: string | readonly string[], options: PredictOptions = {}): Promise<Result | Result[]> {
-    checkReadsTexts(this.bundle.config);
+    checkReadsTexts(this.model);
     treesOf(this.bundle.config, [], options.source ?? "auto"); // an unknown source is an error without texts too
     if (!Array.isArray(texts)) {
       checkContainer(texts);
@@ -142,7 +142,7 @@ export class Predictor {
    * are scored at once; a single text does not wait for others. Errors are those of `predict`, thrown after the preceding results.
    */
   stream(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions = {}): AsyncGenerator<Result, void> {
-    checkReadsTexts(this.bundle.config);
+    checkReadsTexts(this.model);
     treesOf(this.bundle.config, [], options.source ?? "auto");
     checkStream(texts);
     return this.streamed(texts, options);
@@ -154,7 +154,7 @@ export class Predictor {
    */
   async predictWords(sentences: Sentences, { source = "auto" }: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
     if (!Array.isArray(sentences)) throw new InputError(`expected an array of sentences of words, found ${kindOf(sentences)}: ${BY_TEXT}`);
-    checkReadsTexts(this.bundle.config);
+    checkReadsTexts(this.model);
     sentences.forEach(checkWords);
     const scored = await this.scoreTexts(sentences.map((words) => [words]), source);
     return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place][0], this.view));
@@ -167,13 +167,12 @@ export class Predictor {
   async pairs(a: string, b: string): Promise<PairResult>;
   async pairs(a: readonly string[], b: readonly string[]): Promise<PairResult[]>;
   async pairs(a: string | readonly string[], b: string | readonly string[]): Promise<PairResult | PairResult[]> {
-    const { config } = this.bundle;
-    const pairs = pairsOf(config, a, b);
+    const pairs = pairsOf(this.model, a, b);
     const results: PairResult[] = [];
     for (let start = 0; start < pairs.length; start += BATCH_TEXTS >> 1) {
       const some: Pair[] = pairs.slice(start, start + (BATCH_TEXTS >> 1));
-      const parts = this.partsOf(wordsOf(some, start), "auto", !(config.parses && this.model.joins));
-      results.push(...(await scorePairs(this.model, config, this.view, some, parts)));
+      const parts = this.partsOf(wordsOf(some, start), "auto", !(this.bundle.config.parses && this.model.joins));
+      results.push(...(await scorePairs(this.model, this.view, some, parts)));
     }
     return typeof a === "string" ? results[0] : results;
   }

@@ -3,7 +3,6 @@ import { type Bundle } from "./bundle.js";
 import { BundleError, DeviceError, shortReason } from "./errors.js";
 import { MEND } from "./manifest.js";
 import { metadataOf } from "./metadata.js";
-import { readsPairs } from "./pairs.js";
 import { type Scored } from "./scored.js";
 import { type Tree } from "./stretches.js";
 import { breaksOf, fault, over } from "./transitions.js";
@@ -30,6 +29,9 @@ export const ANYWHERE = 'device "cpu" runs anywhere';
 export class Model {
   /** Whether it scores phrases, not only sentences. */
   readonly phrases: boolean;
+  /** Whether it reads pairs of texts, and gives ratings of them. */
+  readonly readsPairs: boolean;
+  readonly ratesPairs: boolean;
   /** The maximum number of pieces per sentence; undefined without a limit. */
   readonly mostPieces: number | undefined;
   /** Whether it composes the sentences of a text into one tree. */
@@ -51,15 +53,16 @@ export class Model {
     const { config, source } = bundle;
     const metadata = metadataOf(bundle.gpuModel ?? bundle.model, source);
     const reads = metadata.get("reads") ?? "nodes";
-    this.phrases = config.trees !== "sequence" && reads !== "roots" && !readsPairs(config);
+    [this.readsPairs, this.ratesPairs] = [reads === "pairs", metadata.has("rates")];
+    this.phrases = config.trees !== "sequence" && reads !== "roots" && !this.readsPairs;
     const of = this.phrases ? "node" : "root";
     this.outputs = [...(config.labels.length ? [`${of}_scores`] : []), ...(config.vectors ? [`${of}_vectors`] : [])];
-    if (readsPairs(config)) this.outputs = ["pair_scores"];
-    this.joins = (this.phrases || readsPairs(config)) && session.inputNames.includes("breaks");
+    if (this.readsPairs) this.outputs = ["pair_scores"];
+    this.joins = (this.phrases || this.readsPairs) && session.inputNames.includes("breaks");
     this.checkInterface();
     checkMetadata(metadata, bundle);
     this.mostPieces = mostPieces(metadata, bundle);
-    this.width = readsPairs(config) ? 0 : vectorSize(metadata, bundle);
+    this.width = this.readsPairs ? 0 : vectorSize(metadata, bundle);
   }
 
   /** The trees and scores of a batch. Runs of one session are queued. */
@@ -115,7 +118,7 @@ export class Model {
       const transitions = steps.slice(start, node);
       const wrong = parsed ? fault(transitions, size[0]) : undefined;
       if (wrong) throw new BundleError(`${this.bundle.source}: the model's parse is not a tree: ${wrong}`);
-      const row = readsPairs(this.bundle.config) ? place >> 1 : place;
+      const row = this.readsPairs ? place >> 1 : place;
       const scores = this.phrases ? rows.slice(start, node) : rows.slice(row, row + 1);
       return { transitions, scores, weight: 1, parts: [] };
     });
@@ -125,7 +128,7 @@ export class Model {
   private rowsOf(outputs: Record<string, { data: Float32Array; dims: readonly number[] }>, trees: readonly Tree[]): Float32Array[] {
     const nodes = trees.reduce((sum, { size }) => sum + 2 * size[0] - 1, 0);
     const { config } = this.bundle;
-    const [count, labels] = [this.phrases ? nodes : readsPairs(config) ? trees.length / 2 : trees.length, config.labels.length];
+    const [count, labels] = [this.phrases ? nodes : this.readsPairs ? trees.length / 2 : trees.length, config.labels.length];
     this.outputs.forEach((name) => {
       const { data, dims } = outputs[name];
       const columns = name.endsWith("scores") ? labels : this.width;

@@ -95,7 +95,7 @@ def test_groups_are_searched_one_by_one(search):
     assert "good film in reviews.csv, store Bath" in shown
 
 
-def test_an_index_is_kept_until_the_table_changes(search, table, tmp_path, monkeypatch):
+def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_path, monkeypatch):
     added, add = [], PhraseIndex.add
     monkeypatch.setattr(PhraseIndex, "add", lambda *args, **more: added.append(add(*args, **more)))
     kept = tmp_path / "reviews.index"
@@ -107,11 +107,18 @@ def test_an_index_is_kept_until_the_table_changes(search, table, tmp_path, monke
         file.write("good plot;Leeds\n")
     assert "good plot" in search("good plot", *options).out
     assert len(added) == 2
-    for path, problem in ((table, "would replace"), (tmp_path / "x.txt", "not an index")):
-        (tmp_path / "x.txt").write_text("mine", encoding="utf-8")
+    other, saved = tmp_path / "x.txt", tmp_path / "saved.index"
+    other.write_text("mine", encoding="utf-8")
+    thinstack.PhraseIndex(folder).save(saved)
+    before = saved.read_bytes()
+    for path, problem in (
+        (table, "would replace"),
+        (other, "not an index"),
+        (saved, "PhraseIndex.save wrote"),
+    ):
         answer = search("good", "--text", "review", "--index", path, code=2)
         assert problem in answer.err
-    assert (tmp_path / "x.txt").read_text(encoding="utf-8") == "mine"
+    assert (other.read_text(encoding="utf-8"), saved.read_bytes()) == ("mine", before)
 
 
 def test_standard_input_and_other_tables(search, tmp_path):

@@ -93,6 +93,8 @@ def test_no_spans_have_no_rows(model):
         (40, 47, "pass 0 <= start < end <= 46"),
         (5, 5, "expected characters"),
         (5, 4, "expected characters"),
+        (None, 5, r"found \(None, 5\)"),
+        (0.5, 5, r"found \(0\.5, 5\)"),
         (34, 36, "contain no word"),
         (26, 40, "span 2 sentences"),
         (2, 9, "split a word: use 1 to 9"),
@@ -120,6 +122,12 @@ def test_a_sentence_takes_characters_of_the_whole_text(model):
 def test_words_outside_of_the_sentence(model, span):
     with pytest.raises(InputError, match="pass 0 <= start < end <= 3"):
         model.span_vectors(model("good film.").sentences[0], [span])
+
+
+def test_spans_of_what_is_no_sentence(model):
+    for other in (model("good film."), "good film."):
+        with pytest.raises(InputError, match=r"pass one, such as result\.sentences\[0\]"):
+            model.span_vectors(other, [(0, 1)])
 
 
 def test_without_its_predictor_only_nodes_have_vectors(model):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from thinstack.bundle.gpu_file import metadata
 from thinstack.bundle.manifest import (
     CONFIG_FILE,
     GPU_FILE,
@@ -19,6 +20,7 @@ from thinstack.bundle.manifest import (
     MANIFEST_FILE,
     MEND,
     MOST_ENTRIES,
+    ONNX_FILE,
     RELABEL_FILE,
     VOCABULARY_FILE,
     FileRecord,
@@ -64,6 +66,18 @@ class Bundle:
         """The content of the file for GPUs (`thinstack.bundle.gpu_file`), empty if there is none.
         Raises BundleError as `read` does."""
         return self.read(GPU_FILE) if GPU_FILE in self.manifest.files else b""
+
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether the ONNX file is of a model that reads pairs of texts; False without one. Raises
+        BundleError as `read` does."""
+        if ONNX_FILE not in self.manifest.files:
+            return False
+        try:
+            return metadata(self.read(ONNX_FILE)).get("reads") == "pairs"
+        except ValueError as error:
+            problem = f"not an ONNX file that thinstack can read: {error}"
+            raise BundleError(f"{self.path / ONNX_FILE}: {problem}; {MEND}") from None
 
     def relabel(self) -> dict[str, str]:
         """The recipe's names for the classes in the training files, "" for a class that was left

@@ -133,7 +133,7 @@ def predict(
         model = "vectors" if corpus.vectors or shown.category else model
         model = "aspects" if shown.aspects or corpus.output == "aspects" else model
     texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]
-    if pair is not None or (corpus.input is not None and open_bundle(model).config.reads_pairs):
+    if pair is not None or (corpus.input is not None and open_bundle(model).reads_pairs):
         refused = [name for name in texts_alone if pair is None or name not in KINDS]
         refused += options.chosen(reading, "source", "paragraphs")
         refuse_with_pairs(refused, corpus, of_table=pair is None)

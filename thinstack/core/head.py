@@ -30,6 +30,8 @@ class TaskHead(nn.Module):
         summary: a description of the head in one line.
         soft_labels: whether its `loss` also takes soft labels.
         gives: what `scores` gives: scores of C classes, or vectors of C columns.
+        rates: whether a head of pairs learns ratings. Its classes are then the C whole numbers of a
+            scale, and a rating is their mean, weighted by `scores`.
     """
 
     plugin_kind: ClassVar[str] = "head"
@@ -37,6 +39,7 @@ class TaskHead(nn.Module):
     summary: ClassVar[str] = ""
     soft_labels: ClassVar[bool] = False
     gives: ClassVar[Literal["scores", "vectors"]] = "scores"
+    rates: ClassVar[bool] = False
 
     def __init__(self, *, hidden_size: int, classes: int, reads: Reads = "nodes"):
         super().__init__()
@@ -60,10 +63,10 @@ class TaskHead(nn.Module):
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The sum of the losses of unnormalised scores against labels, of which -1 means no label.
 
-        A head may document other labels, such as ratings. A head of vectors takes vectors (n, C),
-        and a row of -1 has none. With `soft_labels`, labels may also be the weight of each class in
-        each row. The loss is then the sum over rows and classes of the weight times the loss of
-        that class. A row of zeros has no label.
+        A head that `rates` takes ratings, float (n,) from 1 to C. A head of vectors takes vectors
+        (n, C), and a row of -1 has none. With `soft_labels`, labels may also be the weight of each
+        class in each row. The loss is then the sum over rows and classes of the weight times the
+        loss of that class. A row of zeros has no label.
 
         Shapes:
             logits: (n, C); for a head that reads candidates the scores of trees, (B,).

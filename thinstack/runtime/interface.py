@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.bundle.manifest import MEND
-from thinstack.core.config import PAIR_HEADS, ModelConfig
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.transitions import REDUCE, first_fault, is_tree, nodes_over
 from thinstack.data.words.vocabulary import Vocabulary
@@ -24,7 +24,9 @@ INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 # The trees of models that are run, and the inputs that tell them (one that parses: both).
 _TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
 
-_PROBABLE = frozenset({"node_classifier.v1", "root_classifier.v1"}) | PAIR_HEADS
+_PROBABLE = frozenset(
+    {"node_classifier.v1", "root_classifier.v1", "similarity.v1", "entailment.v1"}
+)
 """Heads that give the probabilities of classes. What other people's heads give, only they know."""
 
 _FLOAT32 = np.dtype(np.float32)
@@ -44,6 +46,7 @@ class Interface(NamedTuple):
         probable: whether the scores are the probabilities of the classes.
         texts: whether the model joins the trees that it makes of sentences to one of their text, as
             the input `breaks` says.
+        reads_pairs, rates_pairs: whether the model reads pairs of texts, and gives ratings of them.
     """
 
     types: dict[str, Any]
@@ -53,6 +56,8 @@ class Interface(NamedTuple):
     most_pieces: int | None
     probable: bool
     texts: bool
+    reads_pairs: bool
+    rates_pairs: bool
 
 
 def interface_of(
@@ -69,7 +74,7 @@ def interface_of(
     rows = "node" if phrases else "root"
     scores, vectors = f"{rows}_scores", f"{rows}_vectors"
     expected_outputs = [scores] * bool(config.labels) + [vectors] * config.gives_vectors
-    if config.reads_pairs:
+    if reads == "pairs":
         expected_outputs = ["pair_scores"]
     if config.trees not in _TREES or not {*outputs} >= {*expected_outputs}:
         raise BundleError(
@@ -99,7 +104,8 @@ def interface_of(
     width = _number(metadata, "vector_size", source) or 0
     if bool(width) != config.gives_vectors:
         raise BundleError(f"{source}: expected vector_size, for {vectors}, found {width}; {MEND}")
-    return Interface(types, expected_outputs, width, phrases, most, probable, texts)
+    of_pairs = reads == "pairs", "rates" in metadata
+    return Interface(types, expected_outputs, width, phrases, most, probable, texts, *of_pairs)
 
 
 class Batch(NamedTuple):

@@ -61,14 +61,9 @@ class PairResult:
 class PairScorer(Scorer):
     """A scorer that reads pairs of texts too, if the model was trained on such."""
 
-    @property
-    def rates_pairs(self) -> bool:
-        """Whether the model gives ratings of pairs, and no classes."""
-        return self.config.head.name == "similarity.v1"
-
     def check_reads_pairs(self) -> None:
         """Raise InputError for a model of single texts."""
-        if not self.config.reads_pairs:
+        if not self.reads_pairs:
             raise InputError(
                 "pairs: this model reads single texts: call model(text), or load a model that was "
                 "trained on pairs (thinstack train pairs.csv)"
@@ -150,7 +145,8 @@ class PairReader:
         for place, (text, cut) in enumerate(zip(sides, self._cut(sides), strict=True)):
             name = f"{SIDES[place % 2]} of pair {first + place // 2}"
             if not cut:
-                raise InputError(f"{name}: expected a text with words, found {text!r:.60}")
+                problem = f"expected a text with words, found {text!r:.60}"
+                raise InputError(f"{name}: {problem}; leave the pair out")
             words.append(cut[0].words)
             self._warn_of_language(name, words[-1])
         scores = self.scorer.score_pairs(words)

@@ -11,7 +11,7 @@ from thinstack.bundle.opening import installed_name
 from thinstack.core import Tree
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.containers import check_container
-from thinstack.errors import BundleError, UnknownNameError
+from thinstack.errors import BundleError, InputError, UnknownNameError, shown
 from thinstack.runtime.pairs import PairReader, PairResult, PairScorer, paired
 from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.prediction import Prediction
@@ -44,6 +44,7 @@ class Predictor(PairScorer):
         width: number of columns D of a vector; 0 for a model without vectors.
         labels: the C class names of the view.
         view: which classes are shown, and the threshold of a label.
+        reads_pairs, rates_pairs: whether the model reads pairs of texts, and gives ratings of them.
         phrases: whether phrases have scores. They do not if the task head reads only roots, or if
             the model reads plain sentences.
         device: "cpu", "cuda" or "webgpu", where the model runs. "auto" runs small batches on the
@@ -224,6 +225,9 @@ class Predictor(PairScorer):
         """Return the vectors (k, D), of length 1, of k spans of words [start, end) of a prediction
         by this model, like `vector_of`, but in one call of the model. Raises InputError for a span
         outside the sentence, for a prediction of another model, and as `vector_of` does."""
+        if not isinstance(prediction, Prediction):
+            problem = f"expected a sentence of a result, found {shown(prediction, 60)}"
+            raise InputError(f"span_vectors: {problem}: pass one, such as result.sentences[0]")
         check_model(self, prediction, "span_vectors")
         return span_vectors(prediction, spans, self)
 

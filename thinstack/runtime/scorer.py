@@ -112,7 +112,7 @@ class Scorer:
 
     def check_reads_texts(self) -> None:
         """Raise InputError for a model of pairs."""
-        if self.config.reads_pairs:
+        if self.reads_pairs:
             raise InputError(
                 "this model reads pairs of texts, found single texts: call model.pairs(a, b), "
                 "or run thinstack predict --pair A B"
@@ -269,6 +269,7 @@ class Scorer:
         self._types, self._outputs, self.width, self.phrases = interface[:4]
         self._most_pieces, self._probable = interface[4:6]
         self._joins = interface.texts and self.phrases
+        self.reads_pairs, self.rates_pairs = interface.reads_pairs, interface.rates_pairs
         self._process = _forks[0]
         watch_end()
 
@@ -283,7 +284,7 @@ class Scorer:
     def _run(self, batch: Batch) -> Scored:
         """The scores of a batch and its trees, which the model makes if there are none."""
         fields, nodes = batch.fields, batch.nodes
-        rows = nodes if self.phrases else len(batch.sizes) // (2 if self.config.reads_pairs else 1)
+        rows = nodes if self.phrases else len(batch.sizes) // (1 + self.reads_pairs)
         feeds = {name: fields[name].astype(kind, copy=False) for name, kind in self._types.items()}
         parses = self._parses and not fields["transitions"].size
         try:

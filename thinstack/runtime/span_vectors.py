@@ -102,10 +102,7 @@ class _Nodes:
 
 def _checked(span: Any, words: int) -> tuple[int, int]:
     """The first word of a span and the one behind it."""
-    try:
-        start, end = map(index, span)
-    except (TypeError, ValueError):
-        start = end = -1
+    start, end = _whole(span)
     if not 0 <= start < end <= words:
         raise InputError(
             f"span_vectors: expected a span of words (start, end), found {shown(span)}: pass 0 <= "
@@ -114,14 +111,25 @@ def _checked(span: Any, words: int) -> tuple[int, int]:
     return start, end
 
 
+def _whole(span: Any) -> tuple[int, int]:
+    """Both whole numbers of a span; (-1, -1), which is none, for anything else."""
+    try:
+        start, end = map(index, span)
+    except (TypeError, ValueError):
+        return -1, -1
+    return start, end
+
+
 def place_of(
     sentences: Sequence["Prediction"], text: str, start: int, end: int, shift: int = 0
 ) -> tuple["Prediction", tuple[int, int]]:
     """The sentence of the characters [start, end), and their words in it. `text` begins at the
     character `shift`. Raises InputError unless they are whole words of one sentence."""
+    asked = shown((start, end))
+    start, end = _whole((start, end))
     if not shift <= start < end <= shift + len(text):
         raise InputError(
-            f"vector_of: expected characters (start, end) of the text, found ({start}, {end}): "
+            f"vector_of: expected characters (start, end) of the text, found {asked}: "
             f"pass {shift} <= start < end <= {shift + len(text)}"
         )
     quoted = shown(text[start - shift : end - shift], 60)

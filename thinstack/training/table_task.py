@@ -141,13 +141,13 @@ def ask_about_spans(source: str, columns: Iterable[str]) -> None:
 
 
 def _text_columns(table: Table) -> tuple[str, ...]:
-    """The columns of texts: those of pairs if the table has them. A table that cannot be read is
-    left to its reader, which says why."""
+    """The columns of texts: those of pairs if the table has one of them. A table that cannot be
+    read is left to its reader, which says why, as one of pairs is that lacks the other."""
     pair: tuple[str, str] = Pairs.model_fields["pair_columns"].default
     columns: Sequence[str] = ()
     with suppress(DataError):
         columns = table.columns
-    return pair if "text" not in columns and {*pair} <= {*columns} else ("text",)
+    return pair if "text" not in columns and {*pair} & {*columns} else ("text",)
 
 
 def _name_in(folder: Path, file: Path) -> str:

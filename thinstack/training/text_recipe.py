@@ -130,7 +130,7 @@ def text_recipe(
     """
     if start is None and init != "none":
         start = open_bundle(init)
-    task, sets = task.settled(labels, options.scale, None if start is None else start.config)
+    task, sets = task.settled(labels, options.scale, start)
     by_classes, predicts = sets is not None, task.predicts
     model = _model(task, labels, init, start, sets)
     spec = manager().find("embedding", model.embedding.registered)

@@ -21,9 +21,6 @@ TRANSITIONS: Final = "transitions.v1"
 Device = Literal["cpu", "cuda", "webgpu", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else WebGPU on a GPU, else the CPU."""
 
-PAIR_HEADS: Final = frozenset({"similarity.v1", "entailment.v1"})
-"""Heads of pairs of texts, which a predictor runs: ratings, and classes."""
-
 TreeSource = Literal["auto", "self", "balanced", "left", "right"]
 """Where the tree of raw words comes from; `auto` is what the model was trained to get
 (`ModelConfig.tree_source`), `self` the parse of a model that has a parser."""
@@ -136,11 +133,6 @@ class ModelConfig(Strict):
     def gives_vectors(self) -> bool:
         """Whether nodes have vectors."""
         return self.vectors is not None or not self.labels
-
-    @property
-    def reads_pairs(self) -> bool:
-        """Whether the model reads pairs of texts."""
-        return self.head.name in PAIR_HEADS
 
     @property
     def shown_labels(self) -> tuple[str, ...]:

@@ -112,6 +112,8 @@ def export_stages(
     giver = model.head if model.vectors is None else model.vectors
     if giver.gives == "vectors":
         metadata["vector_size"] = str(giver.classes)
+    if model.head.rates:
+        metadata["rates"] = "true"
     if model.embedding.max_pieces:
         metadata["max_pieces"] = str(model.embedding.max_pieces)
     if for_gpu:

@@ -17,7 +17,7 @@ from thinstack.data.files.writing import replacing
 from thinstack.errors import DataError
 from thinstack.integrations.search.phrase_table import NUMBERS, PhraseTable
 
-_AGAIN: Final = "build it again from the texts"
+_AGAIN: Final = "name another file, or remove it and build the index again from the texts"
 _DAMAGED: Final = f"not an index, or it was changed or cut off after it was saved; {_AGAIN}"
 _TYPES: Final = {"vectors": "<f2", "polarity": "<f4", "sides": "|i1"} | dict.fromkeys(
     ("mentions", "sentences"), "<i4"
@@ -99,7 +99,8 @@ def _members(path: FilePath, names: set[str]) -> dict[str, NDArray[Any]]:
             with np.load(file, allow_pickle=False) as arrays:
                 return {name: _checked(name, arrays[name]) for name in names}
     except OSError as error:
-        raise DataError(f"{place}: cannot be read: {why_unreadable(place, error)}") from None
+        problem = f"cannot be read: {why_unreadable(place, error)}"
+        raise DataError(f"{place}: {problem}; name an index that was saved") from None
     except Exception:  # zipfile and numpy raise many types for what is damaged
         raise DataError(f"{place}: {_DAMAGED}") from None
 

@@ -30,6 +30,7 @@ from thinstack.runtime.vectors import LOAD, row_of
 Side = Literal["negative", "positive"]
 
 _SIDES: Final = {"negative": -1, "positive": 1}
+_QUERY: Final = 'pass words, such as "slow service"'
 _DIGITS: Final = 4
 _END: Final = object()
 
@@ -169,9 +170,9 @@ class PhraseIndex:
     def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
         """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
         if not isinstance(query, str):
-            raise InputError(f"query: expected a text, found {shown(query)}")
+            raise InputError(f"query: expected a text, found {shown(query)}: {_QUERY}")
         if (row := row_of(self.model(query), sign=sign)) is None:
-            raise InputError(f"query: expected a text with words, found {shown(query)}")
+            raise InputError(f"query: expected a text with words, found {shown(query)}: {_QUERY}")
         return row if len(row) > self.model.width else np.append(row, np.float32(0))
 
     def _hits(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from thinstack.data.tables.alike import likeness
-from thinstack.errors import ThinstackError
+from thinstack.errors import InputError, ThinstackError
 from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.rows import ReportOptions, Source
@@ -42,14 +42,19 @@ def indexed_table(
     """Index a table, whose rows `source` gives twice. `tell` is told the progress. `path`: the file
     of the index, which is read if it is of the same rows and model, and else is written.
 
-    Raises what `plan_of` and `PhraseIndex` raise, and DataError for a file at `path` that is no
-    index.
+    Raises what `plan_of` and `PhraseIndex` raise, DataError for a file at `path` that is no index,
+    and InputError for an index there that is not of a table.
     """
     plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
     index = PhraseIndex(model)
     index.source = f"{model.bundle.manifest.digest} {plan.digest.hex()}"
-    if path is not None and path.exists() and read_header(path).source == index.source:
-        return IndexedTable(PhraseIndex.load(path, model), plan)
+    if path is not None and path.exists():
+        header = read_header(path)
+        if header.source == index.source:
+            return IndexedTable(PhraseIndex.load(path, model), plan)
+        if not header.source.startswith(f"{header.digest} "):
+            problem = "an index that PhraseIndex.save wrote, which this table would replace"
+            raise InputError(f"{path}: {problem}; name another file")
     places, left_out = list[list[str | None]](), list[str]()
 
     def texts() -> Iterator[str]:

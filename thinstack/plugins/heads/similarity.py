@@ -40,6 +40,7 @@ class Similarity(TaskHead):
 
     name = "similarity.v1"
     summary = "distribution over the ratings of a pair, Tai et al. 2015, (15)"
+    rates = True
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from pydantic import model_validator
 
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
+from thinstack.core.head import TaskHead
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
@@ -37,6 +38,7 @@ class Pairs(TableTask):
 
     Attributes:
         target: what of the pairs of SICK and SNLI is learnt.
+        rates: whether that is ratings, and no classes.
     """
 
     heads: ClassVar[tuple[str, ...]] = ("pairs",)
@@ -44,6 +46,7 @@ class Pairs(TableTask):
     advice: ClassVar[str] = ADVICE
     starts: ClassVar[tuple[str, ...]] = ("vectors", "sentiment")
     target: ClassVar[PairTarget]
+    rates: ClassVar[bool] = False
 
     format: Literal["sick.v1", "snli.v1", "table.v1"]
     """File format: `sick.v1` (folders) or `snli.v1` (JSON lines), both with trees, or `table.v1`
@@ -136,6 +139,13 @@ class Pairs(TableTask):
             raise ValueError(
                 f"training.sources: pairs use their trees or the model's, 'self'; found {others}"
             )
+
+    def check_head(self, recipe: Recipe, head: TaskHead) -> None:
+        super().check_head(recipe, head)
+        if head.rates != self.rates:
+            needed = f"task {self.name} needs a head whose attribute rates is {self.rates}"
+            name = recipe.model.head.name
+            raise ConfigError(f"model.head: {needed}; that of {name} is {head.rates}")
 
     # -- reports
 

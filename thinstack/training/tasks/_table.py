@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 from rich.console import Console
 from rich.text import Text
 
+from thinstack.bundle import Bundle
 from thinstack.core.config import ModelConfig
 from thinstack.core.scale import ClassSets
 from thinstack.data.files.paths import FilePath
@@ -130,10 +131,10 @@ class TableTask(Task):
         Raises InputError for a scale whose order is not known."""
 
     def settled(
-        self, labels: Sequence[str], scale: bool | None, start: ModelConfig | None
+        self, labels: Sequence[str], scale: bool | None, start: Bundle | None
     ) -> tuple[Self, ClassSets | None]:
         """The task with the settings that follow from its `labels`, and what these stand for among
-        the classes of the model where learning starts.
+        the classes of the bundle where learning starts.
 
         That is nothing (empty) if they are these classes, and None if they are classes of their
         own. `scale`: whether they are a scale in their order; None leaves that to their names.
@@ -143,8 +144,8 @@ class TableTask(Task):
             raise InputError(
                 f"--scale: works only with classes of texts, found {self.summary}; leave it out"
             )
-        same = start is not None and tuple(labels) == start.labels
-        pairs = start is not None and start.reads_pairs
+        same = start is not None and tuple(labels) == start.config.labels
+        pairs = same and start is not None and start.reads_pairs
         return self, {} if same and pairs == ("pairs" in self.heads) else None
 
     def starts_for(self, labels: Sequence[str], scale: bool | None) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ class Relatedness(Pairs):
     watched: ClassVar = ("pearson",)
     uncalibrated: ClassVar[str] = "its scores are read as means of ratings"
     target: ClassVar = "relatedness"
+    rates: ClassVar = True
     defaults: ClassVar = Defaults(
         head={"name": "similarity.v1"},
         dropout=0.2,

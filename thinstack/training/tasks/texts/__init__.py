@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 from rich.console import Console
 
-from thinstack.bundle import open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.weights import load_model
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Rate
@@ -244,12 +244,12 @@ class Texts(TextTask):
         return labels
 
     def settled(
-        self, labels: Sequence[str], scale: bool | None, start: ModelConfig | None
+        self, labels: Sequence[str], scale: bool | None, start: Bundle | None
     ) -> tuple[Self, ClassSets | None]:
         sets: ClassSets | None = None
-        if start is not None and tuple(labels) == start.labels and scale is not False:
+        if start is not None and tuple(labels) == start.config.labels and scale is not False:
             sets = {}
-        elif start is not None and start.labels == FIVE:
+        elif start is not None and start.config.labels == FIVE:
             sets = sentiment_sets(labels, self.label_column, scale)
         if sets is not None:
             return self.model_copy(update={"phrase_penalty": PHRASE_PENALTY}), sets
@@ -259,7 +259,7 @@ class Texts(TextTask):
         return self.model_copy(update={"neighbours": NEIGHBOURS} if ordered else {}), None
 
     def starts_for(self, labels: Sequence[str], scale: bool | None) -> tuple[str, ...]:
-        of_sentiment = self.settled(labels, scale, open_bundle("sentiment").config)[1] is not None
+        of_sentiment = self.settled(labels, scale, open_bundle("sentiment"))[1] is not None
         return ("sentiment",) if of_sentiment else self.starts
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
