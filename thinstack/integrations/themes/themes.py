@@ -117,7 +117,7 @@ class Themes:
         sides: number of texts that complain and praise, and how many of them have no theme.
         by, over, unit: the columns of groups and dates, and the unit of time.
         unread: rows that could not be read.
-        products: words in many texts that may name the product; `ignore` leaves them out.
+        products: words that are taken for the product, so that they are no topics.
     """
 
     source: str
