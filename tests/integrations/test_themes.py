@@ -386,6 +386,18 @@ def test_a_report_without_a_text_among_the_rows_taken_has_no_themes(model, monke
     assert thinstack.report(rare, model=model, themes=model).themes is None
 
 
+def test_a_theme_tells_when_it_became_frequent(model):
+    days = pd.date_range("2024-01-01", periods=84)
+    table = pd.DataFrame({"text": [PRAISE] * 42 + [BLAME] * 42, "day": days, "shop": "only"})
+    themes = thinstack.themes(table, over="day", model=model)
+    assert themes.trend(themes[BLAME]) == "from 12 Feb 2024 on 100%, before 0%"
+    for words in (themes.html(), "\n".join(themes.lines(quotes=True))):
+        assert "from 12 Feb 2024 on 100%, before 0%" in words
+    same = thinstack.themes(table.assign(text=BLAME), over="day", model=model)
+    assert same.trend(same[BLAME]) == ""
+    assert thinstack.themes(table, by="shop", model=model).trend(themes[BLAME]) == ""
+
+
 def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):
     listed = thinstack.themes([*TEXTS[:2], None, *TEXTS[3:]], model=model)
     assert listed.labels == themes.labels

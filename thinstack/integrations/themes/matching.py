@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,32 +53,28 @@ class Matcher(ABC):
         """The themes of some texts."""
 
 
+@dataclass(frozen=True)
 class FoundThemes(Matcher):
-    """Themes that were found. `sides`: the side of each, in order; `centres`: (K, D);
-    `directions`: what vectors of a side are compared without (k, D)."""
+    """Themes that were found. `centres`: (K, D), those of a side in turn; `directions`: what
+    vectors of a side are compared without (k, D)."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        sides: Sequence[int],
-        examples: Sequence[Sequence[str]],
-        centres: Floats,
-        directions: Mapping[int, Floats],
-    ):
-        self.names, self.sides, self.examples = names, sides, examples
-        self._centres, self._directions = centres, directions
+    names: Sequence[str]
+    sides: Sequence[int]
+    examples: Sequence[Sequence[str]]
+    centres: Floats
+    directions: Mapping[int, Floats]
 
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts. A phrase belongs to the nearest theme of its side (`sides_of`),
         if that is near; a neutral sentence, if that is nearer still."""
         sides = sides_of(nodes)
         parts, side_of = list[Matches](), np.array(self.sides)
-        for side, directions in self._directions.items():
+        for side, directions in self.directions.items():
             (themes,) = np.nonzero(side_of == side)
             (some,) = np.nonzero(sides == side)
             for start in range(0, len(some) if len(themes) else 0, _BLOCK):
                 block = some[start : start + _BLOCK]
-                cosines = without(nodes.vectors(block), directions) @ self._centres[themes].T
+                cosines = without(nodes.vectors(block), directions) @ self.centres[themes].T
                 best, nearest = cosines.max(axis=1), themes[cosines.argmax(axis=1)]
                 near = best >= np.where(nodes.sides[block] == side, _FOUND, _NEUTRAL)
                 block = block[near]
