@@ -42,7 +42,7 @@ def themes(
         "repeated.  [default: find the themes]"
     ),
     ignore: list[str] | None = option(
-        "Word that is not a topic. Names of the product are found. Can be repeated."
+        "Another word that is not a topic. Names of the product are detected. Can be repeated."
     ),
     side: Literal["both", "negative", "positive"] = option(
         "Find only complaints (negative) or only praise (positive).", default="both"
@@ -84,7 +84,7 @@ def themes(
         problem = f"rows not counted: {part.rows:,}; the first is {first}"
         console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
     if result.products:
-        words = f"taken for the product, not for topics: {', '.join(result.products)}"
+        words = f"not topics, because they name the product: {', '.join(result.products)}"
         console.print(escaped(words), soft_wrap=True, highlight=False, markup=False)
 
 

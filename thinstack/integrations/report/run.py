@@ -45,8 +45,8 @@ def run_report(
     themes: Predictor | None = None,
 ) -> Report:
     """The report of a table, whose rows `source` gives twice. `readers`: what reads its texts, one
-    after another. `tell` is told the progress. `themes`: a
-    model that finds themes, for a report that has them.
+    after another. `tell` is told the progress. `themes`: a model that finds themes, for a report
+    that has them.
 
     Raises InputError for a table without rows, groups or dates (`plan_of`), and for one without any
     text that can be read. Warns of terms that no text mentions.
