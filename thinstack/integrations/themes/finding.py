@@ -129,9 +129,10 @@ def find_themes(
         groups = [np.flatnonzero(clauses.groups == group) for group in range(len(parts[-1]))]
         words = typical_words([Counter(clauses.said[one] for one in some) for some in groups])
         for members, centre, typical in zip(groups, parts[-1], words, strict=True):
-            near = clauses.vectors[members] @ centre
-            near += [_TYPICAL * _count(clauses.said[place], typical) for place in members]
-            order = members[np.lexsort((-near, clauses.says[members] < _CLEAR))]
+            counts = np.array([_count(clauses.said[place], typical) for place in members])
+            near = clauses.vectors[members] @ centre + _TYPICAL * counts
+            unclear = (clauses.says[members] < _CLEAR) | (counts == 0)
+            order = members[np.lexsort((-near, unclear))]
             said = _distinct([clauses.said[place] for place in order])
             titles.append(_free(said[0], titles))
             examples.append(said[:EXAMPLES])
