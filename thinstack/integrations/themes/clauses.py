@@ -136,7 +136,9 @@ class TextNodes:
         )
         strong = np.where(abs(self.polarity) >= LEAST, self._signs, 0)
         opposed = (self.widths[beside] > 1) & (strong * strong[beside] < 0)
-        return apart[meet - 1] | apart[meet] | (opposed & (joined[meet - 1] | joined[meet]))
+        joins = opposed & (joined[meet - 1] | joined[meet])
+        splits: NDArray[np.bool_] = joins | apart[meet - 1] | apart[meet]
+        return splits
 
     def characters(self, node: int) -> tuple[int, int]:
         """The characters [start, end) of a node in its text."""
