@@ -91,7 +91,8 @@ export class Clauses {
     const beside = siblingOf(phrase);
     const [start, end] = spans[beside.node];
     const meet = Math.max(spans[phrase.node][0], start);
-    const between = this.edges.spelt.slice(meet - 1, meet + 1);
+    const { spelt } = this.edges;
+    const between = [meet - 1, meet].filter((place) => spelt[place] !== "yet" || spelt[place + 1] !== "to").map((place) => spelt[place]);
     const { apart, joined } = rules().clauses;
     if (between.some((word) => apart.includes(word))) return true;
     return end - start > 1 && sideOf(phrase) * sideOf(beside) < 0 && between.some((word) => joined.includes(word));

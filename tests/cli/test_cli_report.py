@@ -1,7 +1,5 @@
 """`thinstack report` and `thinstack.report`: from tables to reports."""
 
-import csv
-import io
 import json
 import random
 import warnings
@@ -17,13 +15,12 @@ from last_word_model import write_last_word_bundle
 from vector_models import write_vector_bundle
 
 import thinstack
-from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError, ThinstackError
+from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError
 from thinstack.integrations.report import plan, run
 from thinstack.integrations.report.plan import MOST_GROUPS
 from thinstack.integrations.report.reading import Reader
 from thinstack.integrations.report.rows import Fault, ReportOptions, TextRow
 from thinstack.integrations.report.run import run_report
-from thinstack.integrations.report.scored import AspectRow, ScoredFolder
 
 ROWS = [
     ("A good battery! The staff is awful.", "North", "2024-01-09"),
@@ -66,24 +63,10 @@ def report(cli, folder, table, tmp_path):
 
     def call(*options, source=table):
         out = tmp_path / "report.json"
-        model = () if (source / "manifest.json").exists() else ("--model", folder)
-        answer = cli("report", source, "--out", out, *model, *options)
+        answer = cli("report", source, "--out", out, "--model", folder, *options)
         assert answer.code == 0, answer.err
         assert answer.err.endswith(f"the report is in {out}\n")
         return json.loads(out.read_text(encoding="utf-8"))
-
-    return call
-
-
-@pytest.fixture
-def scored(cli, folder, table, tmp_path):
-    """Scores the table into a folder or a file, and gives that. `options` as for the command."""
-
-    def call(*options, source=table, output="aspects", out="scored", code=0):
-        run = ("predict", "--input", source, "--output", output, "--jobs", "0", "--model", folder)
-        text = ("--text", "review") if "review" in source.read_text("utf-8") else ()
-        assert cli(*run, *text, *options, "--out", tmp_path / out).code == code
-        return tmp_path / out
 
     return call
 
@@ -206,164 +189,13 @@ def test_a_frame_says_the_same(report, model):
         ]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_scored_rows_say_the_same(report, scored, table, form):
-    out, plain = scored("--format", form), report(*AS_A_TABLE)
-    alone = report("--min-mentions", "1", source=out)
-    assert sides_of(alone) == sides_of(plain)
-    assert (alone["model"], alone["suite"]) == ("", None)
-    assert [each["said"] for each in alone["aspects"]] == [
-        each["said"] for each in plain["aspects"]
-    ]
-    assert not any(each["quotes"] for each in alone["aspects"])
-    both = ("--texts", table, "--by", "store", "--over", "day", "--min-mentions", "1")
-    joined = report(*both, source=out)
-    for there, here in zip(joined["aspects"], plain["aspects"], strict=True):
-        for name in ("quotes", "term", "mentions", "names", "said"):
-            assert there[name] == here[name]
-        for name in ("groups", "periods"):
-            counts = [(each["name"], each["texts"]) for each in there[name]]
-            assert counts == [(each["name"], each["texts"]) for each in here[name]]
-    kinds = {each["kind"]: each["rows"] for each in joined["unread"]}
-    assert kinds == {"empty": 1, "group": 1, "date": 1}
-
-
-def test_scored_rows_are_joined_to_their_texts_and_no_others(report, scored, cli, tmp_path):
-    table = tmp_path / "ids.csv"
-    frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(key=[f"k{n}" for n in range(len(ROWS))])
-    frame.to_csv(table, index=False)
-    out = scored("--id", "key", source=table)
-    data = report("--texts", table, "--min-mentions", "1", source=out)
-    assert all(each["quotes"] for each in data["aspects"])
-    others = [frame[::-1], frame[:-1], frame.assign(key="k"), frame.assign(review="other text")]
-    for other in others:
-        other.to_csv(table, index=False)
-        answer = cli("report", out, "--texts", table, "--out", tmp_path / "x.html")
-        assert (answer.code, "expected the table that was scored" in answer.err) == (2, True)
-    frame.assign(store="x").to_csv(table, index=False)
-    assert report("--texts", table, "--by", "store", source=out)["groups"]
-
-
-def test_texts_of_one_id_stay_apart(report, model, scored, tmp_path):
-    """Also where a term stands farther behind than those of the text before."""
-    table = tmp_path / "ids.csv"
-    texts = ["good battery", "nothing here, and so: awful staff", "so good", "good battery"]
-    texts += ["nothing, and nothing, and a battery", "battery good"]
-    pd.DataFrame({"text": texts, "key": "same"}).to_csv(table, index=False)
-    out = scored("--id", "key", "--allow-repeated-ids", source=table)
-    for more in ((), ("--texts", table)):
-        data = report("--min-mentions", "1", *more, source=out)
-        assert (data["texts"], sides_of(data)) == (6, counted(model, texts))
-
-
-def test_a_report_replaces_nothing_that_it_reads(cli, folder, scored, table, tmp_path):
-    rows, content = scored(), table.read_bytes()
-    part = rows / "part-000000.jsonl"
-    before = part.read_bytes()
-    for sources, out in (
-        ((table, *AS_A_TABLE, "--model", folder), table),
-        ((tmp_path, *AS_A_TABLE, "--model", folder), tmp_path / "new.csv"),
-        ((rows,), rows / "new.csv"),
-        ((rows, "--texts", table), table),
-        ((rows, "--texts", table), part),
-    ):
-        answer = cli("report", *sources, "--out", out, "--format", "csv")
-        assert (answer.code, table.read_bytes(), part.read_bytes()) == (2, content, before)
+def test_a_report_replaces_nothing_that_it_reads(cli, folder, table, tmp_path):
+    content = table.read_bytes()
+    for source, out in ((table, table), (tmp_path, tmp_path / "new.csv")):
+        options = (*AS_A_TABLE, "--model", folder, "--out", out, "--format", "csv")
+        assert cli("report", source, *options).code == 2
+        assert table.read_bytes() == content
     assert not (tmp_path / "new.csv").exists()
-
-
-LOST = {
-    "a part is cut": ("part-000000.jsonl", lambda rows: rows[:2]),
-    "a part is gone": ("part-000000.jsonl", lambda rows: None),
-    "a row is there twice": ("part-000000.jsonl", lambda rows: rows[:1] + rows),
-    "rows are in another order": ("part-000000.jsonl", lambda rows: rows[::-1]),
-    "a failed row is gone": ("errors/part-000000.jsonl", lambda rows: None),
-}
-
-
-@pytest.mark.parametrize("name", LOST)
-@pytest.mark.parametrize("texts", [False, True])
-def test_scored_rows_that_are_lost_are_an_error(cli, scored, tmp_path, name, texts):
-    table, (file, change) = tmp_path / "reviews.jsonl", LOST[name]
-    frame = pd.DataFrame([*ROWS, (None, "North", "x")], columns=COLUMNS)
-    frame.to_json(table, orient="records", lines=True)
-    out = scored("--fail-after", "1", "--format", "jsonl", source=table, code=1)
-    more = ("--texts", table) if texts else ()
-    assert cli("report", out, *more, "--out", tmp_path / "x.json").code == 0
-    rows = change((out / file).read_text("utf-8").splitlines(keepends=True))
-    (out / file).unlink() if rows is None else (out / file).write_text("".join(rows), "utf-8")
-    answer = cli("report", out, *more, "--out", tmp_path / "y.json")
-    assert (answer.code, (tmp_path / "y.json").exists()) == (2, False)
-    assert "part-000000" in answer.err
-
-
-def test_counts_of_a_manifest_add_up(cli, scored, tmp_path):
-    path = scored() / "manifest.json"
-    manifest = json.loads(path.read_text())
-    for change in ({"finished": {"scored": 6, "failed": 0}}, {"shards": [9, -2]}, {"shards": []}):
-        path.write_text(json.dumps(manifest | change))
-        assert cli("report", path.parent, "--out", tmp_path / "x.json").code == 2
-
-
-HOSTILE = [
-    *({"sentence": value} for value in (99, "x", None, -1, 1.5)),
-    *({"start": value} for value in (None, "abc", -5, 10**30, [1], float("inf"), 0)),
-    *({"because_start": value} for value in ("x", 3, None)),
-    *({"text": value} for value in (5, [], {"a": 1}, "", "x" * 99, "a\0b", None)),
-    *({"label": value} for value in ([], {}, 5, "blue")),
-    *({"polarity": value} for value in ("x", float("nan"), 1e300, [])),
-    *({"because": value} for value in ([1], 5, "x" * 99)),
-    *({"id": value} for value in (None, [], 77, "other")),
-    *({"row": value} for value in (None, "x", -1, 99, 10**30)),
-]
-
-
-@pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_rows_that_no_run_has_written_are_thinstack_errors(scored, table, form):
-    out = scored("--format", form)
-    part = out / f"part-000000.{form}"
-    if form == "csv":
-        rows = list(csv.DictReader(io.StringIO(part.read_text("utf-8"), newline="")))
-    else:
-        rows = [json.loads(line) for line in part.read_text("utf-8").splitlines()]
-    place = next(place for place, row in enumerate(rows) if row["because"])
-
-    def refused(changed):
-        stream, written = io.StringIO(newline=""), [*rows[:place], changed, *rows[place + 1 :]]
-        if form == "csv":
-            writer = csv.DictWriter(stream, rows[0])
-            writer.writeheader()
-            writer.writerows(written)
-        else:
-            stream.writelines(f"{json.dumps(row)}\n" for row in written)
-        part.write_text(stream.getvalue(), "utf-8", newline="")
-        options = ReportOptions("x")
-        for texts in (None, table):
-            try:
-                run_report(lambda t=texts: ScoredFolder.opened(out, t).rows(options), (), options)
-            except ThinstackError:
-                return True
-        return False
-
-    assert not refused(rows[place])
-    for name in AspectRow.model_fields:
-        if form == "jsonl" or name != "label":
-            changed = {key: value for key, value in rows[place].items() if key != name}
-            assert refused(changed), name
-    for change in HOSTILE:
-        assert refused(rows[place] | change), change
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["{}", "[]", "x", '{"id": "1", "kind": [], "message": "m"}', '{"id": "\\ud800"}', "\xff"],
-)
-def test_errors_that_no_run_has_written_are_thinstack_errors(cli, scored, tmp_path, line):
-    table = tmp_path / "t.jsonl"
-    table.write_text('{"text": "good battery"}\n{"text": null}\n')
-    out = scored("--fail-after", "1", source=table, code=1)
-    (out / "errors" / "part-000000.jsonl").write_bytes(f"{line}\n".encode("latin-1"))
-    assert cli("report", out, "--out", tmp_path / "x.json").code == 2
 
 
 def test_a_table_that_changes_meanwhile_is_an_error(model):
@@ -383,11 +215,12 @@ def test_a_table_that_changes_meanwhile_is_an_error(model):
 
 
 @pytest.mark.parametrize("output", ["aspects", "sentences", "documents", "phrases"])
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_scored_rows_in_one_file_are_no_texts(cli, folder, scored, tmp_path, output, form):
-    out = scored(output=output, out=f"scored.{form}")
-    answer = cli("report", out, "--out", tmp_path / "x.json", "--model", folder)
-    assert (answer.code, "--output aspects" in answer.err) == (2, True)
+@pytest.mark.parametrize("name", ["scored.csv", "scored.parquet", "scored"])
+def test_scored_rows_are_no_texts(cli, folder, table, tmp_path, output, name):
+    common = ("--text", "review", "--jobs", "0", "--model", folder, "--out", tmp_path / name)
+    assert cli("predict", "--input", table, "--output", output, *common).code == 0
+    answer = cli("report", tmp_path / name, "--out", tmp_path / "x.json", "--model", folder)
+    assert (answer.code, "the table that was scored" in answer.err) == (2, True)
 
 
 def test_standard_input_is_read_as_by_predict(cli, folder, table, report, tmp_path):
@@ -559,7 +392,6 @@ WRONG = {
     "another ending": (("{table}", "--out", "x.docx"), "--format html, json or csv"),
     "a folder to write": (("{table}", "--out", "."), "found a folder"),
     "no table": (("nowhere.csv",), "found nothing"),
-    "texts of texts": (("{table}", "--texts", "{table}"), "--texts"),
 }
 
 
@@ -668,21 +500,6 @@ def test_a_model_of_sentences_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(model.__dict__, "phrases", False)
     with pytest.raises(InputError, match="only sentences"):
         thinstack.report(pd.DataFrame({"text": ["good"]}), about=["battery"], model=model)
-
-
-def test_options_of_texts_do_not_go_with_scored_rows(cli, scored, tmp_path):
-    out = scored()
-    for options, named in (
-        *((("--about", "x"), "--about"), (("--model", "m"), "--model")),
-        *((("--no-header",), "--no-header"), (("--by", "store"), "--texts")),
-    ):
-        answer = cli("report", out, "--out", tmp_path / "x.html", *options)
-        assert (answer.code, named in answer.err) == (2, True)
-
-
-def test_rows_of_sentences_are_refused(cli, scored, tmp_path):
-    answer = cli("report", scored(output="sentences"), "--out", tmp_path / "x.html")
-    assert (answer.code, "rows of sentences" in answer.err) == (2, True)
 
 
 def test_a_text_that_the_model_cannot_score_is_counted(model, monkeypatch):

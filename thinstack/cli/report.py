@@ -23,17 +23,6 @@ if TYPE_CHECKING:
 
 Format = Literal["html", "json", "csv"]
 
-_OF_TEXTS: Final = (
-    "text",
-    "about",
-    "category",
-    "model",
-    "themes",
-    "separator",
-    "header",
-    "encoding",
-)
-_OF_TABLE: Final = ("by", "over", "stars", "dates")
 _STOPPED: Final = "stopped before anything was written: run the same command again"
 
 
@@ -43,8 +32,7 @@ def report(
     *,
     table: Path = argument(
         "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file with "
-        "one text per line, a folder of such files, or - for standard input. Or the output "
-        "folder of predict --input --output aspects, which is not scored again."
+        "one text per line, a folder of such files, or - for standard input."
     ),
     out: Path = option("Report file: .html, .json or .csv.", default=..., show_default=False),
     column: options.TextColumn,
@@ -80,10 +68,6 @@ def report(
         "excel (day numbers).  [default: detects 2024-03-09, 9 March 2024 and similar]"
     ),
     format: Format | None = option("Report format.  [default: the extension of --out]"),
-    texts: Path | None = option(
-        "For an output folder of predict: the table that was scored. Needed for quotes, --by and "
-        "--over."
-    ),
     running: options.Running,
 ) -> None:
     """Summarize opinions in a table: about what, by group, over time.
@@ -91,30 +75,24 @@ def report(
     Writes one self-contained HTML page with the aspects that the texts mention, typical opinions,
     quotes, and the rows that could not be read. JSON and CSV contain the same figures.
     """
-    from thinstack.integrations.report.scored import is_scored
-
     read = 0 if str(table) == "-" else table
-    output, console = check_output(out, "--out", (read, texts)), Console(stderr=True)
+    output, console = check_output(out, "--out", [read]), Console(stderr=True)
     kind = _format(out, format)
-    make = _of_scored if is_scored(table) else _of_texts
     with stoppable(_STOPPED), CorpusBar(console) as bar:
-        result = make(context.params, bar.tell)
+        result = _report(context.params, bar.tell)
     output.write({"html": result.html, "json": result.to_json, "csv": result.to_csv}[kind]())
     counts = f"texts: {result.figures.texts:,}, aspects: {len(result.aspects):,}"
     for line in (*result.in_short, f"{counts}; the report is in {out}"):
         console.print(escaped(line), soft_wrap=True, highlight=False, markup=False)
 
 
-def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
-    """The report of texts, which are scored."""
+def _report(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     from thinstack import load
     from thinstack.integrations.frames import checked_mentions
     from thinstack.integrations.report.rows import ReportOptions, corpus_rows
     from thinstack.integrations.report.run import readers_of, run_report, themes_model
     from thinstack.runtime.asked import name_of
 
-    if asked["texts"] is not None:
-        raise InputError("--texts: works only with a folder of scored rows: leave it out")
     terms = checked_mentions(options.asked(asked["about"], asked["category"]))
     running = {name: asked[name] for name in ("device", "isolated", "threads")}
     with opened_table(asked) as corpus:
@@ -124,7 +102,7 @@ def _of_texts(asked: Mapping[str, Any], tell: "Tell") -> "Report":
             source=", ".join(corpus.files) if str(asked["table"]) == "-" else asked["table"].name,
             text="text" if asked["text"] is None else asked["text"],
             about=tuple(dict.fromkeys(map(name_of, terms))),
-            **{name: asked[name] for name in (*_OF_TABLE, "min_mentions")},
+            **{name: asked[name] for name in ("by", "over", "stars", "dates", "min_mentions")},
         )
         return run_report(lambda: corpus_rows(corpus, settings), readers, settings, tell, themes)
 
@@ -144,29 +122,6 @@ def opened_table(asked: Mapping[str, Any]) -> "Iterator[Corpus]":
     with TemporaryDirectory(prefix="thinstack-") as folder:
         spool = Path(folder) / "standard input"
         yield spooled_corpus(stream, spool, Columns(), named=named, **reading)
-
-
-def _of_scored(asked: Mapping[str, Any], tell: "Tell") -> "Report":
-    """The report of rows that were scored before."""
-    from thinstack.integrations.report.rows import ReportOptions
-    from thinstack.integrations.report.run import run_report
-    from thinstack.integrations.report.scored import ScoredFolder
-
-    if misplaced := [name for name in _OF_TEXTS if asked[name] or asked[name] is False]:
-        raise InputError(
-            f"{options.listed(misplaced)}: does not work with the scored rows in "
-            f"{asked['table']}, which tell how they were made: leave it out"
-        )
-    if asked["texts"] is None and (without := [name for name in _OF_TABLE if asked[name]]):
-        raise InputError(
-            f"{options.listed(without)}: the scored rows have no such column: name the table that "
-            "was scored with --texts"
-        )
-    folder = ScoredFolder.opened(asked["table"], asked["texts"])
-    source = asked["texts"] or asked["table"]
-    wanted = {name: asked[name] for name in (*_OF_TABLE, "min_mentions")}
-    settings = ReportOptions(source.name, **wanted)
-    return run_report(lambda: folder.rows(settings), (), settings, tell)
 
 
 def _format(out: Path, format: Format | None) -> Format:

@@ -42,7 +42,7 @@ def themes(
         "repeated.  [default: find the themes]"
     ),
     ignore: list[str] | None = option(
-        "Word that is not a topic, such as the name of the product. Can be repeated."
+        "Another word that is not a topic. Names of the product are detected. Can be repeated."
     ),
     side: Literal["both", "negative", "positive"] = option(
         "Find only complaints (negative) or only praise (positive).", default="both"
@@ -83,10 +83,9 @@ def themes(
         first = ": ".join(filter(None, part.examples[0]))
         problem = f"rows not counted: {part.rows:,}; the first is {first}"
         console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
-    if result.products and not name:
-        words = " ".join(f"--ignore {word}" for word in result.products)
-        advice = f"If these words name the product, leave them out with {words}"
-        console.print(escaped(advice), soft_wrap=True, highlight=False, markup=False)
+    if result.products:
+        words = f"not topics, because they name the product: {', '.join(result.products)}"
+        console.print(escaped(words), soft_wrap=True, highlight=False, markup=False)
 
 
 def _themes(asked: dict[str, Any], bar: CorpusBar, out: Output | None) -> "Themes":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from thinstack.data.words.ptb import plain
@@ -17,6 +18,11 @@ class Verdict(NamedTuple):
     node: int
     turned: bool
     because: int | None
+
+
+def joints(words: Sequence[str]) -> list[str]:
+    """The words of a sentence as they join phrases: "yet" in "yet to find a fault" joins none."""
+    return ["" if pair == ("yet", "to") else pair[0] for pair in pairwise((*words, ""))]
 
 
 class ClauseNodes(Nodes):
@@ -108,7 +114,7 @@ class ClauseNodes(Nodes):
         """Whether a node and the one beside it are clauses apart."""
         beside, words = self.sibling(node), rules().clauses
         (start, end), meet = self.spans[beside], max(self.spans[node][0], self.spans[beside][0])
-        between = self._spelt[meet - 1 : meet + 1]
+        between = joints(self._spelt)[meet - 1 : meet + 1]
         if any(word in words.apart for word in between):
             return True
         opposed = end - start > 1 and self.sides[node] * self.sides[beside] < 0

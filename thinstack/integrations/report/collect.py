@@ -89,8 +89,7 @@ class Collector:
         quote = _quote(row.text, row.side, row.place)
         for figures in parts:
             figures.add(row.side, row.polarity)
-            if row.text:
-                figures.quote(rank, quote)
+            figures.quote(rank, quote)
         if group is not None and period is not None:
             course = self.courses.setdefault(group, {})
             course.setdefault(period, Figures()).add(row.side, row.polarity)
@@ -112,12 +111,10 @@ class Collector:
         tally.count(side_of(mentions), polarity, group, period)
         for mention in mentions:
             tally.name(_written(mention))
-            if text := mention.sentence:
-                because = mention.because is not None
-                rank = mention.rank or _rank(text, mention.side, mention.polarity, because)
-                place, reason = mention.place, mention.because
-                quote = _quote(text, mention.side, row.place, place, reason)
-                tally.figures.quote(rank, quote, self._quotes)
+            text, because = mention.sentence, mention.because
+            rank = mention.rank or _rank(text, mention.side, mention.polarity, because is not None)
+            quote = _quote(text, mention.side, row.place, mention.place, because)
+            tally.figures.quote(rank, quote, self._quotes)
         for side, phrase in {(mention.side, _phrase(mention)) for mention in mentions}:
             if phrase:
                 tally.say(side, phrase)
@@ -180,7 +177,7 @@ def _written(mention: Mention) -> str:
     """A mention as it was written, in lower case."""
     if not mention.named:
         return normalised(mention.term[:_LONGEST_TERM])
-    return normalised(mention.sentence[slice(*mention.place)]) or mention.term
+    return normalised(mention.sentence[slice(*mention.place)])
 
 
 def _phrase(mention: Mention) -> str:

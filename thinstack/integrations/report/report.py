@@ -30,8 +30,7 @@ class Report:
 
     Attributes:
         source: the name of the table.
-        model: the name of the model that says of which side a text is; "" over rows that were
-            scored before, whose texts are of the side of most of their mentions of terms.
+        model: the name of the model that says of which side a text is.
         finder: the name of the model that finds and judges the terms, "" if none does.
         about: the terms that were asked for; none if the model found them.
         rows: how many rows the table has.

@@ -111,7 +111,7 @@ class Mention(NamedTuple):
         named: whether it is such a pattern.
         side: -1, 0 or 1, what is said of it.
         polarity: the same from -1 to 1.
-        sentence: the text of the sentence; "" if that is not known.
+        sentence: the text of the sentence.
         place, because: where the term stands in the sentence, and the phrase that decides.
         said: the text of that phrase, or None.
         rank: its place among quotes, the lowest first; by default clear sentences come first.
@@ -198,9 +198,8 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions) -> N
     whose texts may be terms or phrases."""
     if _SCORED.issubset(columns):
         raise InputError(
-            f"{source}: contains rows that thinstack has scored, not the texts. Report on the "
-            "table that was scored, or score it into a folder (--output aspects --out FOLDER) "
-            "and report on that"
+            f"{source}: contains rows that thinstack has scored, not the texts. Name the table "
+            "that was scored"
         )
     check_columns(source, columns, options.columns, options.advice)
 

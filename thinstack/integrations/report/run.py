@@ -45,15 +45,14 @@ def run_report(
     themes: Predictor | None = None,
 ) -> Report:
     """The report of a table, whose rows `source` gives twice. `readers`: what reads its texts, one
-    after another; none for rows that were scored before. `tell` is told the progress. `themes`: a
-    model that finds themes, for a report that has them.
+    after another. `tell` is told the progress. `themes`: a model that finds themes, for a report
+    that has them.
 
     Raises InputError for a table without rows, groups or dates (`plan_of`), and for one without any
     text that can be read. Warns of terms that no text mentions.
     """
-    model = readers[0].name if readers else ""
     finder = next((reader.name for reader in readers if reader.terms), "")
-    options = options._replace(model=model, finder=finder)
+    options = options._replace(model=readers[0].name, finder=finder)
     plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
     collector = Collector(plan, options.about)
     tell(Progress(0, rows=plan.rows))
@@ -75,8 +74,7 @@ def run_report(
         columns = options._replace(model=model_name(themes))
         with suppress(NothingReadError):  # none of the texts that were taken counts
             topics, _ = run_themes(source, themes, columns, chosen, tell, plan, sampled=True)
-    suite = readers[0].suite if readers else None
-    return report_of(options, plan, collector, suite, topics)
+    return report_of(options, plan, collector, readers[0].suite, topics)
 
 
 def report(

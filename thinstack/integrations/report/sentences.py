@@ -99,6 +99,16 @@ def figures_of(parts: "Sequence[Part]") -> dict[Any, Figures]:
     return {part.name: part.figures for part in parts}
 
 
+def trend(parts: "Sequence[Part]", unit: Unit) -> str:
+    """When the share of a theme changed: "from Jul 2024 on 14%, before 2%"; "" if it did not."""
+    change = change_of(figures_of(parts), {}, {})
+    if change is None:
+        return ""
+    when, other = _when(change, unit)
+    here, there = (share(figures, "negative") for figures in (change.here, change.there))
+    return f"{when[0].lower()}{when[1:]} {here}, {other} {there}"
+
+
 def _of_themes(report: "Report") -> Iterator[str]:
     """What people complain about most, and when complaints are more frequent, and where."""
     if report.themes is None:
@@ -109,15 +119,13 @@ def _of_themes(report: "Report") -> Iterator[str]:
         yield f"Most frequent complaints: {enumerated(most)} of {report.themes.texts_counted}."
     _, worse = differences({theme.title: figures_of(theme.groups) for theme in complaints})
     for theme in complaints:
-        change = change_of(figures_of(theme.periods), {}, {})
+        change = trend(theme.periods, report.unit) if report.unit else ""
         places = [
             one.group for one in worse if theme.title in (one.term, *one.also) and not one.better
         ]
         text = f"Complaints like “{theme.title}”: {percent(theme.share.value)} of the texts"
-        if change and report.unit:
-            when, other = _when(change, report.unit)
-            text += f"; {when[0].lower()}{when[1:]} {share(change.here, 'negative')}, "
-            text += f"{other} {share(change.there, 'negative')}"
+        if change:
+            text += f"; {change}"
         if places:
             text += f"; most of all in {enumerated(list(map(both_ends, places)))}"
         if change or places:

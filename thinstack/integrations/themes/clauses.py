@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT, parents_of, spans_of
 from thinstack.data.words.ptb import plain
+from thinstack.runtime.clauses import joints
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.text.english import rules
 from thinstack.text.sentences import Sentence
 
-LEAST: Final = 0.2
+LEAST: Final = 0.25
 """How far the polarity of a clause is from 0, at least, so that it takes a side."""
+
+SAYS: Final = 0.15
+"""The same of a phrase of the clause, for the side of the clause."""
 
 HIGHLIGHTS: Final = 3
 """Phrases of a text that say most, around which clauses are looked for."""
@@ -24,13 +28,9 @@ HIGHLIGHTS: Final = 3
 WIDEST: Final = 12
 """Words of a clause at most, with marks of punctuation."""
 
-TURNED: Final = 2
-"""The side of a node that is turned round."""
-
 _WIDEST_TOPIC: Final = 14  # words of the phrase around an opinion that is searched for a topic
 _NEUTRAL: Final = 0.25  # the polarity of a topic word is nearer to 0
 _WORDS: Final = Path(__file__).with_name("no_topic.txt")
-_SHORT: Final = 2  # words that turn a clause round, such as "no"
 
 Ints = NDArray[np.int64]
 
@@ -57,9 +57,8 @@ class TextNodes:
         texts: (N,) the place of the text of each node.
         parents: (N,) the node around each, -1 for a sentence.
         polarity: (N,) from -1 to 1.
-        text_polarity: (T,) the polarity of each text.
-        opinions: the phrases that say most of each text, with their clauses. A clause that says
-            less than `LEAST` or another side is left out.
+        opinions: the phrases that say most of each text, with their clauses. One that says less
+            than `SAYS`, or that is in a clause of another side (`sides`), is left out.
     """
 
     def __init__(self, results: Sequence[Result], ignore: Collection[str] = ()):
@@ -79,7 +78,6 @@ class TextNodes:
         counts = [len(result.sentences) for result in results]
         text_of = np.repeat(np.arange(len(results)), counts)
         self.texts = np.repeat(text_of, self._sizes)
-        self.text_polarity = np.array([result.polarity or 0.0 for result in results])
         self.opinions = self._opinions(results, read)
 
     def vectors(self, nodes: Ints) -> NDArray[np.float16]:
@@ -100,8 +98,7 @@ class TextNodes:
     @cached_property
     def topics(self) -> Ints:
         """(N,) the number of topic words of each node: words of content that are near neutral."""
-        words = [plain(word).lower() for sentence in self.sentences for word in sentence.words]
-        topics = np.array([_is_topic(word) and word not in self._ignore for word in words])
+        topics = np.array([is_topic(word) and word not in self._ignore for word in self._words])
         topics &= abs(self.polarity[self._leaves]) < _NEUTRAL
         before = np.concatenate([[0], np.cumsum(topics)])
         counts: Ints = before[self._spans[:, 1]] - before[self._spans[:, 0]]
@@ -116,20 +113,32 @@ class TextNodes:
 
     @cached_property
     def sides(self) -> Ints:
-        """(N,) the side of the clause around each node: -1, 0 or 1; or `TURNED` if one word or two
-        turn it round, as in "no problems".
+        """(N,) the side of the clause around each node: -1, 0 or 1.
 
-        The clause is the largest phrase around a node of up to `WIDEST` words, as long as no other
-        side appears. A node without a side takes the nearest phrase around it that has one.
+        The clause is the largest phrase around a node in which no two phrases are clauses apart
+        (`thinstack.runtime.clauses`), so "no problems" is none, whatever "problems" says.
         """
-        nodes, weak = np.arange(len(self.parents)), abs(self.polarity) < LEAST
-        nodes = self._climbed(nodes, lambda node, around: weak[node], _WIDEST_TOPIC)
-        nodes = self._clauses(nodes)
-        around = self.parents[nodes]
-        turned = (around >= 0) & ~weak[around] & (self._signs[around] == -self._signs[nodes])
-        turned &= self.widths[around] - self.widths[nodes] <= _SHORT
-        sides = np.where(weak[nodes], 0, self._signs[nodes].astype(np.int64))
-        return np.where(turned, TURNED, sides)
+        apart = self._apart
+        nodes = self._climbed(np.arange(len(apart)), lambda node, around: ~apart[node])
+        polarity = self.polarity[nodes]
+        return np.where(abs(polarity) >= LEAST, np.sign(polarity), 0).astype(np.int64)
+
+    @cached_property
+    def _apart(self) -> NDArray[np.bool_]:
+        """(N,) whether a node and the one beside it are clauses apart."""
+        tells, nodes = rules().clauses, np.arange(len(self.parents))
+        right = self.parents - 1
+        beside = np.where(nodes == right, right - 2 * self.widths[right] + 1, right)
+        meet = self._spans[right, 0]
+        words = joints(self._words)
+        apart, joined = (
+            np.array([word in some for word in words]) for some in (tells.apart, tells.joined)
+        )
+        strong = np.where(abs(self.polarity) >= LEAST, self._signs, 0)
+        opposed = (self.widths[beside] > 1) & (strong * strong[beside] < 0)
+        joins = opposed & (joined[meet - 1] | joined[meet])
+        splits: NDArray[np.bool_] = joins | apart[meet - 1] | apart[meet]
+        return splits
 
     def characters(self, node: int) -> tuple[int, int]:
         """The characters [start, end) of a node in its text."""
@@ -142,6 +151,10 @@ class TextNodes:
     def sentence(self, node: int) -> int:
         """The place of the sentence of a node in `sentences`."""
         return int(np.searchsorted(self._firsts, node, side="right")) - 1
+
+    @cached_property
+    def _words(self) -> list[str]:
+        return [plain(word).lower() for sentence in self.sentences for word in sentence.words]
 
     @cached_property
     def _firsts(self) -> Ints:
@@ -165,7 +178,7 @@ class TextNodes:
         clauses = self._climbed(nodes, lambda node, around: lacks[node], _WIDEST_TOPIC)
         same = self._signs[clauses] == sides
         clauses = np.where(same, self._clauses(clauses), clauses)
-        says = self.polarity[clauses] * sides >= LEAST
+        says = (self.polarity[clauses] * sides >= SAYS) & (self.sides[clauses] == sides)
         clauses = np.where(lacks[clauses], -1, clauses)
         says |= clauses < 0
         return Opinions(texts[says], sides[says], clauses[says])
@@ -176,13 +189,14 @@ class TextNodes:
         return self._climbed(nodes, lambda node, around: signs[node] == signs[around], WIDEST)
 
     def _climbed(
-        self, nodes: Ints, goes: Callable[[Ints, Ints], NDArray[Any]], widest: int
+        self, nodes: Ints, goes: Callable[[Ints, Ints], NDArray[Any]], widest: int | None = None
     ) -> Ints:
         """From each node the last one on the way up, as long as `goes` says so of a node and the
         one around it, which has at most `widest` words."""
+        fits = self.widths <= (widest or np.inf)
         while True:
             around = self.parents[nodes]
-            up = (around >= 0) & (self.widths[around] <= widest) & goes(nodes, around)
+            up = (around >= 0) & fits[around] & goes(nodes, around)
             if not up.any():
                 return nodes
             nodes = np.where(up, around, nodes)
@@ -195,7 +209,7 @@ def _no_topic() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 15)
-def _is_topic(word: str) -> bool:
+def is_topic(word: str) -> bool:
     """Whether a word in lower case may say what a phrase is about."""
     return (
         len(word) > 2

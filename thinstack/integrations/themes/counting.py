@@ -1,7 +1,7 @@
 """Counts the texts of themes, in bounded memory beside a few bytes for each row."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -23,6 +23,7 @@ from thinstack.integrations.themes.words import typical_words
 
 _GENERAL: Final = 1  # a text has an opinion of a side without a topic
 _TOPIC: Final = 2  # it has one with a topic
+_CLEAR: Final = 0.5  # how much the polarity of a sentence counts in the choice of quotes
 
 
 class ThemeCounter:
@@ -61,25 +62,27 @@ class ThemeCounter:
             sentence = nodes.sentences[nodes.sentence(node)]
             polarity = float(nodes.polarity[node])
             lot = crc32(sentence.text.encode(errors="replace"))
+            side = self._matcher.sides[theme]
+            clear = side * float(nodes.polarity[nodes.roots[node]])
             says = (polarity >= LEAST) - (polarity <= -LEAST)
             span = Span(start - sentence.start, end - sentence.start)
             mention = Mention(
                 term=self._keys[theme],
                 named=True,
-                side=self._matcher.sides[theme] or says,
+                side=side or says,
                 polarity=polarity,
                 sentence=sentence.text,
                 place=span,
                 because=None,
                 said=None,
-                rank=(-round(1e6 * similarity), lot),
+                rank=(-round(1e6 * (similarity + _CLEAR * clear)), lot),
             )
             mentions[texts.readable[text]].append(mention)
             self._matches.add(theme, start, end, similarity)
 
-    def themes(self, report: ReportOptions) -> Themes:
+    def themes(self, report: ReportOptions, products: Collection[str] = ()) -> Themes:
         """What was counted, which is used up. `report`: what the table is called, and its columns.
-        Raises InputError if no text counts."""
+        `products`: words for what the texts are about. Raises InputError if no text counts."""
         collector, named = self._collector, self._options.names is not None
         figures = collector.all.figures
         if not figures.texts:
@@ -105,7 +108,7 @@ class ThemeCounter:
             over=None if report.over is None else column_name(report.over),
             unit=None if calendar is None else calendar.unit,
             unread=collector.unread(),
-            products=tuple(self._matcher.products),
+            products=tuple(sorted(products)),
             matches=self._matches,
         )
 

@@ -20,6 +20,7 @@ from thinstack.integrations.themes.centres import (
 )
 from thinstack.integrations.themes.matching import FoundThemes, ignored_directions
 from thinstack.integrations.themes.reading import ReadTexts
+from thinstack.integrations.themes.words import typical_words
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.english import rules
 
@@ -34,7 +35,15 @@ _RAREST: Final = 0.003  # the share of the texts that it has, at least
 _LARGE: Final = 0.1  # the share of the texts above which a theme is split
 _LONGEST: Final = 80  # characters of a title
 _TITLE: Final = range(2, 11)  # words of a title
-_FREQUENT: Final = 0.1  # the share of the texts that a name of the product is in, at least
+_CLEAR: Final = 0.4  # the polarity of a clause that is a title, for its side, at least
+_TYPICAL: Final = 0.05  # how much nearer a clause is for each typical word that it has
+_BEFORE: Final = frozenset(
+    (
+        *("as", "at", "because", "by", "for", "from", "if", "in", "into", "of", "on", "since"),
+        *("than", "that", "though", "to", "when", "where", "which", "while", "who", "with"),
+    )
+)
+"""Words that a title does not begin with."""
 
 
 class ClauseGroups(NamedTuple):
@@ -44,6 +53,7 @@ class ClauseGroups(NamedTuple):
         said: the n clauses.
         texts: (n,) the text of each.
         groups: (n,) the group of each, or `OUTSIDE`.
+        says: (n,) the polarity of each, for the side of all.
         vectors: (n, D) that were compared.
         directions: (k, D) that these are without.
     """
@@ -51,6 +61,7 @@ class ClauseGroups(NamedTuple):
     said: list[str]
     texts: Ints
     groups: Ints
+    says: Floats
     vectors: Floats
     directions: Floats
 
@@ -84,26 +95,27 @@ class ClauseSample:
         compared without, as they are without that of polarity."""
         if not self._said:
             none = np.zeros(0, np.int64)
-            return ClauseGroups([], none, none, names[:0], names)
+            return ClauseGroups([], none, none, none.astype(np.float32), names[:0], names)
         size = min(len(self._said), MOST_CLAUSES)
         chosen = np.arange(size) * len(self._said) // size
         vectors = without(np.concatenate(self._vectors)[chosen], names)
-        direction = polarity_direction(vectors, np.concatenate(self._polarity)[chosen])
+        polarity = np.concatenate(self._polarity)[chosen]
+        direction = polarity_direction(vectors, polarity)
         directions = np.concatenate([names, direction[None]])
         vectors, owners = without(vectors, directions), np.concatenate(self._owners)[chosen]
         least = max(_FEWEST, round(_RAREST * count))
         groups = grouped(vectors, owners, least=least, most=max(round(_LARGE * count), least))
         said = [self._said[place] for place in chosen]
-        return ClauseGroups(said, owners, groups, vectors, directions)
+        says = self._side * polarity
+        return ClauseGroups(said, owners, groups, says, vectors, directions)
 
 
 def find_themes(
     model: Predictor, texts: Iterable[ReadTexts], ignore: Collection[str]
 ) -> FoundThemes:
     """The complaints and the praise in some texts. `ignore`: names that do not count."""
-    samples, count, counter = {side: ClauseSample(side) for side in (-1, 1)}, 0, _NameCounter()
+    samples, count = {side: ClauseSample(side) for side in (-1, 1)}, 0
     for some in texts:
-        counter.add(some)
         for sample in samples.values():
             sample.add(some, count)
         count += len(some.readable)
@@ -114,15 +126,23 @@ def find_themes(
         clauses = sample.groups(count, names)
         directions[side] = clauses.directions
         parts.append(centres_of(clauses.vectors, clauses.groups))
-        for group, centre in enumerate(parts[-1]):
-            (members,) = np.nonzero(clauses.groups == group)
-            order = members[np.argsort(-(clauses.vectors[members] @ centre), kind="stable")]
+        groups = [np.flatnonzero(clauses.groups == group) for group in range(len(parts[-1]))]
+        words = typical_words([Counter(clauses.said[one] for one in some) for some in groups])
+        for members, centre, typical in zip(groups, parts[-1], words, strict=True):
+            counts = np.array([_count(clauses.said[place], typical) for place in members])
+            near = clauses.vectors[members] @ centre + _TYPICAL * counts
+            unclear = (clauses.says[members] < _CLEAR) | (counts == 0)
+            order = members[np.lexsort((-near, unclear))]
             said = _distinct([clauses.said[place] for place in order])
             titles.append(_free(said[0], titles))
             examples.append(said[:EXAMPLES])
             side_of.append(side)
-    products = [name for name in counter.frequent(count) if name not in ignore]
-    return FoundThemes(titles, side_of, examples, np.concatenate(parts), directions, products)
+    return FoundThemes(titles, side_of, examples, np.concatenate(parts), directions)
+
+
+def _count(clause: str, words: Collection[str]) -> int:
+    """How many of some words a clause has."""
+    return len({part.strip(MARKS) for part in clause.lower().split()}.intersection(words))
 
 
 def _free(title: str, taken: Collection[str]) -> str:
@@ -155,28 +175,4 @@ def _reads(clause: str) -> bool:
     words = clause.split()
     if len(words) not in _TITLE or len(clause) > _LONGEST:
         return False
-    return words[0].lower() not in rules().dangling["first"]
-
-
-class _NameCounter:
-    """Words with a capital inside sentences of many texts: perhaps names of what the texts are
-    about, which group clauses that have nothing else in common."""
-
-    def __init__(self) -> None:
-        self._names, self._others = Counter[str](), Counter[str]()
-
-    def add(self, texts: ReadTexts) -> None:
-        """Count the words of texts."""
-        for sentence in texts.nodes.sentences if texts.nodes else ():
-            for word in {*sentence.words[1:]}:
-                (self._names if word.istitle() else self._others)[word.lower()] += 1
-
-    def frequent(self, count: int) -> list[str]:
-        """Those in a large share of so many texts, the most frequent first."""
-        return [
-            name
-            for name, times in self._names.most_common()
-            if times > max(_FREQUENT * count, self._others[name])
-            and len(name) > 2
-            and name not in rules().function_words
-        ]
+    return words[0].lower() not in _BEFORE.union(rules().dangling["first"])

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -9,15 +10,12 @@ from numpy.typing import NDArray
 
 from thinstack.errors import InputError, shown
 from thinstack.integrations.themes.centres import Floats, without
-from thinstack.integrations.themes.clauses import LEAST, TURNED, WIDEST, Ints, TextNodes
+from thinstack.integrations.themes.clauses import LEAST, SAYS, WIDEST, Ints, TextNodes
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.runtime.predictor import Predictor
 
 _FOUND: Final = 0.5  # the cosine of a phrase with the centre of a theme, at least
 _NEUTRAL: Final = 0.65  # the same of a phrase that takes no side
-_SAYS: Final = 0.1  # the polarity of a phrase for its side, at least
-_TEXT: Final = 0.3  # how much of the polarity of its text is added to that of a phrase
-_LEANS: Final = 0.05  # the sum, for its side, at least
 _NARROWEST: Final = 2  # words of a phrase that is compared with themes that are found
 _BLOCK: Final = 1 << 12
 
@@ -44,67 +42,56 @@ class Matcher(ABC):
         names: of the themes.
         sides: -1 or 1, what each says; 0 for either.
         examples: of each theme, phrases that belong to it.
-        products: names of the product, perhaps, that many texts have.
     """
 
     names: Sequence[str]
     sides: Sequence[int]
     examples: Sequence[Sequence[str]]
-    products: Sequence[str]
 
     @abstractmethod
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts."""
 
 
+@dataclass(frozen=True)
 class FoundThemes(Matcher):
-    """Themes that were found. `sides`: the side of each, in order; `centres`: (K, D);
-    `directions`: what vectors of a side are compared without (k, D); `products`: names that many
-    texts have."""
+    """Themes that were found. `centres`: (K, D), those of a side in turn; `directions`: what
+    vectors of a side are compared without (k, D)."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        sides: Sequence[int],
-        examples: Sequence[Sequence[str]],
-        centres: Floats,
-        directions: Mapping[int, Floats],
-        products: Sequence[str] = (),
-    ):
-        self.names, self.sides, self.examples, self.products = names, sides, examples, products
-        self._centres, self._directions = centres, directions
+    names: Sequence[str]
+    sides: Sequence[int]
+    examples: Sequence[Sequence[str]]
+    centres: Floats
+    directions: Mapping[int, Floats]
 
     def match(self, nodes: TextNodes) -> Matches:
         """The themes of some texts. A phrase belongs to the nearest theme of its side (`sides_of`),
-        if that is near. A neutral sentence belongs to the nearest theme of both sides, if that is
-        nearer still."""
+        if that is near; a neutral sentence, if that is nearer still."""
         sides = sides_of(nodes)
         parts, side_of = list[Matches](), np.array(self.sides)
-        for side, directions in self._directions.items():
+        for side, directions in self.directions.items():
             (themes,) = np.nonzero(side_of == side)
-            (some,) = np.nonzero((sides == side) | (sides == 0))
+            (some,) = np.nonzero(sides == side)
             for start in range(0, len(some) if len(themes) else 0, _BLOCK):
                 block = some[start : start + _BLOCK]
-                cosines = without(nodes.vectors(block), directions) @ self._centres[themes].T
+                cosines = without(nodes.vectors(block), directions) @ self.centres[themes].T
                 best, nearest = cosines.max(axis=1), themes[cosines.argmax(axis=1)]
-                near = best >= np.where(sides[block] == side, _FOUND, _NEUTRAL)
+                near = best >= np.where(nodes.sides[block] == side, _FOUND, _NEUTRAL)
                 block = block[near]
                 parts.append(Matches(nodes.texts[block], nearest[near], block, best[near]))
         return _best(parts, alone=True)
 
 
 def sides_of(nodes: TextNodes) -> Ints:
-    """(N,) the side of the themes that each phrase may belong to: 0 is either, `TURNED` none.
+    """(N,) the side of the themes that each phrase may belong to; 0 is none.
 
-    It is the side that the phrase and the clause around it take, if the phrase has a topic and its
-    text does not say much of the other side. It is 0 for a neutral sentence.
+    It is the side of the clause around the phrase, if the phrase has a topic and says the same. Of
+    a neutral sentence it is the side that it leans to.
     """
     fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
-    leaning = nodes.polarity + _TEXT * nodes.text_polarity[nodes.texts]
-    says = nodes.polarity * nodes.sides >= _SAYS
-    sides = np.where(says & (leaning * nodes.sides >= _LEANS), nodes.sides, 0)
-    fits &= (nodes.sides != TURNED) & ((sides != 0) | (nodes.parents < 0))
-    return np.where(fits, sides, TURNED)
+    neutral = (nodes.sides == 0) & (nodes.parents < 0)
+    fits &= neutral | (nodes.polarity * nodes.sides >= SAYS)
+    return np.where(fits, np.sign(nodes.polarity), 0).astype(np.int64)
 
 
 def ignored_directions(model: Predictor, words: Collection[str]) -> Floats:
@@ -127,7 +114,7 @@ class NamedThemes(Matcher):
 
     def __init__(self, model: Predictor, options: ThemeOptions):
         names = options.names or {}
-        self.names, self.products, self._options = list(names), (), options
+        self.names, self._options = list(names), options
         self.examples = [*map(list, names.values())]
         self._ignored = ignored_directions(model, options.ignore)
         polarity, vectors = list[float](), list[NDArray[np.float32]]()

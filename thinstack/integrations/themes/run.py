@@ -14,11 +14,11 @@ from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
 from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, rows_of
-from thinstack.integrations.themes.clauses import TURNED
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes
 from thinstack.integrations.themes.matching import NamedThemes, sides_of
 from thinstack.integrations.themes.options import NAMED, Chosen, ThemeOptions, theme_options
+from thinstack.integrations.themes.products import product_words
 from thinstack.integrations.themes.reading import ReadTexts, read_texts
 from thinstack.integrations.themes.themes import Themes
 from thinstack.runtime.predictor import Predictor
@@ -58,7 +58,8 @@ def themes(
     By default, finds the themes: groups of clauses with the same meaning, in at least 4 texts and
     0.3% of them.
 
-    `ignore`: words that are not topics, such as the name of the product. `side`: find only
+    `ignore`: words that are not topics, besides those that texts call the product by (`this
+    camera`, `Alexa`), which are found. `side`: find only
     complaints ("negative") or only praise ("positive"). `most`: maximum number of themes of each
     polarity. `quotes`: number of quotes per theme. `threshold`: how similar a phrase and its
     sentence must be to a theme that you name (the mean of two cosines). `model`: a loaded sentiment
@@ -115,8 +116,11 @@ def run_themes(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
-        remembered, matcher = list[ReadTexts](), None
+        remembered, matcher, products = list[ReadTexts](), None, frozenset[str]()
         if options.names is None:
+            rows = read_again(source, table)
+            products = product_words(row.text for row in (rows if every else _some(rows, table)))
+            options = options._replace(ignore=options.ignore | products)
             texts = _remembering(read(whole=every), remembered)
             matcher = find_themes(model, texts, options.ignore)
         counter = ThemeCounter(matcher or NamedThemes(model, options), table, options)
@@ -124,7 +128,7 @@ def run_themes(
             remembered.clear()
         for some in remembered or read(whole=every or not sampled):
             counter.add(some)
-    return counter.themes(columns), table
+    return counter.themes(columns, products), table
 
 
 def check_model(model: Predictor) -> None:
@@ -143,7 +147,7 @@ def _remembering(texts: Iterable[ReadTexts], remembered: list[ReadTexts]) -> Ite
     for some in texts:
         yield some
         if some.nodes is not None:
-            some.nodes.keep_vectors(sides_of(some.nodes) != TURNED)
+            some.nodes.keep_vectors(sides_of(some.nodes) != 0)
             nodes += len(some.nodes.texts)
         remembered.append(some)
         if nodes > _REMEMBERED:

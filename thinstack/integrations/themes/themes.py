@@ -13,7 +13,7 @@ import numpy as np
 from thinstack.errors import InputError, shown
 from thinstack.integrations.report.calendar import Unit
 from thinstack.integrations.report.figures import Unread, plain
-from thinstack.integrations.report.sentences import texts
+from thinstack.integrations.report.sentences import texts, trend
 from thinstack.integrations.report.statistics import LEVEL, Interval
 from thinstack.integrations.report.tally import Figures, Quote, Side
 from thinstack.integrations.show.outline import visible
@@ -117,7 +117,7 @@ class Themes:
         sides: number of texts that complain and praise, and how many of them have no theme.
         by, over, unit: the columns of groups and dates, and the unit of time.
         unread: rows that could not be read.
-        products: words in many texts that may name the product; `ignore` leaves them out.
+        products: words that are taken for the product, so that they are no topics.
     """
 
     source: str
@@ -247,7 +247,14 @@ class Themes:
             if not themes:
                 yield "  no theme is in enough texts"
 
+    def trend(self, theme: Theme) -> str:
+        """When a theme became more or less frequent, by more than chance: "from Jul 2024 on 14%,
+        before 2%"; "" if it did not."""
+        return trend(theme.periods, self.unit) if self.unit else ""
+
     def _more(self, theme: Theme) -> Iterator[str]:
+        if change := self.trend(theme):
+            yield f"{_INDENT}{change}"
         if self.by is not None:
             shown = [f"{part.name} {one_decimal(part.share.value)}" for part in theme.groups]
             yield _INDENT + visible(f"by {self.by}: {', '.join(shown[:_GROUPS])}")
