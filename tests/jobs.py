@@ -70,7 +70,6 @@ JOBS = {
         "bundle/test_context_model.py::test_evaluate_gives_the_figures_of_its_manifest",
         "data/test_conllu.py::test_english_web_treebank",
         "text/test_raw_text.py::test_most_treebank_sentences_survive_the_way_through_raw_text",
-        "data/test_pairs.py::test_the_published_splits",
         "data/test_wordpiece.py::test_parity_on_every_word_of_the_sentiment_treebank",
         "text/test_english.py::test_treebank_sentences_survive_the_way_through_raw_text",
     ),

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tiny_tree_pairs
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from tiny_table import tiny, write_all
-from training import tiny_pairs
 
 from reproduce.attempts import Failure
 from reproduce.parser import PARSERS
@@ -323,18 +323,18 @@ def test_a_parsed_row_is_made_anew_with_other_files_of_its_parser(tmp_path, monk
 
 
 def test_negations_are_those_of_the_second_sentence_alone(tmp_path):
-    data = tiny_pairs.write_data(tmp_path / "data")
-    recipe = tiny_pairs.recipe("entailment", epochs=1)
+    data = tiny_tree_pairs.write_data(tmp_path / "data")
+    recipe = tiny_tree_pairs.recipe("entailment", epochs=1)
     folder = tmp_path / "work"
     done = Job(recipe, None, None, 1, data, folder, "digest", None)
     figures = run_one(done).figures["gold"]
-    pairs = tiny_pairs.pairs(6, seed=2)
+    pairs = tiny_tree_pairs.pairs(6, seed=2)
     negated = ["not" in pair.second and "not" not in pair.first for pair in pairs]
     assert set(negated) == {True, False}
     cases = cases_of(done, "gold")
     assert cases.negated.tolist() == negated
     right = [
-        guess == tiny_pairs.CLASSES.index(pair.label)
+        guess == tiny_tree_pairs.CLASSES.index(pair.label)
         for guess, pair, negative in zip(cases.predicted, pairs, negated, strict=True)
         if negative
     ]

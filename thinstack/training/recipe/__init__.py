@@ -29,7 +29,7 @@ class DataConfig(Strict):
     """The files of a recipe, relative to the folder that `--data` names."""
 
     train: str
-    """What is trained on: a file, or a folder for `sick.v1`."""
+    """What is trained on: a file."""
     add: str | None = None
     """A further file in the same format, such as one of corrections. Its rows are trained on too.
     Rows of the same texts make way for them, also where these are reported on; of several rows of a
