@@ -16,6 +16,7 @@ from thinstack.core.transitions import right
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.publish.calibrate import calibrate
+from thinstack_lab.tree_pairs import source_tables
 
 TRAIN, DEV = tiny_tree_pairs.pairs(12, seed=1), tiny_tree_pairs.pairs(6, seed=2)
 NARROW = {"name": "entailment.v1", "options": {"width": 16}}
@@ -84,6 +85,12 @@ def test_pairs_of_snli_are_those_of_sick(data, trees):
     for one, other in zip((*first.train, *first.dev), (*second.train, *second.dev), strict=True):
         assert one.gold.targets.tolist() == other.gold.targets.tolist()
         assert all(map(np.array_equal, one.gold.forest, other.gold.forest))
+
+
+def test_tables_beside_folders_of_sick_are_among_the_data(data):
+    tables = ["SICK_train.txt", "SICK_trial.txt"]
+    assert source_tables(tiny_tree_pairs.recipe("entailment"), data) == tables
+    assert source_tables(tiny_tree_pairs.recipe("entailment", snli=True), data) == []
 
 
 @pytest.mark.parametrize(

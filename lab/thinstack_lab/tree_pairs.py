@@ -16,9 +16,9 @@ from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._pairs import Pair, Pairs
 from thinstack.training.tasks.entailment import Entailment
 from thinstack.training.tasks.relatedness import Relatedness
-from thinstack_lab.pair_files import PairTarget, read_pairs
+from thinstack_lab.pair_files import SICK_TABLES, PairTarget, read_pairs
 
-__all__ = ["EntailmentOfTrees", "RelatednessOfTrees"]
+__all__ = ["EntailmentOfTrees", "RelatednessOfTrees", "source_tables"]
 
 
 class TreePairs(Pairs):
@@ -93,3 +93,13 @@ class EntailmentOfTrees(TreePairs, Entailment):
     name: ClassVar[str] = "entailment_of_trees.v1"
     summary: ClassVar[str] = "classes of pairs of sentences with trees, as SICK's and SNLI's"
     target: ClassVar[PairTarget] = "entailment"
+
+
+def source_tables(recipe: Recipe, data: Path) -> list[str]:
+    """The names, in the folder `data`, of the tables beside the folders of SICK that a recipe
+    names: they hold the classes of the pairs."""
+    if not isinstance(recipe.task, TreePairs) or recipe.task.format != "sick.v1":
+        return []
+    folders = map(Path, filter(None, (recipe.data.train, recipe.data.dev, recipe.data.test)))
+    named = {folder.with_name(SICK_TABLES.get(folder.name, folder.name)) for folder in folders}
+    return sorted(str(table) for table in named if (data / table).is_file())
