@@ -81,14 +81,14 @@ def exported_graphs() -> Iterator[tuple[str, Any]]:
 
 def trained_weights() -> Iterator[tuple[str, Any]]:
     """Weights after one epoch of each task, with fixed seeds."""
-    from training import tiny_pairs, tiny_recipe
+    from training import tiny_recipe
 
     from thinstack.training.examples.datasets import load_datasets
     from thinstack.training.examples.inputs import Inputs
     from thinstack.training.loop.seeds import train_seed
 
     with tempfile.TemporaryDirectory() as folder:
-        data = tiny_pairs.write_data(Path(folder) / "data")
+        data = tiny_recipe.write_data(Path(folder) / "data")
         recipes = {
             "phrases": tiny_recipe.recipe(vectors="words.txt", epochs=1),
             "pieces": tiny_recipe.recipe("wordpieces", vectors="pieces.txt", epochs=1),

@@ -9,14 +9,13 @@ import subprocess
 import sys
 import tomllib
 
-import numpy as np
 import pytest
 import spacy
 from pages import ROOT, blocks, command_lines
 from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
 from tiny_encoder import write_encoder
-from training import tiny_pairs, tiny_recipe
+from training import tiny_recipe
 from vector_models import write_vector_bundle
 
 from thinstack.bundle.opening import BUNDLED
@@ -130,26 +129,13 @@ def write_spans(path):
 
 
 def write_treebanks(folder):
-    """DATA: trees of phrases (SST), pairs (SICK, SNLI), and vectors of their words."""
+    """DATA: trees of phrases (SST)."""
     data = folder / "DATA"
-    tiny_pairs.write_data(data / "sick")
+    tiny_recipe.write_data(data / "sst")
     for part in ("train", "dev"):
-        lines = (data / "sick" / f"{part}.txt").read_text(encoding="utf-8").replace("(2 ", "(1 ")
+        lines = (data / "sst" / f"{part}.txt").read_text(encoding="utf-8").replace("(2 ", "(1 ")
         for path in (data / f"{part}.txt", data / "sst" / f"{part}.txt"):
-            path.parent.mkdir(exist_ok=True)
             path.write_text(lines, encoding="utf-8")
-        (data / "snli").mkdir(exist_ok=True)
-        (data / "sick" / f"{part}.jsonl").rename(data / "snli" / f"snli_1.0_{part}.jsonl")
-    words = ["[UNK]", *tiny_recipe.VALUES, "not"]
-    draw = np.random.default_rng(0)
-    (data / "vectors").mkdir()
-    for name, kind, size in (
-        ("glove.840B.300d.sick+top256", "words", 300),
-        ("glove.840B.300d.snli", "words", 300),
-        ("wordpiece.minilm-l6.pca200", "pieces", 200),
-    ):
-        arrays = {kind: np.array(words), "vectors": draw.normal(size=(len(words), size))}
-        np.savez(data / "vectors" / f"{name}.npz", **arrays)
 
 
 def write_teacher(data):

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from thinstack.core import Forest, Tree, transitions
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import join
-from thinstack.data.trees.pairs import read_sick
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import DataError
 from thinstack.text.given_trees import tree_maker
+from thinstack_lab.pair_files import read_sick
 
 SENTIMENTS = ("0", "1", "2", "3", "4")
 RATINGS = ("1", "2", "3", "4", "5")

@@ -12,10 +12,10 @@ from rich.text import Text
 from reproduce.cases import Cases
 from reproduce.run import cases_of, finished, job_of
 from reproduce.table import Table
-from thinstack.data.trees.pairs import Pair
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.text.raw_text import detokenize
 from thinstack.training.examples.datasets import read_items
+from thinstack.training.tasks._pairs import Pair
 
 
 def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, console: Console) -> None:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from reproduce.pair_features import WordPair, indicators, numbers
 from reproduce.shown import TRAIN_ACCURACY
-from thinstack.data.trees.pairs import Pair
 from thinstack.data.trees.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.evaluate.figures import percentage
 from thinstack.training.examples.datasets import Split, read_items
 from thinstack.training.recipe import Recipe
+from thinstack.training.tasks._pairs import Pair
 
 Texts = list[str]
 Classes = NDArray[np.int64]

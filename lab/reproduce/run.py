@@ -24,6 +24,7 @@ from thinstack.training.examples.datasets import Convert, Datasets, load_dataset
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
+from thinstack_lab.tree_pairs import source_tables
 
 RESULT, NOTE = "result.json", "digest.txt"
 CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")
@@ -85,9 +86,11 @@ def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
 
 
 def digests_of(run: Run, data: Path) -> dict[str, str]:
-    """The `data_digests` of a run's recipe and of the files of its parser."""
+    """The `data_digests` of a run's recipe, of the tables beside its folders, and of the files of
+    its parser."""
     parser = run.row.parser
-    return data_digests(run.recipe, data, *([parser.train, parser.dev] if parser else []))
+    of_parser = [parser.train, parser.dev] if parser else []
+    return data_digests(run.recipe, data, *source_tables(run.recipe, data), *of_parser)
 
 
 def finished(job: Job) -> Outcome | None:

@@ -85,7 +85,7 @@ def test_a_recipe_that_cannot_be_trained(folder, refusal, settings, parts):
         (
             "recipe.toml",
             '"phrases.v1"',
-            '"relatedness.v1"\nformat = "sick.v1"',
+            '"relatedness.v1"\nformat = "table.v1"',
             "error: model.head: task relatedness.v1 needs a head that reads pairs; ",
         ),
         ("train.txt", "(0 awful)", "(2 (1 film) (7 good))", "train.txt:2: node 1 ('good')"),

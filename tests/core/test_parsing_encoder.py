@@ -194,27 +194,14 @@ def test_refused(change, found):
         model({**inputs_of(model), **change})
 
 
-def test_transitions_is_the_tracking_lstm():
-    options = {"size": 8, "lookahead": 2, "feeds": False}
-    by_parser = config_of(parser={"name": "transitions.v1", "options": options})
-    by_tracker = config_of(parser=None, encoder={"tracker": {**options, "parses": True}})
-    by_name = config_of(parser=None, encoder={"name": "spinn.v1", "options": options})
-    assert by_parser == by_tracker == by_name
-    assert by_parser.tree_source == "self"
-
-
 @pytest.mark.parametrize(
     ("fields", "found"),
     [
         ({"trees": "dependency"}, "dependency"),
         ({"encoder": {"tracker": {"size": 3}}}, "with an encoder.tracker"),
-        ({"parser": {"name": "transitions.v1", "options": {"sise": 3}}}, "sise"),
+        ({"parser": None, "encoder": {"name": "spinn.v1"}}, "the fields of a tracker"),
         ({"parser": None, "tree_source": "self"}, "needs a parser"),
         ({"parser": None, "aggregation": "tree"}, "aggregation 'tree' needs a parser"),
-        (
-            {"parser": {"name": "transitions.v1", "options": {"size": 3}}, "aggregation": "tree"},
-            "needs a parser of gaps",
-        ),
     ],
 )
 def test_configurations_that_are_refused(fields, found):

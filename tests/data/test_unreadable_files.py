@@ -17,7 +17,6 @@ from thinstack.core.config.base import MOST_BYTES, read_toml
 from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import cell_text
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
-from thinstack.data.trees.pairs import read_sick, read_snli
 from thinstack.data.trees.text_files import write_lines
 from thinstack.data.trees.treebank import read_trees
 from thinstack.data.words.vectors import read_vectors
@@ -44,8 +43,6 @@ READERS = {
     "trees": (read_trees, "a.txt"),
     "conllu": (read_conllu, "a.conllu"),
     "labelled conllu": (read_labelled_conllu, "a.conllu"),
-    "snli": (read_snli, "a.jsonl"),
-    "sick": (lambda path: read_sick(path, "binary", "relatedness"), "train"),
     "vocabulary": (Vocabulary.load, "a.txt"),
     "vectors": (read_vectors, "a.txt"),
     "npz": (read_vectors, "a.npz"),

@@ -93,6 +93,6 @@ def test_selection_of_phrases_leaves_out_what_has_no_case():
 
 
 def test_an_undefined_figure_counts_as_no_correlation():
-    ratings = Relatedness(format="sick.v1")
+    ratings = Relatedness(format="table.v1")
     assert ratings.selection({"pearson": None}) == 0
     assert ratings.selection({"pearson": -0.1}) < 0

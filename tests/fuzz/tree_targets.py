@@ -1,14 +1,12 @@
-"""Files of trees and pairs, which come back from where they are written."""
+"""Files of trees, which come back from where they are written."""
 
-import json
 from functools import partial
 
-from fuzz.changes import any_of, mutated_bytes, mutated_json_lines, mutated_lines, mutated_text
+from fuzz.changes import any_of, mutated_bytes, mutated_lines, mutated_text
 from fuzz.target import Target, of_file
 
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu, to_conllu, write_conllu
-from thinstack.data.trees.pairs import read_pairs, read_snli
 from thinstack.data.trees.treebank import read_labelled, read_trees
 from thinstack.errors import TreeError
 
@@ -33,17 +31,6 @@ CONLLU = (
     + "\n"
 ).encode()
 LABELLED = CONLLU.replace(b"# sent_id = 1", b"# label = pos").replace(b"SpaceAfter=No", b"Label=a")
-SNLI = {
-    "pairID": "1n",
-    "gold_label": "neutral",
-    "sentence1_binary_parse": "( ( A man ) sleeps )",
-    "sentence2_binary_parse": "( Nobody ( sleeps . ) )",
-}
-PART = b"=====\n"
-SICK = ("a.toks", "a.parents", "a.rels", "a.cparents", "b.toks", "b.parents", "b.rels")
-SICK += ("b.cparents", "id.txt", "sim.txt", "../SICK_train.txt")
-SIDE = ("A man sleeps\nx\n", "2 3 0\n0\n", "det nsubj root\nroot\n", "4 4 5 5 0\n0\n")
-PAIRS = ("1\n2\n", "4.5\n1\n", "pair_ID\tx\tentailment_judgment\n1\ta\tNEUTRAL\n2\tb\tENTAILMENT\n")
 STRUCTURE = ("(", ")", "()", "((", "))", "( (", ") )", "-LRB-", "(3", "(3 (2 a) (2 b))")
 
 
@@ -89,38 +76,11 @@ def conllu(path):
     return found
 
 
-def sick(content, folder):
-    """The files of a folder of SICK, between lines `=====`; a missing one is left out."""
-    (folder / "train").mkdir(exist_ok=True)
-    parts = content.split(PART)
-    for place, name in enumerate(SICK):
-        path = folder / "train" / name
-        path.unlink(missing_ok=True)
-        if place < len(parts):
-            path.write_bytes(parts[place])
-    targets = ("relatedness", "entailment")
-    found = [
-        read_pairs(folder / "train", format="sick.v1", trees=trees, target=target)
-        for trees in ("dependency", "constituency")
-        for target in targets
-    ]
-    return len(found[0])
-
-
-def lines_of(*records):
-    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
-
-
 _TEXT = any_of(mutated_text(*STRUCTURE, separators=r"[()\s]"), mutated_bytes, mutated_lines)
 _OF_COLUMNS = mutated_text(
     "_", "", "1-2", "1.1", "0", "# label = x", "Label=y", separators="[\t\n]"
 )
 _COLUMNS = any_of(_OF_COLUMNS, mutated_bytes, mutated_lines)
-_OF_RECORDS = mutated_text(*STRUCTURE, "-", "{}", separators='["():, ]')
-_RECORDS = any_of(mutated_json_lines, mutated_lines, _OF_RECORDS, mutated_bytes)
-_NUMBERS = any_of(mutated_text("0", "6", separators=r"\s"), mutated_bytes, mutated_lines)
-_FOLDER = PART.join(text.encode() for text in (*SIDE, *SIDE, *PAIRS))
-_PAIRS = lines_of(SNLI, {**SNLI, "gold_label": "-"})
 LABELS = ("0", "1", "2", "3", "4")
 
 
@@ -134,10 +94,6 @@ _read, _bare, _labelled = (
 )
 
 
-def _snli(path):
-    return min(len(read_snli(path)), 9)
-
-
 TARGETS = {
     "brackets": Target(lambda: ONE, _TEXT, partial(brackets, labelled=True), 1500),
     "brackets without labels": Target(
@@ -148,6 +104,4 @@ TARGETS = {
     "treebank without labels": of_file("trees.txt", _bare, _TEXT, 1000, *UNLABELLED),
     "conllu": of_file("a.conllu", conllu, _COLUMNS, 800, CONLLU),
     "conllu with classes": of_file("a.conllu", _labelled, _COLUMNS, 800, LABELLED),
-    "SNLI": of_file("a.jsonl", _snli, _RECORDS, 800, _PAIRS),
-    "SICK": Target(lambda: [_FOLDER], _NUMBERS, sick, 300),
 }

@@ -2,13 +2,13 @@
 
 import own_lessons
 import pytest
-import tiny_pairs
+import tiny_dependencies
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A folder that recipes of `tiny_recipe` and `tiny_pairs` read; not to be changed."""
-    return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
+    """A folder that recipes of `tiny_recipe` and `tiny_dependencies` read; not to be changed."""
+    return tiny_dependencies.write_data(tmp_path_factory.mktemp("data") / "trees")
 
 
 @pytest.fixture(scope="module")

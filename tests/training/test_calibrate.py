@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_pairs
 import tiny_recipe
 import tiny_texts
 import torch
@@ -203,7 +202,7 @@ def test_heads_that_do_not_scale_are_left_and_those_that_do_it_wrongly_refused(t
     assert all(np.array_equal(part, before[key]) for key, part in weights(model).items())
 
 
-def test_texts_and_pairs_have_theirs_and_ratings_none(tmp_path):
+def test_texts_have_theirs(tmp_path):
     tiny_texts.table(tmp_path / "texts.csv", 240)
     tiny_texts.start(tmp_path / "start")
     recipe = tiny_texts.recipe(tmp_path / "start")
@@ -212,11 +211,4 @@ def test_texts_and_pairs_have_theirs_and_ratings_none(tmp_path):
     assert (found.trees, found.cases) == ("self", len(datasets.dev))
     assert found.temperature
     assert set(found.errors) == {"calibration_error"}
-    data = tiny_pairs.write_data(tmp_path / "pairs")
-    for task, reason in (("entailment", "examples with a class"), ("relatedness", "ratings")):
-        of_pairs = tiny_pairs.recipe(task)
-        datasets = load_datasets(of_pairs, data)
-        none = calibrate(drawn(of_pairs, datasets), datasets.dev, of_pairs)
-        assert none.temperature is None
-        assert reason in none.reason
     json.dumps(found.errors)

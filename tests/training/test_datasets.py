@@ -1,20 +1,13 @@
-"""What a recipe's files become: pairs, sentences as sequences, parsed sentences, other labels, and
-who is set aside."""
+"""What a recipe's files become: sentences as sequences, parsed sentences, other labels, and who is
+set aside."""
 
-from itertools import chain
-
-import numpy as np
 import pytest
-import tiny_pairs
+import tiny_dependencies
 import tiny_recipe
-from tiny_pairs import CLASSES
 
-from thinstack.core.transitions import right
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed
-
-TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 
 
 def words_of(found, examples):
@@ -26,82 +19,7 @@ def targets_of(examples):
     return [example.gold.targets.tolist() for example in examples]
 
 
-# -- pairs
-
-
-def structure_of(pair, trees):
-    """What a model is told of the trees of a pair, made anew."""
-    sentences = (pair.first, pair.second)
-    if trees == "binary":
-        return {"transitions": [step for words in sentences for step in right(len(words)).tolist()]}
-    if trees == "sequence":
-        return {"lengths": [len(words) for words in sentences]}
-    offset, parents, slots = 0, [], []
-    for words in sentences:
-        for place, head in enumerate(tiny_pairs.heads_of(words)):
-            parents.append(head if head < 0 else head + offset)
-            right_of_root = place > head == len(words) // 2 > 0
-            slots.append(int(right_of_root))
-        offset += len(words)
-    return {"parents": parents, "slots": slots, "kinds": [1] * offset}
-
-
-@pytest.mark.parametrize("trees", ["binary", "dependency", "sequence"])
-@pytest.mark.parametrize("task", ["relatedness", "entailment"])
-def test_pairs_of_a_sick_folder(data, task, trees):
-    found = load_datasets(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
-    train, dev = ([[*pair.first, *pair.second] for pair in part] for part in (TRAIN, DEV))
-    assert set(found.vocabulary.entries) == set(chain.from_iterable(train))
-    assert (words_of(found, found.train), words_of(found, found.dev)) == (train, dev)
-    assert found.watched is found.dev
-    for pair, example in zip((*TRAIN, *DEV), (*found.train, *found.dev), strict=True):
-        gold = example.gold
-        for name, part in structure_of(pair, trees).items():
-            assert getattr(gold.forest, name).tolist() == part
-        expected = np.float32(pair.rating) if task == "relatedness" else CLASSES.index(pair.label)
-        assert gold.targets.tolist() == [expected]
-        assert example.gold.forest.lengths.tolist() == [len(pair.first), len(pair.second)]
-
-
-@pytest.mark.parametrize("trees", ["binary", "sequence"])
-def test_pairs_of_snli_are_those_of_sick(data, trees):
-    first, second = (
-        load_datasets(tiny_pairs.recipe("entailment", trees, snli=snli), data)
-        for snli in (True, False)
-    )
-    assert first.vocabulary.entries == second.vocabulary.entries
-    for one, other in zip((*first.train, *first.dev), (*second.train, *second.dev), strict=True):
-        assert one.gold.targets.tolist() == other.gold.targets.tolist()
-        assert all(map(np.array_equal, one.gold.forest, other.gold.forest))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"sources": ("balanced",)}, r"'balanced'"),
-        ({"sources": ("self", "left"), "model": tiny_pairs.TRACKED}, r"'left'"),
-        ({"trees": "dependency", "sources": ("left",)}, r"'dependency'"),
-        ({"trees": "sequence", "sources": ("left",)}, r"'sequence'"),
-    ],
-)
-def test_trees_that_are_made_of_words_are_not_for_pairs(settings, message):
-    with pytest.raises(ConfigError, match=rf"training\.sources: .*{message}"):
-        tiny_pairs.recipe(**settings)
-
-
 # -- who is set aside
-
-
-@pytest.mark.parametrize(
-    ("size", "places"),
-    [(1, [0]), (2, [0, 6]), (3, [0, 4, 8]), (5, [0, 2, 4, 7, 9]), (11, list(range(11)))],
-)
-def test_training_examples_from_all_over_are_reported_on(data, size, places):
-    found = load_datasets(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
-    sentences = [[*pair.first, *pair.second] for pair in TRAIN]
-    assert targets_of(found.dev) == [[np.float32(TRAIN[place].rating)] for place in places]
-    rest = [words for place, words in enumerate(sentences) if place not in places]
-    assert words_of(found, found.train) == rest
 
 
 def test_what_is_watched_is_what_the_recipe_says(data):
@@ -109,15 +27,16 @@ def test_what_is_watched_is_what_the_recipe_says(data):
     on_dev = load_datasets(tiny_recipe.recipe(stop_on="dev"), data)
     assert on_dev.watched is on_dev.dev
     assert (len(on_dev.train), len(on_dev.dev)) == (30, 10)
-    held = load_datasets(tiny_pairs.recipe(stop_on="held"), data)
-    assert [len(part) for part in (held.train, held.watched, held.dev)] == [10, 2, 6]
-    assert targets_of(held.watched) == [[np.float32(TRAIN[place].rating)] for place in (0, 6)]
+    held = load_datasets(tiny_recipe.recipe(stop_on="held"), data)
+    assert [len(part) for part in (held.train, held.watched, held.dev)] == [27, 3, 10]
+    aside = [words_of(on_dev, on_dev.train)[place] for place in (0, 10, 20)]
+    assert words_of(held, held.watched) == aside
 
 
-@pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
+@pytest.mark.parametrize(("dev_size", "stop_on"), [(30, "nothing"), (40, "nothing"), (29, "held")])
 def test_something_must_be_left_to_train_on(data, dev_size, stop_on):
-    recipe = tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on)
-    with pytest.raises(DataError, match=r"train: all examples \(1[12]\) would be set aside"):
+    recipe = tiny_recipe.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on)
+    with pytest.raises(DataError, match=r"train\.txt: all examples \((29|30)\) would be set aside"):
         load_datasets(recipe, data)
 
 
@@ -143,28 +62,6 @@ DEPENDENCY = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "depende
 def test_phrases_that_do_not_fit_are_refused(data, settings, error, message):
     with pytest.raises(error, match=message):
         load_datasets(tiny_recipe.recipe(**settings), data)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"snli": True}, r"snli\.v1 have no target 'relatedness'"),
-        ({"task": "entailment", "snli": True, "trees": "dependency"}, r"no trees 'dependency'"),
-        (
-            {"task": "entailment", "model": {"labels": ["contradiction", "entailment"]}},
-            r"pair \d+: .* \(contradiction, entailment\), found 'neutral'",
-        ),
-        ({"model": {"labels": ["1", "2"]}}, r"pair \d+: .* from 1 to 2 .* found [2-5]\.\d"),
-        (
-            {"model": {"head": {"name": "root_classifier.v1"}}},
-            r"^model\.head: .* relatedness.v1 .* pairs; root_classifier\.v1 reads roots$",
-        ),
-        ({"data": {"relabel": {"neutral": ""}}}, r"relatedness.v1 has no setting relabel"),
-    ],
-)
-def test_pairs_that_do_not_fit_are_refused(data, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        load_datasets(tiny_pairs.recipe(**settings), data)
 
 
 def test_a_tree_that_is_not_binary_is_named_with_its_file(tmp_path):
@@ -223,9 +120,9 @@ TOP_DOWN = {"encoder": {"top_down": "shared", "readout": ["up", "leaves"]}}
 
 def test_chains_that_phrases_share_allow_no_pass_back(data):
     with pytest.raises(ConfigError, match=r"^model\.head: .* a head that reads roots$"):
-        load_datasets(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
+        load_datasets(tiny_dependencies.recipe("sequence", model=TOP_DOWN), data)
     model = {**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
-    both = load_datasets(tiny_pairs.phrases_recipe("sequence", model=model), data)
+    both = load_datasets(tiny_dependencies.recipe("sequence", model=model), data)
     for example in both.train:
         gold = example.gold
         assert gold.words.tolist() == gold.forest.lengths.tolist()
@@ -252,7 +149,7 @@ def test_classes_in_conllu(tmp_path, head, targets):
     (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
     files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
     settings = {"data": files, "model": {"head": {"name": head}}, "stop_on": "dev", "epochs": 1}
-    recipe = tiny_pairs.phrases_recipe("dependency", **settings)
+    recipe = tiny_dependencies.recipe("dependency", **settings)
     found = load_datasets(recipe, tmp_path)
     assert targets_of(found.train) == targets
     assert found.train[0].gold.forest.parents.tolist() == [2, 2, -1]
@@ -263,6 +160,6 @@ def test_classes_in_conllu_leave_no_room_for_relations(tmp_path):
     (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
     model = {"relations": ["amod"], "cell": {"name": "sdt_rnn.v1", "hidden_size": 4}}
     files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
-    recipe = tiny_pairs.phrases_recipe("dependency", data=files, model=model)
+    recipe = tiny_dependencies.recipe("dependency", data=files, model=model)
     with pytest.raises(ConfigError, match=r"^model\.relations: no node of a\.conllu .* labelled_"):
         load_datasets(recipe, tmp_path)

@@ -1,12 +1,11 @@
-"""Figures and cases of a model against what it says of one sentence, phrase or pair at a time."""
+"""Figures and cases of a model against what it says of one sentence or phrase at a time."""
 
 import numpy as np
 import pytest
-import tiny_pairs
+import tiny_dependencies
 import tiny_recipe
 import torch
 from runs import drawn, of_one
-from scipy.stats import rankdata
 
 from thinstack.core import Forest
 from thinstack.core.transitions import spans_of
@@ -48,12 +47,12 @@ def error(cases):
 
 
 def test_figures_over_dependency_trees(data):
-    recipe = tiny_pairs.phrases_recipe("dependency")
+    recipe = tiny_dependencies.recipe("dependency")
     found = load_datasets(recipe, data)
     model = drawn(recipe, found)
     nodes = [answers(model, of_one(example), "node_scores") for example in found.train]
     labels = [example.gold.targets.tolist() for example in found.train]
-    roots = [len(rows) // 2 for rows in nodes]  # as `tiny_pairs.heads_of` has it
+    roots = [len(rows) // 2 for rows in nodes]  # as `tiny_dependencies.heads_of` has it
     assert any(root + 1 < len(rows) for root, rows in zip(roots, nodes, strict=True))
     figures, cases = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
     assert figures == pytest.approx(accuracies(nodes, labels, roots))
@@ -76,7 +75,7 @@ def test_figures_over_dependency_trees(data):
 def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_down):
     encoder = {"top_down": "shared", "readout": ["up", "leaves"]} if top_down else {}
     settings = {"head": {"name": head}, "encoder": encoder}
-    recipe = tiny_pairs.phrases_recipe("sequence", model=settings)
+    recipe = tiny_dependencies.recipe("sequence", model=settings)
     found, gold = load_datasets(recipe, data), load_datasets(tiny_recipe.recipe(), data)
     model = drawn(recipe, found)
     nodes, labels, ends = [], [], []
@@ -102,57 +101,6 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_dow
 
 def spans(steps):
     return [(start, end) for start, end in spans_of(np.array(steps)).tolist()]
-
-
-def test_ratings_are_expectations(data):
-    recipe = tiny_pairs.recipe("relatedness", "dependency")
-    found = load_datasets(recipe, data)
-    model = drawn(recipe, found)
-    predicted = []
-    for example in found.train:
-        (row,) = answers(model, of_one(example), "pair_scores")
-        assert sum(row) == pytest.approx(1)
-        predicted.append(sum(k * p for k, p in enumerate(row.tolist(), start=1)))
-    gold = [pair.rating for pair in tiny_pairs.pairs(12, seed=1)]
-    figures, cases = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
-    assert cases.predicted.tolist() == pytest.approx(predicted, rel=1e-5)
-    assert cases.gold.tolist() == pytest.approx(gold)
-    assert cases.whole.all()
-    assert np.isnan([cases.likelihood, cases.confidence]).all()
-    errors = [one - other for one, other in zip(predicted, gold, strict=True)]
-    assert figures["mse"] == pytest.approx(sum(error**2 for error in errors) / 12, rel=1e-5)
-    assert figures["pearson"] == pytest.approx(np.corrcoef(predicted, gold)[0, 1], rel=1e-4)
-    ranked = np.corrcoef(rankdata(predicted), rankdata(gold))[0, 1]
-    assert figures["spearman"] == pytest.approx(ranked, rel=1e-4)
-
-
-def test_pairs_over_the_trees_of_the_model_itself(data):
-    head = {"name": "entailment.v1", "options": {"width": 16}}
-    recipe = tiny_pairs.recipe("entailment", model={**tiny_pairs.TRACKED, "head": head})
-    found = load_datasets(recipe, data)
-    model = drawn(recipe, found)
-    pairs = tiny_pairs.pairs(12, seed=1)
-    scores, parses, over_gold = [], [], []
-    for example in found.train:
-        given = of_one(example)
-        words = {name: given[name] for name in ("token_ids", "lengths")}
-        scores.append(answers(model, words, "pair_scores")[0])
-        parses.append(answers(model, words, "parse").tolist())
-        over_gold.append(answers(model, given, "pair_scores")[0])
-    figures, cases = recipe.task.measure(model, found.train, "self", recipe.model.labels)
-    gold = [tiny_pairs.CLASSES.index(pair.label) for pair in pairs]
-    right = [row.argmax() == label for row, label in zip(scores, gold, strict=True)]
-    assert figures == pytest.approx({"accuracy": 100 * np.mean(right), "pairs": 12})
-    assert cases.gold.tolist() == gold
-    assert cases.predicted.tolist() == [int(row.argmax()) for row in scores]
-    assert cases.example.tolist() == list(range(12))
-    likely = [row[label] for row, label in zip(scores, gold, strict=True)]
-    assert cases.likelihood.tolist() == pytest.approx(likely, rel=1e-5)
-    assert [example.trees["self"].forest.transitions.tolist() for example in found.train] == parses
-    # The trees of "gold" are still there.
-    _, given = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
-    assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold]
-    assert given.predicted.tolist() != cases.predicted.tolist()
 
 
 def made(ids, steps, targets, *, words, depths):

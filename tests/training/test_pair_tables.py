@@ -14,7 +14,6 @@ from runs import same_weights, weights
 
 import thinstack
 from thinstack.core import Tree
-from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError, ThinstackError
 from thinstack.evaluate.pair_figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
@@ -24,6 +23,7 @@ from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.table_task import TableOptions, table_task
+from thinstack.training.tasks._pairs import Pair
 from thinstack.training.tasks.entailment import always_commonest
 from thinstack.training.tasks.relatedness import by_overlap, find_scale
 

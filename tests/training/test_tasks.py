@@ -12,12 +12,12 @@ from thinstack.training.recipe import Recipe
     [
         ({"name": "parsing.v1"}, "unknown task 'parsing.v1'; known: .*phrases.v1"),
         (
-            {"name": "relatedness.v1", "format": "sick.v1", "neighbours": 0.1},
+            {"name": "relatedness.v1", "format": "table.v1", "neighbours": 0.1},
             "no setting neighbours",
         ),
         ({"name": "texts.v1", "root_weight": 0.1}, "texts.v1 has no setting root_weight"),
         (
-            {"name": "entailment.v1", "format": "sick.v1", "relabel": {"a": ""}},
+            {"name": "entailment.v1", "format": "table.v1", "relabel": {"a": ""}},
             "no setting relabel",
         ),
         ({"name": "entailment.v1"}, "format: Field required"),

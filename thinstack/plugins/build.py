@@ -6,14 +6,7 @@ from typing import Any
 import torch
 
 from thinstack.core.cell import Cell, described, misfit
-from thinstack.core.config import (
-    TRANSITIONS,
-    CellConfig,
-    EmbeddingConfig,
-    HeadConfig,
-    ModelConfig,
-    TreeKind,
-)
+from thinstack.core.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig, TreeKind
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Structure
 from thinstack.core.forest import WORD_FIELDS
@@ -22,7 +15,7 @@ from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.core.scale import set_matrix
-from thinstack.errors import ConfigError, PluginError, UnknownNameError
+from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.manager import manager
 
 STRUCTURES: dict[TreeKind, Structure] = {
@@ -67,10 +60,7 @@ def build_encoder(config: ModelConfig) -> Encoder:
     encoder = _registered(config, *registered) if registered else _tree_encoder(config)
     if config.parser is None:
         return encoder
-    try:
-        spec = manager().find("parser", config.parser.name)
-    except UnknownNameError as error:
-        raise UnknownNameError("parser", error.name, [*error.known, TRANSITIONS]) from None
+    spec = manager().find("parser", config.parser.name)
     parser = spec.create(config.parser.options, input_size=config.embedding.size)
     return ParsingEncoder(encoder, parser, joins=config.aggregation == "tree")
 

@@ -2,11 +2,10 @@
 
 import os
 import re
-import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
 from typing import Any, Final
@@ -35,14 +34,9 @@ _MEANINGS = {
 _INSIDES = re.compile(r"^(.* was false\. |\[ONNXRuntimeError\] : \d+ : \w+ : )", re.DOTALL)
 """The place in onnxruntime's own code, or its code of the error, with which messages begin."""
 
-_STDERR: Final = 2
-_WARNING = re.compile(r"^Warning: (.+?)\.?\n(?:[ \t].*\n|\n)*", re.MULTILINE)
-"""As Dawn, the library of WebGPU, has it: the lines below say where in its code."""
-
 _lock = threading.Lock()
 _tried_in: list[int] = []  # the process that has tried a GPU, of which a forked child has a copy
 _registered: set[str] = set()  # GPUs whose plugin onnxruntime knows
-_said: dict[str, list[str]] = {}  # what libraries said of a GPU: they say it once a process
 
 
 class GpuSession(OnnxSession):
@@ -103,14 +97,12 @@ def gpu_session(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tupl
         return None, "a forked process cannot use the GPU of its parent; start processes by spawn"
     _tried_in[:] = [os.getpid()]
     try:
-        with _lock, printed_warnings() as said, stopped_at_end():
-            session, problem = _started(onnxruntime, gpu, model, real=real)
+        with _lock, stopped_at_end():
+            return _started(onnxruntime, gpu, model, real=real)
     except Exception as error:
         if not is_of_onnxruntime(error):
             raise
-        session, problem = None, _explained(error)
-    reasons = _said.setdefault(gpu.name, said) or said
-    return session, f"{problem} ({'; '.join(reasons)})" if reasons else problem
+        return None, _explained(error)
 
 
 def _lack(onnxruntime: Any, gpu: Gpu) -> str:
@@ -180,26 +172,3 @@ def _explained(error: Exception) -> str:
     short = " ".join(_INSIDES.sub("", said).split()).rstrip(".")
     meaning = next((text for mark, text in _MEANINGS.items() if re.search(mark, said, re.I)), "")
     return f"{meaning}: {short}" if meaning else short
-
-
-@contextmanager
-def printed_warnings() -> Iterator[list[str]]:
-    """The warnings that libraries print on standard error in the block; the list is filled behind
-    it. All else that anybody prints there comes behind the block, as it was."""
-    printed: list[str] = []
-    try:
-        before = os.dup(_STDERR)
-    except OSError:  # a program without standard error
-        yield printed
-        return
-    with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), _STDERR)
-        try:
-            yield printed
-        finally:
-            os.dup2(before, _STDERR)
-            os.close(before)
-            file.seek(0)
-            text = file.read().decode(errors="replace")
-            printed += _WARNING.findall(text)
-            os.write(_STDERR, _WARNING.sub("", text).encode())

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from thinstack.data.files.paths import FilePath, in_resolved_folder
 from thinstack.data.tables.table import Table
-from thinstack.data.trees.pairs import TABLE
 from thinstack.errors import DataError, InputError
 from thinstack.plugins.manager import manager
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import DataConfig
-from thinstack.training.tasks._pairs import Pairs
+from thinstack.training.tasks._pairs import TABLE, Pairs
 from thinstack.training.tasks._table import TableTask
 
 

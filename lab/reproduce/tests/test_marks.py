@@ -1,10 +1,10 @@
 """Marks of pairs and of sentences, against lists made by hand."""
 
 import numpy as np
+import tiny_tree_pairs
 from test_measured_cases import some_cases
 from tiny_table import tiny, write_all
-from training import tiny_pairs
-from training.tiny_pairs import TinyPair, write_snli
+from tiny_tree_pairs import TinyPair, write_snli
 
 from reproduce.marks import Marks, marks_of
 from reproduce.table import Table
@@ -24,7 +24,7 @@ def test_pairs_are_marked(tmp_path):
     found = [TinyPair(a.split(), b.split(), 1.0, "neutral") for a, b, *_ in PAIRS]
     for name in ("train", "dev"):
         write_snli(tmp_path / f"{name}.jsonl", found)
-    marks = marks_of(tiny_pairs.recipe("entailment", snli=True), tmp_path)
+    marks = marks_of(tiny_tree_pairs.recipe("entailment", snli=True), tmp_path)
     assert [tuple(row) for row in np.stack(marks, 1).tolist()] == [row[2:] for row in PAIRS]
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from training import tiny_pairs
-from training.tiny_pairs import TinyPair, write_snli
+import tiny_tree_pairs
+from tiny_tree_pairs import TinyPair, write_snli
 
 from reproduce.pair_features import indicators, numbers
 from reproduce.rivals import run_rival
@@ -25,7 +25,7 @@ def test_numbers_of_a_pair():
 
 
 def recipe(task="entailment"):
-    return tiny_pairs.recipe(task, snli=True)
+    return tiny_tree_pairs.recipe(task, snli=True)
 
 
 def some(count, seed):
@@ -55,7 +55,7 @@ def test_pairs_are_told_apart_by_both_sentences(tmp_path):
 
 
 def test_other_tasks_and_too_few_pairs_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match=r"classifies pairs in classes; .* 'relatedness.v1'"):
+    with pytest.raises(ConfigError, match=r"pairs in classes; .* 'relatedness_of_trees.v1'"):
         run_rival("lexicalized", recipe(task="relatedness"), tmp_path)
     for name in ("train", "dev"):
         write_snli(tmp_path / f"{name}.jsonl", some(4, 1))

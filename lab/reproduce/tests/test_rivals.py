@@ -154,5 +154,5 @@ def test_an_unknown_rival_lists_the_known():
 
 
 def test_pairs_are_refused(run):
-    with pytest.raises(ConfigError, match=r"found 'entailment\.v1'"):
-        run([], [], [], task="entailment")
+    with pytest.raises(ConfigError, match=r"found 'entailment_of_trees\.v1'"):
+        run([], [], [], task="entailment_of_trees")

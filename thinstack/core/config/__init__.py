@@ -17,7 +17,6 @@ from thinstack.core.scale import check_sets
 
 SCHEMA_VERSION: Final = 1
 
-TRANSITIONS: Final = "transitions.v1"
 Device = Literal["cpu", "cuda", "webgpu", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else WebGPU on a GPU, else the CPU."""
 
@@ -76,11 +75,9 @@ class ParserConfig(Strict):
     """A parser, which predicts trees before the encoder composes them."""
 
     name: str
-    """Name of a registered parser, or `transitions.v1`: SPINN's tracking LSTM with its transition
-    classifier, which is stored as `model.encoder.tracker`."""
+    """Name of a registered parser. SPINN's own parser is part of `model.encoder.tracker`."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Options of the parser; those of `transitions.v1` are the fields of
-    `model.encoder.tracker`."""
+    """Options of the parser."""
 
 
 class ModelConfig(Strict):
@@ -113,8 +110,7 @@ class ModelConfig(Strict):
     """Parser of the model. Without it, trees come from the data or from `tree_source`."""
     aggregation: Aggregation = "mean"
     """How to combine the sentences of a text: the mean of their scores, or one tree over their
-    trees, which is trained by lessons with texts. "tree" needs a `parser` other than
-    `transitions.v1`."""
+    trees, which is trained by lessons with texts. "tree" needs a `parser`."""
     trees: TreeKind = "binary"
     """Form of the sentences. "binary" and "constituency" trees have words at the leaves,
     "dependency" trees at every node; "sequence" reads word by word."""
@@ -150,18 +146,6 @@ class ModelConfig(Strict):
         if not isinstance(data, dict):
             return data
         return {name: value for name, value in data.items() if name not in ("id2label", "label2id")}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _transitions_are_the_tracker(cls, data: Any) -> Any:
-        parser = data.get("parser") if isinstance(data, dict) else None
-        if not isinstance(parser, dict | ParserConfig) or dict(parser).get("name") != TRANSITIONS:
-            return data
-        encoder = dict(data.get("encoder") or {})
-        if encoder.get("tracker") is not None:
-            raise ValueError(f"{TRANSITIONS} is the encoder.tracker: set one of them")
-        tracker = {**dict(parser).get("options", {}), "parses": True}
-        return {**data, "parser": None, "encoder": {**encoder, "tracker": tracker}}
 
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:

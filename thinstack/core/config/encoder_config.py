@@ -45,8 +45,7 @@ class EncoderConfig(Strict):
     """How the encoder applies the cell: layers, directions and output states."""
 
     name: str | None = None
-    """Name of a registered encoder. It replaces all fields below except `options`. `spinn.v1` is
-    stored as `tracker`."""
+    """Name of a registered encoder. It replaces all fields below except `options`."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of the registered encoder."""
     layers: int = Field(default=1, gt=0)
@@ -73,13 +72,6 @@ class EncoderConfig(Strict):
             return TRACKING, self.tracker.model_dump()
         return None if self.name is None else (self.name, self.options)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _named_as_a_tracker(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or data.get("name") != TRACKING:
-            return data
-        return {**data, "name": None, "options": {}, "tracker": data.get("options", {})}
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         changed = [
@@ -89,6 +81,8 @@ class EncoderConfig(Strict):
         ]
         if self.name is not None and (more := set(changed) - {"name", "options"}):
             raise ValueError(f"{sorted(more)} are not for a registered encoder; use options")
+        if self.name == TRACKING:
+            raise ValueError(f"{TRACKING} is set by the fields of a tracker, not by its name")
         if self.name is None and self.options:
             raise ValueError("options are those of a registered encoder, but there is no name")
         if self.tracker is not None and (self.layers > 1 or self.top_down is not None):

@@ -8,7 +8,6 @@ from pathlib import Path
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.data.files.paths import FileContent, file_path, why_unreadable
-from thinstack.data.trees.pairs import SICK_TABLES
 from thinstack.data.words.vectors import vectors_file
 from thinstack.errors import DataError
 from thinstack.training.recipe import Recipe
@@ -57,7 +56,7 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
 
     A bundle, where learning starts or of a task, teacher or lesson, is told by its manifest, which
     holds the digests of its files. Encoders of the hub have none. The digest of a folder covers the
-    names and digests of its files, and the table of SICK that stands beside it.
+    names and digests of its files.
 
     Raises DataError for a file that cannot be read.
     """
@@ -85,7 +84,6 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
 
 
 def _digest(source: Path | FileContent) -> str:
-    # Links are not resolved: a folder that is a link is read with the table beside the link.
     path = Path(os.path.abspath(source))
     try:
         if isinstance(source, FileContent):
@@ -93,9 +91,7 @@ def _digest(source: Path | FileContent) -> str:
         if not path.is_dir():
             with file_path(path).open("rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
-        beside = path.parent / SICK_TABLES.get(path.name, "")
         files = sorted(file for file in path.iterdir() if file.is_file())
-        files += [beside] if beside.is_file() else []
         lines = "".join(f"{file.name} {_digest(file)}\n" for file in files)
         return hashlib.sha256(lines.encode()).hexdigest()
     except OSError as error:

@@ -29,7 +29,7 @@ class DataConfig(Strict):
     """The data files of a recipe, relative to the folder that `--data` names."""
 
     train: str
-    """Training data: a file, or a folder for `sick.v1`."""
+    """Training data: a file."""
     add: str | None = None
     """Additional training file in the same format, such as corrections. Its rows replace rows with
     the same text, also in the development data. If it has several rows for a text, the last one

@@ -1,7 +1,8 @@
-"""What tasks over pairs of sentences share: pairs with trees, or rows of a table."""
+"""What tasks over pairs of sentences share: the pairs of a table."""
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -15,7 +16,6 @@ from thinstack.core.head import TaskHead
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
-from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.figures import Figures
@@ -33,30 +33,39 @@ ADVICE: Final = (
 )
 
 
-class Pairs(TableTask):
-    """Learns from pairs of sentences.
+TABLE: Final = "table.v1"
+"""The format of pairs of sentences in a table, which has no trees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences.
 
     Attributes:
-        target: what of the pairs of SICK and SNLI is learnt.
-        rates: whether that is ratings, and no classes.
+        id: name of the pair in the file.
+        trees: the trees of the first and the second sentence.
+        target: the rating, from 1 to the number of labels, or the class.
     """
+
+    id: str
+    trees: tuple[Tree, Tree]
+    target: float | str
+
+
+class Pairs(TableTask):
+    """Learns from pairs of sentences."""
 
     heads: ClassVar[tuple[str, ...]] = ("pairs",)
     items: ClassVar[str] = "pairs"
     advice: ClassVar[str] = ADVICE
     starts: ClassVar[tuple[str, ...]] = ("vectors", "sentiment")
-    target: ClassVar[PairTarget]
     rates: ClassVar[bool] = False
+    """Whether the targets are ratings, and not classes."""
 
-    format: Literal["sick.v1", "snli.v1", "table.v1"]
-    """File format: `sick.v1` (folders) or `snli.v1` (JSON lines), both with trees, or `table.v1`
-    (.csv, .tsv, .json, .jsonl, .parquet). The other settings are for tables only."""
+    format: Literal["table.v1"]
+    """File format: tables (.csv, .tsv, .json, .jsonl, .parquet)."""
     pair_columns: tuple[str, str] = ("text_a", "text_b")
     """Columns of the first and the second sentence."""
-
-    @property
-    def brings_trees(self) -> bool:
-        return self.format != TABLE
 
     @property
     def columns_read(self) -> list[str]:
@@ -80,8 +89,6 @@ class Pairs(TableTask):
     # -- data
 
     def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
-        if self.brings_trees:
-            return read_pairs(Path(path), format=self.format, trees=model.trees, target=self.target)
         bad = skipped if self.skip_bad else None
         cut, pairs = splitter(sentences=False), list[Pair]()
         maker = tree_maker("balanced" if model.parses else model.tree_source)
@@ -105,9 +112,6 @@ class Pairs(TableTask):
         ]
 
     def group_of(self, item: Pair) -> Hashable:
-        # Files of trees keep the parts that they always had, though a pair may be there twice.
-        if self.brings_trees:
-            return id(item)
         return frozenset(likeness(" ".join(tree.words)) for tree in item.trees)
 
     # -- measuring
@@ -116,8 +120,6 @@ class Pairs(TableTask):
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets
     ) -> dict[str, Figures]:
         """The figures of pairs of a table, from their words."""
-        if self.brings_trees:
-            return {}
         pairs, labels = datasets.items[1], recipe.model.labels
         scores = predictor.score_pairs([words for pair in pairs for words in self.sentences(pair)])
         gold = np.array([_target(pair, labels) for pair in pairs])
@@ -131,14 +133,6 @@ class Pairs(TableTask):
 
     def tree_kinds(self) -> tuple[str, ...]:
         return ("binary", "sequence")
-
-    def check(self, recipe: Recipe) -> None:
-        super().check(recipe)
-        others = [source for source in recipe.training.trees if source not in ("gold", "self")]
-        if others:
-            raise ValueError(
-                f"training.sources: pairs use their trees or the model's, 'self'; found {others}"
-            )
 
     def check_head(self, recipe: Recipe, head: TaskHead) -> None:
         super().check_head(recipe, head)
@@ -155,17 +149,7 @@ class Pairs(TableTask):
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:
     """The class of a pair, or its rating from 1 to the number of classes."""
-    if isinstance(pair.target, str):
-        if pair.target in labels:
-            return labels.index(pair.target)
-        expected = f"one of model.labels ({', '.join(labels)})"
-    elif 1 <= pair.target <= len(labels):
-        return float(pair.target)
-    else:
-        expected = f"a rating from 1 to {len(labels)} (model.labels)"
-    raise ConfigError(
-        f"pair {pair.id}: expected {expected}, found {pair.target!r}; fix the pair or model.labels"
-    )
+    return labels.index(pair.target) if isinstance(pair.target, str) else float(pair.target)
 
 
 def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:

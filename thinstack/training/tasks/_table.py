@@ -206,8 +206,6 @@ def say_what_is_odd(
 ) -> None:
     """Print how many rows were left out, which texts stand in several rows or in both parts, and
     which words have no piece. The errors of the rows go to `skipped.txt` in the folder `out`."""
-    if task.brings_trees:
-        return
     if datasets.skipped:
         list_of, count = out / SKIPPED_FILE, len(datasets.skipped)
         write_atomically(list_of, "".join(f"{error}\n" for error in datasets.skipped))

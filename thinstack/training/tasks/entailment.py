@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.model.model import Model
-from thinstack.data.trees.pairs import Pair
 from thinstack.errors import DataError
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import entailment
@@ -17,7 +16,7 @@ from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, whole_cases
-from thinstack.training.tasks._pairs import Pairs
+from thinstack.training.tasks._pairs import Pair, Pairs
 from thinstack.training.tasks._table import Defaults, check_label
 
 __all__ = ["Entailment", "always_commonest"]
@@ -30,7 +29,6 @@ class Entailment(Pairs):
     summary: ClassVar[str] = "classes of pairs of sentences"
     figures: ClassVar = {"accuracy": "accuracy"}
     watched: ClassVar = ("accuracy",)
-    target: ClassVar = "entailment"
     defaults: ClassVar = Defaults(
         head={"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
         dropout=0.2,
@@ -65,7 +63,7 @@ class Entailment(Pairs):
         return {"calibration_error": whole_cases(self.scores(model, examples, source), trees)}
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
-        return None if self.brings_trees else always_commonest(*datasets.items)
+        return always_commonest(*datasets.items)
 
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from thinstack.core.model.model import Model
 from thinstack.data.tables.table_rows import Classes
-from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError, escaped
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import relatedness
@@ -20,7 +19,7 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks._pairs import Pairs
+from thinstack.training.tasks._pairs import Pair, Pairs
 from thinstack.training.tasks._table import Defaults, say_what_is_odd
 
 __all__ = ["Relatedness", "by_overlap"]
@@ -38,7 +37,6 @@ class Relatedness(Pairs):
     figures: ClassVar = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "mse": "MSE"}
     watched: ClassVar = ("pearson",)
     uncalibrated: ClassVar[str] = "its scores are read as means of ratings"
-    target: ClassVar = "relatedness"
     rates: ClassVar = True
     defaults: ClassVar = Defaults(
         head={"name": "similarity.v1"},
@@ -71,12 +69,11 @@ class Relatedness(Pairs):
         return relatedness(scores @ np.arange(1, scores.shape[1] + 1), gold)
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
-        return None if self.brings_trees else by_overlap(*datasets.items)
+        return by_overlap(*datasets.items)
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         labels = recipe.model.labels
-        least, greatest = (1, len(labels)) if self.brings_trees else (labels[0], labels[-1])
-        console.print(Text(escaped(f"ratings: from {least} to {greatest}")))
+        console.print(Text(escaped(f"ratings: from {labels[0]} to {labels[-1]}")))
         say_what_is_odd(self, recipe, datasets, out, console)
 
     def labels_of(

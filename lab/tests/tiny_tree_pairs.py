@@ -1,5 +1,4 @@
-"""Sentence pairs in the formats of SICK and SNLI, sentences with dependency trees, and recipes over
-them."""
+"""Sentence pairs in the formats of SICK and SNLI, and recipes over them."""
 
 import json
 import random
@@ -7,26 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tiny_dependencies import dependency_tree, recipe_of
 from training import tiny_recipe
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
-from thinstack.data.trees.conllu import write_conllu
 from thinstack.data.trees.parent_arrays import write_constituency_trees, write_dependency_trees
 from thinstack.data.trees.text_files import write_lines
-from thinstack.data.trees.treebank import read_trees
 from thinstack.training.recipe import Recipe
 
 RATINGS = ("1", "2", "3", "4", "5")
-CLASSES = ("contradiction", "neutral", "entailment")
 TRACKED = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
+CLASSES = ("contradiction", "neutral", "entailment")
 HEADS = {"relatedness": (RATINGS, "similarity.v1"), "entailment": (CLASSES, "entailment.v1")}
-KINDS: dict[str, dict[str, Any]] = {
-    "binary": {"name": "nary_lstm.v1"},
-    "dependency": {"name": "child_sum_lstm.v1"},
-    "sequence": {"name": "nary_lstm.v1", "options": {"arity": 1}},
-}
-"""A cell for each kind of trees."""
 
 
 class TinyPair(NamedTuple):
@@ -47,25 +39,6 @@ def pairs(count: int, *, seed: int) -> list[TinyPair]:
         label = "contradiction" if "not" in second else "entailment" if shared > 0.3 else "neutral"
         found.append(TinyPair(first, second, round(1 + 4 * shared, 1), label))
     return found
-
-
-def heads_of(words: Sequence[str]) -> list[int]:
-    """The head of each word, from 0: the middle word is the root, each other word depends on the
-    next one towards it."""
-    count, middle = len(words), len(words) // 2
-    return [*range(1, middle + 1), -1, *range(middle, count - 1)]
-
-
-def dependency_tree(words: Sequence[str]) -> Tree:
-    heads = heads_of(words)
-    return Tree.from_parents(heads, words, ["root" if head < 0 else "dep" for head in heads])
-
-
-def classified(phrases: Tree) -> Tree:
-    """The `dependency_tree` of a sentence: each node has the class of the phrase over its words."""
-    classes = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
-    tree = dependency_tree(phrases.words)
-    return tree.with_labels(classes.get(span) for span in map(tuple, tree.spans.tolist()))
 
 
 def write_sick(folder: Path, found: Sequence[TinyPair], table: Path) -> None:
@@ -94,16 +67,14 @@ def write_snli(path: Path, found: Sequence[TinyPair]) -> None:
 
 
 def write_data(folder: Path, *, train: int = 12, dev: int = 6) -> Path:
-    """A folder of `train`, `dev` (SICK), `train.jsonl`, `dev.jsonl` (SNLI), `train.conllu`,
-    `dev.conllu`, and of what `tiny_recipe` writes."""
+    """A folder of `train`, `dev` (SICK), `train.jsonl`, `dev.jsonl` (SNLI), and of what
+    `tiny_recipe` writes."""
     tiny_recipe.write_data(folder)
     tables = {"train": "SICK_train.txt", "dev": "SICK_trial.txt"}
     drawn = {"train": pairs(train, seed=1), "dev": pairs(dev, seed=2)}
     for name, table in tables.items():
-        phrases, found = read_trees(folder / f"{name}.txt"), drawn[name]
-        write_conllu(map(classified, phrases), folder / f"{name}.conllu")
-        write_sick(folder / name, found, folder / table)
-        write_snli(folder / f"{name}.jsonl", found)
+        write_sick(folder / name, drawn[name], folder / table)
+        write_snli(folder / f"{name}.jsonl", drawn[name])
     return folder
 
 
@@ -115,25 +86,5 @@ def recipe(
     files = {"train": "train", "dev": "dev", "format": "sick.v1"}
     if snli:
         files = {"train": "train.jsonl", "dev": "dev.jsonl", "format": "snli.v1"}
-    files |= {"task": task}
-    return _recipe(trees, files, {"labels": labels, "head": {"name": head}}, settings)
-
-
-def phrases_recipe(trees: str, **settings: Any) -> Recipe:
-    """A recipe of phrases read as `trees`."""
-    files = {}
-    if trees == "dependency":
-        files = {"train": "train.conllu", "dev": "dev.conllu", "format": "conllu.v1"}
-    return _recipe(trees, files, {}, settings)
-
-
-def _recipe(
-    trees: str, data: dict[str, Any], model: dict[str, Any], settings: dict[str, Any]
-) -> Recipe:
-    given = {name: settings.pop(name, {}) for name in ("data", "model", "cell")}
-    return tiny_recipe.recipe(
-        data={**data, **given["data"]},
-        model={"trees": trees, **model, **given["model"]},
-        cell={**KINDS[trees], **given["cell"]},
-        **{"sources": (), **settings},
-    )
+    files |= {"task": f"{task}_of_trees"}
+    return recipe_of(trees, files, {"labels": labels, "head": {"name": head}}, settings)

@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 
 from thinstack.core import Tree
-from thinstack.data.trees.pairs import Pair, read_pairs, read_sick, read_snli
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
+from thinstack.training.tasks._pairs import Pair
+from thinstack_lab.pair_files import read_pairs, read_sick, read_snli
 
 SICK = {
     "a.toks": "a dog runs\nyes\n",

@@ -2,9 +2,8 @@
 al. (2015), and SNLI (Bowman et al. 2015) with its binary trees."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 from thinstack.core import Tree
 from thinstack.data.tables.table import Table
@@ -14,15 +13,13 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
 from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
+from thinstack.training.tasks._pairs import Pair
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
 """The trees that a model reads. Models of binary trees and of sequences get constituency trees,
 which are binary."""
 
 PairTarget = Literal["relatedness", "entailment"]
-
-TABLE: Final = "table.v1"
-"""The format of pairs of sentences in a table, which has no trees."""
 
 HELD: dict[str, tuple[tuple[PairTrees, ...], tuple[PairTarget, ...]]] = {
     "sick.v1": (get_args(PairTrees), get_args(PairTarget)),
@@ -44,21 +41,6 @@ UNDECIDED = "-"
 SNLI_FIELDS = ("pairID", "gold_label", "sentence1_binary_parse", "sentence2_binary_parse")
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two sentences.
-
-    Attributes:
-        id: the pair's name in the file.
-        trees: the trees of the first and the second sentence.
-        target: relatedness, from 1 to 5, or the class: neutral, entailment or contradiction.
-    """
-
-    id: str
-    trees: tuple[Tree, Tree]
-    target: float | str
-
-
 def read_pairs(
     path: str | Path, *, format: str, trees: PairTrees, target: PairTarget
 ) -> list[Pair]:
@@ -69,7 +51,7 @@ def read_pairs(
     format does not have. Raises what the readers raise.
     """
     if format not in HELD:
-        raise UnknownNameError("format of sentence pairs", format, (*HELD, TABLE))
+        raise UnknownNameError("format of sentence pairs", format, tuple(HELD))
     for what, asked, held in zip(("trees", "target"), (trees, target), HELD[format], strict=True):
         if asked not in held:
             choices = f"choose from {', '.join(held)}, or another format"
