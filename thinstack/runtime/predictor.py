@@ -225,8 +225,9 @@ class Predictor(PairScorer):
         """Return the vectors (k, D), of length 1, of k spans of words [start, end) of a prediction
         by this model, like `vector_of`, but in one call of the model. Raises InputError for a span
         outside the sentence, for a prediction of another model, and as `vector_of` does."""
-        if not isinstance(prediction, Prediction):
-            problem = f"expected a sentence of a result, found {shown(prediction, 60)}"
+        passed: object = prediction
+        if not isinstance(passed, Prediction):
+            problem = f"expected a sentence of a result, found {shown(passed, 60)}"
             raise InputError(f"span_vectors: {problem}: pass one, such as result.sentences[0]")
         check_model(self, prediction, "span_vectors")
         return span_vectors(prediction, spans, self)
