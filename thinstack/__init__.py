@@ -4,7 +4,7 @@
 
     model = thinstack.load()                 # the bundled model, or a name or folder
     result = model("The acting is strong, but the plot never comes alive. Still, I liked it.")
-    result.label, result.polarity            # 'positive', 0.39: from -1 to 1
+    result.label, result.polarity            # 'positive', 0.34: from -1 to 1
     result.highlights(3)                     # the most telling phrases
     result.about("acting", "plot|story")     # opinions about terms
     for phrase in result.phrases:            # every phrase of every tree

@@ -89,7 +89,7 @@ def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(tmp_path, parser, mes
         ("capped", "words", None, "token_ids, lengths, transitions;"),
         (None, "words", "capped", "inputs token_ids, transitions;"),
         (None, "wordpieces", None, "inputs token_ids, transitions;"),
-        ("capped", "words", "misnamed", "no parse, only node_scores, trees"),
+        ("capped", "words", "misnamed", "no output parse, only node_scores, trees"),
     ],
 )
 def test_inputs_and_outputs_fit_the_configuration(tmp_path, configured, kind, exported, message):

@@ -38,7 +38,7 @@ def test_one_text_gives_a_result_a_list_a_list_and_an_iterable_a_stream(sst, res
 
 
 def test_a_text_is_the_mean_of_its_sentences_by_their_words():
-    result = thinstack.load(threads=1, aggregation="mean")(TEXT)
+    result = thinstack.load(threads=1, aggregation="mean")("A wonderful film. It was made in Rome.")
     rows = np.array([one.node_scores[-1] for one in result.sentences], np.float64)
     means = np.average(rows, axis=0, weights=[len(one.words) for one in result.sentences])
     assert [*result.scores] == [*FIVE]

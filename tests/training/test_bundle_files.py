@@ -1,5 +1,6 @@
 """The files of a bundle, as all that write one to run make them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.gpu_file import joined
-from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
+from thinstack.bundle.manifest import CASES_FILE, GPU_FILE, ONNX_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.data.words.wordpiece import tokenizer_json
 from thinstack.errors import ExportError
+from thinstack.export.compare import reference_cases
 from thinstack.export.onnx import levels
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
@@ -68,6 +70,25 @@ def test_a_file_for_gpus_is_added_on_request(few_steps):
     feeds = {"token_ids": np.array([1, 2, 3], np.int32), "transitions": tree}
     for one, other in zip(found.run(None, feeds), wanted.run(None, feeds), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
+
+
+def test_the_cases_of_a_file_in_8_bits_are_its_own_answers(few_steps):
+    golden = open_bundle(GOLDEN / "words")
+    parts = load_model(golden), golden.config, golden.vocabulary()
+    files = bundle_files(*parts, quantize="int8").files
+    session = onnxruntime.InferenceSession(files[ONNX_FILE], providers=["CPUExecutionProvider"])
+    cases = json.loads(files[CASES_FILE])["cases"]
+    exact = reference_cases(*parts[:2], quantize="int8")["cases"]
+    apart = []
+    for case, model in zip(cases, exact, strict=True):
+        feeds = {name: np.array(values, np.int32) for name, values in case["inputs"].items()}
+        answers = session.run(list(case["outputs"]), feeds)
+        for values, own, other in zip(
+            answers, case["outputs"].values(), model["outputs"].values(), strict=True
+        ):
+            np.testing.assert_allclose(values, own, rtol=0, atol=1e-7)
+            apart.append(np.abs(np.array(other) - own).max())
+    assert max(apart) > 1e-5, "8 bits would show"
 
 
 def test_a_file_for_gpus_that_answers_otherwise_is_an_error(few_steps, monkeypatch):

@@ -31,7 +31,7 @@ from thinstack.export.samples import (
     random_tree,
     sample_trees,
 )
-from thinstack.runtime.reference import distance
+from thinstack.runtime.reference import distance, numbers
 
 Run = Callable[[Forest], Scores]
 
@@ -247,8 +247,5 @@ def _case(model: Model, forest: Forest) -> dict[str, Any]:
         "inputs": {
             name: values.tolist() for name, values in forest.inputs(model.input_names).items()
         },
-        "outputs": {
-            name: (values if values.dtype.kind == "i" else values.astype(float).round(7)).tolist()
-            for name, values in outputs.items()
-        },
+        "outputs": {name: numbers(values) for name, values in outputs.items()},
     }

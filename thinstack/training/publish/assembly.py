@@ -42,6 +42,7 @@ from thinstack.export.onnx.verify import VerificationReport, export_verified_onn
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.torchscript import export_torchscript
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.reference import answered
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.loop.seeds import SeedResult
@@ -91,10 +92,11 @@ def bundle_files(
         development=development,
     )
     reports, unscripted = {"onnx": dataclasses.asdict(report)}, ""
+    cases = reference_cases(model, config, quantize=quantize)
     files = {
         VOCABULARY_FILE: vocabulary.to_bytes(),
         ONNX_FILE: exported,
-        CASES_FILE: json_file(reference_cases(model, config, quantize=quantize)),
+        CASES_FILE: json_file(answered(cases, exported) if quantize == "int8" else cases),
     }
     if gpu:
         files[GPU_FILE] = gpu_file(model, config, vocabulary, quantize, beside=exported)
