@@ -33,7 +33,7 @@ test("the file for GPUs has the weights of the other, and says what the same mod
   assert.ok(providers[0].forceCpuNodeNames.length > 100 && providers[0].forceCpuNodeNames.every((name) => own.includes(name)));
   const [found, expected] = [await model.predict(TEXTS), await (await load(SST)).predict(TEXTS)];
   found.forEach((result, place) => {
-    assert.ok(Math.abs(result.polarity - expected[place].polarity) < 1e-5);
+    assert.ok(Math.abs(result.polarity - expected[place].polarity) < 0.05); // 8 bits on the CPU, 32 on a GPU
     assert.deepEqual(result.sentences.map(({ brackets }) => brackets), expected[place].sentences.map(({ brackets }) => brackets));
   });
 });
