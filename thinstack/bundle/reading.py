@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from thinstack.bundle.gpu_file import metadata
 from thinstack.bundle.manifest import (
     CONFIG_FILE,
     GPU_FILE,
@@ -73,6 +72,8 @@ class Bundle:
         BundleError as `read` does."""
         if ONNX_FILE not in self.manifest.files:
             return False
+        from thinstack.bundle.gpu_file import metadata  # a reader of ONNX that few calls need
+
         try:
             return metadata(self.read(ONNX_FILE)).get("reads") == "pairs"
         except ValueError as error:
