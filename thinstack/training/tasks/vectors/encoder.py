@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -86,8 +87,10 @@ class StringEncoder:
 
 
 def _stated_pooling(folder: Path) -> Pooling:
-    stated = folder / POOLING_FILE
-    modes = json.loads(stated.read_bytes()) if stated.is_file() else {}
+    modes: Any = None
+    with suppress(OSError, ValueError):
+        modes = json.loads((folder / POOLING_FILE).read_bytes())
+    modes = modes if isinstance(modes, dict) else {}
     if modes.get("pooling_mode_mean_tokens"):
         return "mean"
     if modes.get("pooling_mode_cls_token"):
