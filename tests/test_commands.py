@@ -246,7 +246,7 @@ def test_lines_that_train_run(page, tmp_path, site):
 @pytest.mark.parametrize("column", ["score", "label"])
 def test_a_bundle_of_pairs_runs_as_the_page_says(column, tmp_path, site):
     write_pairs(tmp_path, column)
-    (train,) = [line for line in LINES["docs/training.md"] if "pairs.csv" in line]
+    (train,) = [line for line in LINES["docs/vectors.md"] if "train pairs.csv" in line]
     call(train, tmp_path, site)
     (code,) = [block for block in blocks("docs/vectors.md", "python") if "runs/pairs" in block]
     (tmp_path / "run.py").write_text(f"{code}print(len(results), result.label)\n", encoding="utf-8")

@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
+from onnx.reference.ops.op_dequantize_linear import DequantizeLinear_25
 
 from thinstack.errors import ThinstackError
 from thinstack.runtime import Bundle, open_bundle, spans_of
 
 Arrays = dict[str, Any]
+
+
+class DequantizeLinear(DequantizeLinear_25):
+    """The evaluator has this operator of 8-bit files only for later opsets."""
+
+    op_domain = ""
 
 
 class Model:
@@ -27,7 +34,7 @@ class Model:
         self.types = {
             name: onnx.helper.tensor_dtype_to_np_dtype(number) for name, number in types.items()
         }
-        self.evaluator = ReferenceEvaluator(proto)
+        self.evaluator = ReferenceEvaluator(proto, new_ops=[DequantizeLinear])
         self.outputs = [value.name for value in proto.graph.output]
 
     def run(self, inputs: Arrays) -> Arrays:
