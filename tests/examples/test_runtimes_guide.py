@@ -41,12 +41,13 @@ def test_python(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith(
         re.search(r"# (.*)$", BLOCKS[0], re.MULTILINE)[1] + "\n"
     )
-    for parse, nodes in (
-        (second["parse"], second["nodes"]),
-        map(third["outputs"].get, ("parse", "node_scores")),
+    script = third["outputs"]  # in float32, where the file computes in 8 bits
+    for parse, nodes, apart in (
+        (second["parse"], second["nodes"], 1e-5),
+        (script["parse"], script["node_scores"], 5e-3),
     ):
         np.testing.assert_array_equal(parse, first["parse"])
-        np.testing.assert_allclose(nodes, first["nodes"], rtol=0, atol=1e-5)
+        np.testing.assert_allclose(nodes, first["nodes"], rtol=0, atol=apart)
 
 
 def test_the_file_of_a_bundle(capsys):
