@@ -74,7 +74,7 @@ def test_a_key_labels_a_text_and_brings_the_next(playwright, tmp_path):
         page.locator("#place", has_text="Text 3 of 3").wait_for()
         page.keyboard.press("ArrowLeft")
         page.get_by_role("button", name="bad").click()
-        page.locator("#place", has_text="2 labelled").wait_for()
+        page.locator("#place", has_text="2 labeled").wait_for()
         assert out.read_text("utf-8").splitlines()[-1] == f"{second},bad"
         assert page.evaluate("document.documentElement.scrollWidth") == 360
         server.shutdown()

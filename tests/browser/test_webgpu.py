@@ -56,7 +56,7 @@ def test_three_sentences_as_by_webassembly(page):
     for own, other in zip(found["sentences"], expected["sentences"], strict=True):
         assert own["transitions"] == other["transitions"]
         for row, wanted in zip(own["scores"], other["scores"], strict=True):
-            assert row == pytest.approx(wanted, abs=1e-4)
+            assert row == pytest.approx(wanted, abs=5e-3)  # WebAssembly computes in 8 bits
 
 
 def test_auto_takes_no_software_adapter(page):
