@@ -16,7 +16,7 @@ from thinstack.data.words.wordpiece import tokenizer_json
 from thinstack.errors import ExportError
 from thinstack.export.onnx import levels
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.reference import INT8_ROUNDING, answered, check_cases
+from thinstack.runtime.reference import INT8_ROUNDING, answer_cases, check_cases
 from thinstack.training.publish import assembly as module
 from thinstack.training.publish.assembly import bundle_files
 
@@ -78,7 +78,7 @@ def test_the_cases_of_a_file_in_8_bits_are_its_own_answers(few_steps):
     stored = json.loads(files[CASES_FILE])
     assert stored["tolerance"] == INT8_ROUNDING
     wrong = [case | {"outputs": dict.fromkeys(case["outputs"], 7)} for case in stored["cases"]]
-    again = answered({"tolerance": 1e-4, "cases": wrong}, files[ONNX_FILE], 0.5)
+    again = answer_cases({"tolerance": 1e-4, "cases": wrong}, files[ONNX_FILE], 0.5)
     assert again == {"tolerance": 0.5, "cases": stored["cases"]}
     session = onnxruntime.InferenceSession(files[ONNX_FILE], providers=["CPUExecutionProvider"])
     for case in stored["cases"]:

@@ -114,7 +114,7 @@ class ClauseNodes(Nodes):
         """Whether a node and the one beside it are clauses apart."""
         beside, words = self.sibling(node), rules().clauses
         (start, end), meet = self.spans[beside], max(self.spans[node][0], self.spans[beside][0])
-        between = joints(self._spelt)[meet - 1 : meet + 1]
+        between = joints(self._spelt[meet - 1 : meet + 2])[:2]
         if any(word in words.apart for word in between):
             return True
         opposed = end - start > 1 and self.sides[node] * self.sides[beside] < 0

@@ -107,7 +107,7 @@ def numbers(values: NDArray[Any]) -> list[Any]:
     return listed
 
 
-def answered(cases: dict[str, Any], exported: bytes, tolerance: float) -> dict[str, Any]:
+def answer_cases(cases: dict[str, Any], exported: bytes, tolerance: float) -> dict[str, Any]:
     """Reference cases with the answers of an exported file in place of the model's, for a file that
     computes in 8 bits: ports are to agree with it. The cases are as
     `thinstack.export.compare.reference_cases` makes them. Raises BundleError for a file that

@@ -42,7 +42,7 @@ from thinstack.export.onnx.verify import VerificationReport, export_verified_onn
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.torchscript import export_torchscript
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.reference import ENCODER_ROUNDING, INT8_ROUNDING, answered
+from thinstack.runtime.reference import ENCODER_ROUNDING, INT8_ROUNDING, answer_cases
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.loop.seeds import SeedResult
@@ -95,7 +95,7 @@ def bundle_files(
     cases = reference_cases(model, config, quantize=quantize)
     if quantize == "int8":
         in_context = "lengths" in model.embedding.index_names
-        cases = answered(cases, exported, ENCODER_ROUNDING if in_context else INT8_ROUNDING)
+        cases = answer_cases(cases, exported, ENCODER_ROUNDING if in_context else INT8_ROUNDING)
     files = {
         VOCABULARY_FILE: vocabulary.to_bytes(),
         ONNX_FILE: exported,
