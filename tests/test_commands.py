@@ -96,7 +96,8 @@ def write_tables(folder):
         text = f"{about} {said}, and I came to the {store} in {month}."
         rows.append({"review": text, "text": text, "label": label, "stars": stars})
         rows[-1] |= {"date": f"5 {month} 2026", "store": store}
-    write_rows(folder / "reviews.csv", rows)
+    for name in ("reviews", "labeled"):
+        write_rows(folder / f"{name}.csv", rows)
     write_rows(folder / "DATA" / "reviews.csv", rows)
     write_rows(folder / "other.csv", rows)
     texts = [row["text"] for row in rows]
