@@ -57,7 +57,7 @@ NAMES = {  # how our pages begin the row of a model; its name in beside.md and i
     "MiniLM": "MiniLM, fine-tuned, no tree",
     "VADER": "VADER",
     "TextBlob": "TextBlob",
-    "majority baseline": "always the commoner side",
+    "majority baseline": "majority baseline",
 }
 SPEEDS = {
     "`sentiment`": "sentiment, 64 a call",

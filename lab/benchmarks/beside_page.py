@@ -12,36 +12,41 @@ Rows = Mapping[str, Mapping[str, Mapping[str, float]]]
 """The figures of each model, by set."""
 
 ABOUT: Final = """
-Which texts are positive and which negative, from raw text? No model has seen these texts. *Film* is
-like what thinstack and MiniLM have learnt from. `sentiment` has also learnt from other rows of the
-product sentences, and `sentiment-context` from other rows of every set; their recipes say which.
-Texts whose own label is neutral are left out. Figures are percent:
+Each model classifies raw texts as positive or negative. No model was trained on these texts.
+thinstack and MiniLM were trained on the training set that belongs to *film*. `sentiment` was also
+trained on other rows of the product sentences, and `sentiment-context` on other rows of every set;
+their recipes say which. Texts labeled neutral are left out. Figures are in percent:
 
-- **best cut**: texts on the right side of one number, the one that suits the model best on this
-  set. That flatters every model, and hides nothing that it knows.
-- **sign**: above 0 is positive, below 0 negative. 0 itself is wrong.
-- **own rule**: the side that the model names. Neutral is wrong.
-- **undecided**: how many texts are neutral by that rule.
-- **r**: Pearson's correlation of the number with the label. That is -1 or 1, SST's five classes, or
-  the mean of 20 people's ratings.
+- **best threshold**: accuracy with the threshold that suits the model best on this set, which
+  flatters every model.
+- **sign**: accuracy if numbers above 0 are positive and numbers below 0 negative. 0 is wrong.
+- **own rule**: accuracy of the polarity that the model itself predicts. Neutral is wrong.
+- **undecided**: the share of texts that are neutral by that rule.
+- **r**: Pearson's correlation of the number with the label: -1 or 1, SST's five classes, or the
+  mean of 20 people's ratings.
 
 {rules}
 
-Every model runs on one thread, and takes all texts of a set at once if it can.
+Every model runs on one thread and receives all texts of a set in one call if it can.
 """
 MINILM: Final = """
-MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree. It learnt from SST's sentences and a phrase
-of each, as in [sentiment-rivals.md](sentiment-rivals.md), from seed 1.
+MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree on SST's training sentences and one phrase of
+each, with seed 1 ([sentiment-rivals.md](sentiment-rivals.md)).
 """
 SOURCES: Final = {
     "film": "SST dev.txt (Socher et al. 2013), sentences",
-    "product reviews": "customer reviews of Hu & Liu (2004), sentences, held-out rows of a half",
-    "rated product sentences": "Amazon sentences of Hutto & Gilbert (2014), with which VADER was "
-    "tested, held-out rows of a half",
-    "restaurants": "SemEval-2014 task 4, training part, held-out sentences whose terms are all of "
-    "one side",
+    "product reviews": "customer reviews of Hu & Liu (2004), sentences, held-out rows of one half",
+    "rated product sentences": "Amazon sentences of Hutto & Gilbert (2014), on which VADER was "
+    "tested, held-out rows of one half",
+    "restaurants": "SemEval-2014 task 4, training part, held-out sentences whose terms all have "
+    "the same polarity",
 }
-COLUMNS: Final = {"cut": "best cut", "sign": "sign", "own": "own rule", "undecided": "undecided"}
+COLUMNS: Final = {
+    "cut": "best threshold",
+    "sign": "sign",
+    "own": "own rule",
+    "undecided": "undecided",
+}
 
 
 def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, str]]) -> str:
@@ -54,12 +59,12 @@ def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, st
         f"{os.cpu_count()} cores of {platform.machine()}."
     )
     parts = [
-        "# Sentiment beside VADER, TextBlob and MiniLM",
+        "# Sentiment compared with VADER, TextBlob and MiniLM",
         ABOUT.strip().format(rules=named),
         *([MINILM.strip()] if any(name.startswith("MiniLM") for name in rows) else []),
         made,
         "## In short",
-        "Accuracy at the best cut, and texts a second of one core over all sets:",
+        "Accuracy with the best threshold, and texts per second on one core over all sets:",
         table(["model", *(one.name for one in sets), "texts/s"], short(sets, rows)),
     ]
     for one in sets:
@@ -79,7 +84,7 @@ def short(sets: Sequence[Texts], rows: Rows) -> list[list[str]]:
         for one in sets
     ]
     return [
-        ["always the commoner side", *(f"{share:.1f}" for share in commoner), "-"],
+        ["majority baseline", *(f"{share:.1f}" for share in commoner), "-"],
         *(
             [
                 name,

@@ -13,16 +13,16 @@ Figures = Mapping[str, Mapping[str, Any]]
 """The figures of a model, by suite."""
 
 ABOUT: Final = """
-What do models of sentiment understand of the suites' reported halves, from raw text? The kinds and
-the rules are in [docs/suite.md](../../docs/suite.md). Of `aspects`, terms are counted; a dash
-stands for a model that says nothing of terms. VADER's `compound` and TextBlob's `polarity`
-stand for both the margin and the polarity. Their labels are neutral by their own rules
-([beside.md](beside.md)). In brackets stands the spread, the mean over sets of the greatest polarity
-minus the least.
+Figures of sentiment models on the reported halves of the suites, from raw text.
+[docs/suite.md](../../docs/suite.md) explains the kinds and the rules. For `aspects`, terms are
+counted; a dash means that the model does not label terms. For VADER and TextBlob, `compound` and
+`polarity` serve as both the margin and the polarity, and their own rules decide what is neutral
+([beside.md](beside.md)). The number in parentheses is the spread: the greatest polarity in a set
+minus the least, averaged over sets.
 
-MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree. It learnt from SST's sentences and a phrase
-of each, from seed 1 ([sentiment-rivals.md](sentiment-rivals.md)). No rival was chosen by these
-figures. Of trials of our models, totals were known when the recipes were settled
+MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree on SST's training sentences and one phrase of
+each, with seed 1 ([sentiment-rivals.md](sentiment-rivals.md)). No rival was chosen by these
+figures. We knew the totals of four trials of our models when we finalized the recipes
 ([suite.md](../../docs/suite.md#the-two-halves)).
 """
 
@@ -34,13 +34,13 @@ def page_of(figures: Mapping[str, Figures]) -> str:
         f"vaderSentiment {version('vaderSentiment')}, textblob {version('textblob')}."
     )
     parts = [
-        "# The suites beside VADER, TextBlob and MiniLM",
+        "# Suites: comparison with VADER, TextBlob and MiniLM",
         ABOUT.strip(),
         made,
         "## In short",
-        "Percent of sentences that are right, and of sets whose labels are of one side (spread):",
+        "Percentage of correct sentences, and of sets whose labels share a polarity (spread):",
         table(["suite", "of", *figures], list(short(figures))),
-        "## Right answers",
+        "## Correct answers",
         "In percent, by kind:",
         table(["suite", "kind", "of", *figures], list(right(figures))),
         "## Sets of one side",
@@ -48,7 +48,7 @@ def page_of(figures: Mapping[str, Figures]) -> str:
         table(["suite", "kind", "sets", *figures], list(sets(figures))),
     ]
     if found := list(aspects(figures)):
-        parts += ["## Terms", "In percent, of suites of aspects:"]
+        parts += ["## Terms", "In percent, for suites of aspects:"]
         parts.append(table(["suite", "figure", *figures], found))
     return "\n\n".join(parts) + "\n"
 
