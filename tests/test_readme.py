@@ -10,13 +10,7 @@ from pages import ROOT, blocks, execute, run
 
 import thinstack
 from thinstack.bundle.opening import BUNDLED
-from thinstack.core.model.model import Model
-from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.evaluate.suite import halves, read_suite
-from thinstack.export.torchscript import export_torchscript
-from thinstack.plugins.embeddings.words import WordEmbedding
-from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.plugins.specs import Spec
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURE = ROOT / "docs" / "assets" / "tree.svg"
@@ -212,14 +206,3 @@ def test_spacy(capsys):
     assert sum(doc.cats.values()) == pytest.approx(1, abs=1e-5)
     assert doc[0:4]._.sentiment_label in ("positive", "very positive")
     assert "very negative" in capsys.readouterr().out
-
-
-def test_the_plugin_builds_a_cell():
-    spec = Spec("cell", run("docs/index.md", "class Mean")["Mean"])
-    assert spec.name == "mean.v1"
-    model = Model(
-        embedding=WordEmbedding(entries=9, size=6),
-        encoder=TreeEncoder([Layer(spec.create({}, input_size=6, hidden_size=4))]),
-        head=NodeClassifier(hidden_size=4, classes=2),
-    )
-    export_torchscript(model.eval())  # and compared with the model
