@@ -49,8 +49,9 @@ def evaluate(
     named: str | None = option("The model, as an option instead of an argument.", "--model", "-m"),
     suite: Suite,
     source: EvaluationSource | None = option(
-        "Where the trees come from. gold: the treebank. auto: whatever the model was "
-        "trained on. self: the model's own parser.  [default: gold, but auto for tables]"
+        "Where the trees come from. gold: the treebank. auto: the trees that the model was trained "
+        "on. self: the model's own parser. balanced, left, right: trees of this shape.  [default: "
+        "gold for treebanks, auto for tables]"
     ),
     raw_text: bool = option(
         "For a treebank: join the words of each sentence and parse the raw text.", default=False
@@ -60,8 +61,8 @@ def evaluate(
     ),
     columns: options.ColumnSettings,
     relabel: list[str] | None = option(
-        "Map labels of the file to the model's, such as 1=positive,0=negative. An empty target, "
-        "such as 3=, leaves out the texts with that label."
+        "Map labels of the file to the model's labels, such as 1=positive,0=negative. An empty "
+        "target, such as 3=, leaves out the texts with that label."
     ),
     classes: options.ClassesOption = None,
     aggregation: options.AggregationOption = None,
@@ -74,8 +75,8 @@ def evaluate(
     accuracy for whole sentences and for phrases, with all classes and with two (without neutral).
     With trees other than the treebank's, adds the F1 of spans (two words or more) and the share of
     identical trees (three words or more). The expected calibration error, in percentage points,
-    compares predicted probabilities with accuracy. With --suite, evaluates on built-in sentences
-    instead of a file.
+    compares predicted probabilities with accuracy. With --suite, evaluates on built-in
+    sentences instead of a file.
     """
     from thinstack import load
     from thinstack.evaluate.treebank_evaluation import evaluate_file

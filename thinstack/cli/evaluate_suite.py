@@ -29,14 +29,14 @@ class Suite:
         f"the name of one suite ({', '.join(suite_names())}), or a table in the same format."
     )
     half: Half = option(
-        "With --suite: which half to evaluate. reported: for figures to publish. open: texts "
-        "that you may read.",
+        "With --suite: which half to evaluate. reported: for figures that you publish. open: for "
+        "texts that you read. all: both halves.",
         default="reported",
     )
     list_wrong: Path | None = option(
-        "Write the wrong texts to this CSV file; for a table, with the phrase that decides. With "
-        "--suite, needs --half open, because figures on texts that you have read no longer "
-        "measure new texts."
+        "Write the texts that the model gets wrong to this CSV file; for a table, with the phrase "
+        "that decides each label. With --suite, requires --half open, because once you have read "
+        "texts, figures for them say little about new texts."
     )
 
     def output(self, used: Sequence[Path]) -> Output | None:

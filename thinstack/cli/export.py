@@ -26,13 +26,14 @@ def export(
     ),
     quantize: QuantizeOption = "none",
     outputs: Literal["nodes", "roots"] = option(
-        "nodes: scores for all phrases. roots: for whole sentences only.", default="nodes"
+        "nodes: scores for all phrases. roots: scores for whole sentences only.", default="nodes"
     ),
     index_type: Literal["int32", "int64"] = option(
         "Integer type of the inputs. JavaScript needs int32.", default="int32"
     ),
     device: Literal["cpu", "gpu"] = option(
-        "Where the file will run. gpu: float32, and no synchronization between steps.",
+        "Where the file will run. gpu: in float32, without synchronizing with the CPU between "
+        "steps.",
         default="cpu",
     ),
     data: Path | None = option("Labeled trees on which to measure the exported file's accuracy."),
@@ -40,8 +41,8 @@ def export(
 ) -> None:
     """Export a model as one file for other runtimes.
 
-    Compares the file with the model on trees of 1 to 512 words, alone and in batches. Writes
-    nothing if any score differs.
+    Compares the file with the model on trees of 1 to 512 words, one at a time and in batches.
+    Writes nothing if the scores do not match.
     """
     formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript"}
     suffix = file.suffix.lower()
@@ -69,7 +70,7 @@ def finish(
     """Write a copy of a spaCy pipeline that runs without PyTorch.
 
     Exports the pipeline's tree_classifier and compares it with the model on trees of 1 to 512
-    words. Writes nothing if any score differs.
+    words. Writes nothing if the scores do not match.
     """
     with needs_extra("export"), needs_extra("spacy", "spacy"):
         from thinstack.integrations.spacy_training.finish import finish_pipeline

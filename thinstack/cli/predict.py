@@ -34,7 +34,7 @@ class DisplaySettings:
         "Print one line per text: label, polarity, text.", "--brief", default=False
     )
     full: bool = option(
-        "Draw the tree of every sentence, also for texts of several sentences.",
+        "Draw the trees of all sentences, also for a text of several sentences.",
         "--full",
         default=False,
     )
@@ -47,13 +47,14 @@ class DisplaySettings:
         default=False,
     )
     aspects: bool = option(
-        "Find the terms in each text, and label the opinions about them. Uses the model aspects.",
+        "Find the terms in each text, and label the opinion about each term. Uses the model "
+        "aspects.",
         "--aspects",
         default=False,
     )
     about: list[str] | None = option(
         "Label the opinions about a term, such as battery, or price|cost for two names of one "
-        "thing. Repeat it for more terms. With --input: adds two columns per term."
+        "thing. Can be repeated. With --input: adds two columns per term."
     )
     category: list[str] | None = option(
         "Label the opinions about a category that you define by examples, such as "
@@ -90,8 +91,8 @@ class ReadingSettings:
     """How texts are read."""
 
     source: TreeSource = option(
-        "Where the trees come from. auto: whatever the model was trained on. self: the "
-        "model's own parser.",
+        "Where the trees come from. auto: the trees that the model was trained on. self: the "
+        "model's own parser. balanced, left, right: trees of this shape.",
         default="auto",
     )
     encoding: str = option(
@@ -104,22 +105,31 @@ class ReadingSettings:
     )
 
 
+@dataclass(frozen=True)
+class Running(options.Running):
+    """Where and how a model runs; files are scored on one thread, unless a user names another."""
+
+    threads: int | None = option(
+        "Number of threads.  [default: one per core, but 1 with --input]", min=1, max=256
+    )
+
+
 @options.grouped
 def predict(
     context: typer.Context,
     *,
     texts: list[str] | None = argument(
-        "Texts to score. If there are none, each line of standard input is a text.", default=None
+        "Texts to score. If you pass none, each line of standard input is a text.", default=None
     ),
     model: options.ModelOption = "sentiment",
     pair: tuple[str, str] | None = option(
-        "Score two texts as a pair. Needs a model that was trained on pairs."
+        "Score two texts as a pair. Requires a model that was trained on pairs."
     ),
     reading: ReadingSettings,
     shown: DisplaySettings,
     view: options.ViewSettings,
     corpus: CorpusSettings,
-    running: options.Running,
+    running: Running,
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 

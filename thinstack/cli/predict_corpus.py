@@ -38,23 +38,23 @@ class CorpusSettings:
         "stops, run the same command again to resume."
     )
     text: list[str] | None = option(
-        "With --input: the text column. For a model of pairs, name two.  [default: text; text_a "
-        "and text_b]"
+        "With --input: the text column. For a model of pairs, name two.  [default: text, or text_a "
+        "and text_b for pairs]"
     )
     id: str | None = option("With --input: the id column.  [default: the line number]")
     separator: SeparatorOption = None
     header: HeaderOption = None
     output: Literal["phrases", "sentences", "documents", "aspects"] | None = option(
-        "With --input: what each row of the output is about.  [default: sentences]"
+        "With --input: what each row of the output describes.  [default: sentences]"
     )
     vectors: bool = option(
-        "With --input: add a column with the vector of each row. Writes parquet.",
+        "With --input: add a column with the vector of each row. Writes Parquet.",
         "--vectors",
         default=False,
     )
     format: Literal["parquet", "jsonl", "csv"] | None = option(
-        "With --input: the output format.  [default: that of the --out file; else parquet with "
-        "--vectors or parquet input; else jsonl]"
+        "With --input: the output format.  [default: that of the --out file; otherwise parquet "
+        "with --vectors or Parquet input; otherwise jsonl]"
     )
     jobs: int | None = option(
         "With --input: number of parallel processes. 0 scores in the main process.  [default: 1]",
@@ -70,10 +70,11 @@ class CorpusSettings:
         "With --input: allow several rows with the same id.", "--allow-repeated-ids", default=False
     )
     keep: Literal["all", "none"] | None = option(
-        "With a table as --input: whether to copy its other columns.  [default: all]"
+        "With a table as --input: whether to copy the table's other columns to the output.  "
+        "[default: all]"
     )
     columns: str | None = option(
-        "With a table as --input: the other columns to copy, such as store,date."
+        "With a table as --input: the names of the other columns to copy, such as store,date."
     )
     bom: bool = option(
         "With --out FILE.csv: start the file with a byte order mark, so that Excel reads it as "

@@ -61,8 +61,8 @@ def search(
     """Find the phrases in a table that mean the same as a query.
 
     Compares the query with every phrase of every text. Ranks by similarity of meaning and by
-    polarity together, so a phrase of the other side comes after less similar ones. Counts phrases
-    with the same spelling together.
+    polarity together, so that phrases of the opposite polarity rank lower. Counts phrases with the
+    same spelling as one.
     """
     console = Console(stderr=True)
     with stoppable(_STOPPED), CorpusBar(console) as bar:

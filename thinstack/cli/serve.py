@@ -24,7 +24,8 @@ def serve(
     ),
     open_page: bool = option("Open the page in your browser.", "--open/--no-open", default=True),
     table: Path | None = option(
-        "Label the texts of this table on the page, least certain first, one key per label."
+        "Label the texts of this table on the page, starting with the least certain. Press one key "
+        "per text."
     ),
     out: Path | None = option(
         "With --table: file for the labels, to use with thinstack train --add. Texts already in "

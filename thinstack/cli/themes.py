@@ -42,12 +42,15 @@ def themes(
         "repeated.  [default: find the themes]"
     ),
     ignore: list[str] | None = option(
-        "Another word that is not a topic. Names of the product are detected. Can be repeated."
+        "Word to ignore because it is not a topic. Product names are detected automatically. Can "
+        "be repeated."
     ),
     side: Literal["both", "negative", "positive"] = option(
         "Find only complaints (negative) or only praise (positive).", default="both"
     ),
-    most: int = option("Maximum number of complaints, and of themes of praise.", default=10, min=1),
+    most: int = option(
+        "Maximum number of complaint themes, and of praise themes.", default=10, min=1
+    ),
     quotes: int = option("Number of quotes per theme.", default=3, min=0),
     as_json: bool = option("Print all figures as JSON.", "--json", default=False),
     html: Path | None = option("Write an HTML page to this file."),

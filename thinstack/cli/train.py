@@ -47,11 +47,11 @@ class TableSettings(TableFormat):
         "--table. Its rows replace rows with the same text."
     )
     dev: Path | None = option(
-        "For a table: a development table, which chooses the best epoch.  [default: a tenth of "
+        "For a table: a development table, used to choose the best epoch.  [default: a tenth of "
         "the rows, set aside]"
     )
     test: Path | None = option(
-        "For a table: a held-out table, on which the finished model is measured."
+        "For a table: a held-out table, used to evaluate the finished model."
     )
     epochs: int | None = option(
         "For a table: the maximum number of epochs.  [default: depends on the number of rows]",
@@ -59,8 +59,8 @@ class TableSettings(TableFormat):
     )
     init: str | None = option(
         "For a table: the model to fine-tune, by name or folder, or none to start from word "
-        "vectors only.  [default: sentiment; if installed, vectors for pairs, sentiment-context "
-        "or vectors for topics, and aspects for aspects]"
+        "vectors only.  [default: if installed, vectors for pairs, sentiment-context or vectors "
+        "for topics, aspects for aspects; otherwise sentiment]"
     )
     labels: str | None = option("For a table: all labels in order, separated by commas.")
     scale: bool | None = option(
@@ -96,17 +96,17 @@ def train(
     ),
     seed: SeedsOption = None,
     threads: int | None = option(
-        "Number of PyTorch threads.  [default: all; 1 for a table]", min=1, max=256
+        "Number of PyTorch threads.  [default: 1 for a table, all for a recipe]", min=1, max=256
     ),
 ) -> None:
-    """Train a model on a table of texts, or by a recipe.
+    """Train a model on a table of texts, or from a recipe.
 
-    A table has texts or pairs of texts, with labels or ratings. From a table, thinstack first
-    writes a recipe, recipe.toml in the output folder. After training, it measures the model and
+    A table contains texts or pairs of texts, with labels or ratings. For a table, thinstack first
+    writes a recipe, recipe.toml in the output folder. After training, it evaluates the model and
     writes it as a bundle.
 
-    With several seeds, exports the best one if the recipe watches a metric, else the first. If
-    training stops, run the same command again to resume.
+    With several seeds, exports the model of the best seed if the recipe watches a metric, otherwise
+    that of the first seed. If training stops, run the same command again to resume.
     """
     of_table = table.options()
     with stoppable(_STOPPED), _told_how_to_go_on():
