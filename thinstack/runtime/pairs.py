@@ -3,8 +3,8 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, starmap
-from typing import Any, Final
+from itertools import starmap
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,11 @@ from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, LanguageWarning, outside
 from thinstack.runtime.long_sentences import Limits
 from thinstack.runtime.scorer import Scorer
-from thinstack.runtime.units import Parts, Unit, costs_of
-from thinstack.text.batching import (
-    BATCH_CHARACTERS,
-    BATCH_TEXTS,
-    character_counts,
-    in_batches,
-    lengths_of,
-    listed,
-    piece_counts,
-)
+from thinstack.runtime.units import Parts, costs_of, units_of_sentences
+from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches, lengths_of, listed
 from thinstack.text.sentences import check_text, splitter
+
+Value = TypeVar("Value")
 
 SIDES: Final = ("text_a", "text_b")
 """The names of the two texts of a pair, which are also the columns of a table."""
@@ -78,20 +72,12 @@ class PairScorer(Scorer):
         """
         self.check_reads_pairs()
         words = listed(sides)
-        lengths, letters = lengths_of(words), character_counts(words)
+        lengths_of(words)
         trees = self._trees.of_sentences(words, "auto", self._parse)
         whole = trees is not None or "breaks" not in self._types
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees=whole)
-        cuts = limits.cuts(words, lengths, letters)
-        parts = Parts.of(words, lengths, letters, cuts)
-        if self._most_pieces is not None:
-            parts = parts._replace(widths=piece_counts(parts.words, self.vocabulary))
-        counts = [len(cuts.get(place, "1")) for place in range(len(words))]
-        ends = zip(counts, accumulate(counts), strict=True)
-        units = [
-            Unit(range(place, place + 1), range(end - count, end), (count,))
-            for place, (count, end) in enumerate(ends)
-        ]
+        parts = Parts(words, limits)
+        units = units_of_sentences(parts)
 
         def run(pairs: list[int], _: object) -> list[NDArray[np.float32]]:
             places = [2 * pair + side for pair in pairs for side in (0, 1)]
@@ -103,7 +89,7 @@ class PairScorer(Scorer):
         costs["counts"] = [*map(sum, _by_pair(costs["counts"]))]
         if parts.widths is not None:
             costs["widths"] = [*map(max, _by_pair(costs["widths"]))]
-            costs["heights"] = [*map(sum, _by_pair(counts))]
+            costs["heights"] = [sum(len(unit.parts) for unit in pair) for pair in _by_pair(units)]
         rows = self._in_batches(run, [*map(sum, _by_pair(sizes))], None, costs)
         scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
         return self.view.scores(scores)[0]
@@ -190,6 +176,6 @@ def paired(a: object, b: object) -> list[tuple[str, str]]:
     return list(zip(first, second, strict=True))
 
 
-def _by_pair(values: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _by_pair(values: Sequence[Value]) -> Iterator[tuple[Value, Value]]:
     """The values of both sides of each pair."""
     return zip(values[::2], values[1::2], strict=True)
