@@ -251,14 +251,14 @@ def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int])
     terms = [(aspect.start, aspect.end, side_of[aspect.label]) for aspect in aspects]
     return Judged(
         [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
-        [_side(result, term, side_of, finds=finds) for term in case.terms],
+        [_side(result, term, side_of) for term in case.terms],
         [(term.start, term.end) in phrases for term in case.terms],
         terms if finds else None,
     )
 
 
-def _side(result: Result, term: CaseTerm, side_of: Mapping[str | None, int], *, finds: bool) -> int:
+def _side(result: Result, term: CaseTerm, side_of: Mapping[str | None, int]) -> int:
     """The side of what is said of a term; neutral if the model reads no word of it."""
     before = [sentence for sentence in result.sentences if sentence.start <= term.start]
-    said = about_place(before[-1], term.start, term.end, finds=finds) if before else None
+    said = about_place(before[-1], term.start, term.end) if before else None
     return 0 if said is None else side_of[said.label]

@@ -100,7 +100,7 @@ def nearest_phrase(nodes: ClauseNodes, category: Category) -> tuple[int, float] 
     readable = [
         node
         for node, (start, end) in enumerate(nodes.spans)
-        if (end - start <= _WIDEST or nodes.parents[node] < 0) and nodes.is_readable(node)
+        if (end - start <= _WIDEST or nodes.parents[node] < 0) and nodes.is_shown(node)
     ]
     if not readable:
         return None

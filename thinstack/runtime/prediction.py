@@ -11,8 +11,8 @@ from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
 from thinstack.runtime.aspects import aspect_data
-from thinstack.runtime.judgement import Judgement
 from thinstack.runtime.phrase import Nodes, Phrase
+from thinstack.runtime.result import Judgement
 from thinstack.runtime.scored import Scored, Spans, scored_spans
 from thinstack.runtime.span_vectors import LOST
 from thinstack.runtime.vectors import stored, unit
