@@ -23,9 +23,8 @@ from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.table_task import TableOptions, table_task
-from thinstack.training.tasks._pairs import Pair
-from thinstack.training.tasks.entailment import always_commonest
-from thinstack.training.tasks.relatedness import by_overlap, find_scale
+from thinstack.training.tasks._ratings import find_scale
+from thinstack.training.tasks.pairs import Pair, always_commonest, by_overlap
 
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
 

@@ -11,8 +11,8 @@ from thinstack.errors import DataError, InputError
 from thinstack.plugins.manager import manager
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import DataConfig
-from thinstack.training.tasks._pairs import TABLE, Pairs
 from thinstack.training.tasks._table import TableTask
+from thinstack.training.tasks.pairs import TABLE, Pairs
 
 
 @dataclass(frozen=True, kw_only=True)
