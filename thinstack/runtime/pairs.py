@@ -1,6 +1,5 @@
 """Pairs of texts: what a model that was trained on pairs says of them."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import starmap
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 
 from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
-from thinstack.errors import InputError, LanguageWarning, outside
+from thinstack.errors import InputError
 from thinstack.runtime.long_sentences import Limits
 from thinstack.runtime.scorer import Scorer
+from thinstack.runtime.stream import TextReader
 from thinstack.runtime.units import Parts, costs_of, units_of_sentences
-from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches, lengths_of, listed
-from thinstack.text.sentences import check_text, splitter
+from thinstack.text.batching import lengths_of, listed
+from thinstack.text.sentences import check_text
 
 Value = TypeVar("Value")
 
@@ -106,22 +106,19 @@ class PairScorer(Scorer):
         return ratings
 
 
-class PairReader:
+class PairReader(TextReader):
     """Reads pairs of texts with a model. Raises InputError for a model of single texts."""
 
     def __init__(self, scorer: PairScorer):
+        super().__init__(scorer, split=False)
         scorer.check_reads_pairs()
-        self.scorer, self._has_warned = scorer, False
-        self._cut = splitter(sentences=False)
+        self.scorer = scorer
 
     def results(self, pairs: Iterable[tuple[str, str]]) -> Iterator[PairResult]:
         """The results of pairs in order, in batches. Raises InputError, naming the place of the
         pair (from 0) and its side, for what is no text or has no words."""
-        device, threads = self.scorer.device, self.scorer.pool.threads
-        most, characters = BATCH_TEXTS[device] * threads // 2, BATCH_CHARACTERS * threads
-        checked = starmap(_checked, enumerate(pairs))
-        first = 0
-        for batch in in_batches(checked, most, lambda pair: sum(map(len, pair)), characters):
+        checked, first = starmap(_checked, enumerate(pairs)), 0
+        for batch in self.batches(checked, lambda pair: sum(map(len, pair)), texts=2):
             yield from self._scored(batch, first)
             first += len(batch)
 
@@ -134,7 +131,7 @@ class PairReader:
                 problem = f"expected a text with words, found {text!r:.60}"
                 raise InputError(f"{name}: {problem}; leave the pair out")
             words.append(cut[0].words)
-            self._warn_of_language(name, words[-1])
+            self.warn_of_language(name, words[-1])
         scores = self.scorer.score_pairs(words)
         ratings, view = self.scorer.ratings(scores), self.scorer.view
         for place, (pair, row) in enumerate(zip(batch, scores.tolist(), strict=True)):
@@ -142,13 +139,6 @@ class PairReader:
             label = view.label(row) if ratings is None else None
             named = dict(zip(view.labels, row, strict=True))
             yield PairResult(pair[0], pair[1], rating, label, named)
-
-    def _warn_of_language(self, name: str, words: Sequence[str]) -> None:
-        """Warn of the first side that may not be English."""
-        if not self._has_warned and (doubt := self.scorer.language.doubt(words)):
-            problem = f"{name}: {doubt}; its scores are unreliable"
-            warnings.warn(LanguageWarning(problem), stacklevel=outside())
-            self._has_warned = True
 
 
 def _checked(place: int, pair: tuple[object, object]) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.span_vectors import span_vectors
 from thinstack.runtime.stream import OnError, Reader
-from thinstack.runtime.vectors import check_model, encode, similarity
+from thinstack.runtime.vectors import check_model, encoded_rows, need_vectors, vectors_of
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
 
@@ -200,7 +200,11 @@ class Predictor(PairScorer):
         Raises InputError for a model without vectors; for `sign`, if its classes are not a
         sentiment scale; for a text without words, with its index; and as `stream` does.
         """
-        return encode(self, texts, sign=sign, on_error=on_error)
+        need_vectors(self, "encode", sign=sign)
+        alone = isinstance(texts, str)
+        rows = encoded_rows(self, [str(texts)] if alone else texts, on_error, sign=sign)
+        encoded = np.fromiter(rows, np.dtype((np.float32, self.width + sign)))
+        return encoded[0] if alone else encoded
 
     @overload
     def similarity(self, a: One, b: One) -> float: ...
@@ -217,7 +221,8 @@ class Predictor(PairScorer):
 
         Raises InputError as `encode` does, and for vectors of another size.
         """
-        return similarity(self, a, b)
+        cosines = vectors_of(self, a) @ vectors_of(self, b).T
+        return cosines if cosines.ndim else float(cosines)
 
     def span_vectors(
         self, prediction: Prediction, spans: Iterable[tuple[int, int]]
