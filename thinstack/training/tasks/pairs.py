@@ -32,7 +32,7 @@ from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.loop.measuring import Answers, answers_of
-from thinstack.training.publish.calibrate import Cases, whole_cases
+from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._ratings import find_scale, is_fraction, rating_of
 from thinstack.training.tasks._table import (
@@ -200,8 +200,8 @@ class Entailment(Pairs):
         return str(item.target)
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
-        trees = [example.trees[source] for example in examples]
-        return {"calibration_error": whole_cases(self.scores(model, examples, source), trees)}
+        answers = answers_of(self.scores(model, examples, source), examples, source)
+        return {"calibration_error": cases_of(answers)}
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return always_commonest(*datasets.items)

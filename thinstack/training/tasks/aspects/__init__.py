@@ -22,8 +22,8 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.set_aside import is_held_out
-from thinstack.training.loop.measuring import Answers
-from thinstack.training.publish.calibrate import Cases, target_cases
+from thinstack.training.loop.measuring import Answers, answers_of
+from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask, say_what_is_odd
@@ -181,9 +181,8 @@ class Aspects(TextTask):
         return aspect_figures(judged_examples(examples, scores, source, labels)), None
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
-        trees = [example.trees[source] for example in examples]
-        nodes = target_cases(self.scores(model, examples, source), trees)
-        return {"phrase_calibration_error": nodes}
+        nodes = answers_of(self.scores(model, examples, source), examples, source)
+        return {"phrase_calibration_error": cases_of(nodes)}
 
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets
