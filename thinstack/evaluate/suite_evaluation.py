@@ -12,7 +12,7 @@ from thinstack.core.scale import Scale
 from thinstack.errors import InputError
 from thinstack.evaluate.aspect_figures import NAMES, Judged, aspect_figures
 from thinstack.evaluate.figures import counts
-from thinstack.evaluate.suite import AspectCase, Case, CaseTerm
+from thinstack.evaluate.suite import AspectCase, Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.aspects import about_place
 from thinstack.runtime.predictor import Predictor
@@ -248,17 +248,14 @@ def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int])
     finds = result.view.no_term is not None
     phrases = {(phrase.start, phrase.end) for phrase in result.phrases}
     aspects = result.aspects if finds else ()
-    terms = [(aspect.start, aspect.end, side_of[aspect.label]) for aspect in aspects]
+    sides = list[int]()
+    for term in case.terms:  # neutral if the model reads no word of it
+        before = [sentence for sentence in result.sentences if sentence.start <= term.start]
+        said = about_place(before[-1], term.start, term.end) if before else None
+        sides.append(0 if said is None else side_of[said.label])
     return Judged(
         [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
-        [_side(result, term, side_of) for term in case.terms],
+        sides,
         [(term.start, term.end) in phrases for term in case.terms],
-        terms if finds else None,
+        [(one.start, one.end, side_of[one.label]) for one in aspects] if finds else None,
     )
-
-
-def _side(result: Result, term: CaseTerm, side_of: Mapping[str | None, int]) -> int:
-    """The side of what is said of a term; neutral if the model reads no word of it."""
-    before = [sentence for sentence in result.sentences if sentence.start <= term.start]
-    said = about_place(before[-1], term.start, term.end) if before else None
-    return 0 if said is None else side_of[said.label]

@@ -119,7 +119,10 @@ def main(owner: int) -> None:
                 session, data = _loaded(message)
                 arrays: Mapping[str, Any] = {}
             else:
-                arrays = _run(session, message)
+                _allow_seconds(message.data["seconds"])
+                names = message.data["outputs"]
+                outputs = session.run(names, dict(message.arrays))
+                arrays = dict(zip(names, outputs, strict=True))
                 data = {"left": session.left}
             write_message(replies, data, arrays)
         except MissingExtraError as error:
@@ -177,12 +180,6 @@ def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
         "metadata": [*session.get_modelmeta().custom_metadata_map.items()],
         "providers": session.get_providers(),
     }
-
-
-def _run(session: Any, message: Message) -> dict[str, Any]:
-    _allow_seconds(message.data["seconds"])
-    names = message.data["outputs"]
-    return dict(zip(names, session.run(names, dict(message.arrays)), strict=True))
 
 
 def _refuse(replies: BinaryIO, error: Exception, *arguments: str) -> None:

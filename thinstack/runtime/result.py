@@ -242,15 +242,10 @@ class Result(Judgement):
         if self._scores is None:
             rows = [sentence.node_scores[-1] for sentence in self.sentences]
             if self.joint is not None:
-                self._scores = self.joint.scores[-1].tolist()
+                rows = [self.joint.scores[-1]]
             elif len(rows) > 1:
-                self._scores = self._weighted(rows)
-            else:
-                self._scores = rows[0].tolist() if rows else []
+                sizes = [len(sentence.words) * sentence.weight for sentence in self.sentences]
+                roots, counts = np.stack(rows).astype(np.float64), np.array([len(rows)])
+                rows = [*mean_scores(roots, np.array(sizes), counts)]
+            self._scores = rows[0].tolist() if rows else []
         return self._scores
-
-    def _weighted(self, rows: list[NDArray[np.float32]]) -> list[float]:
-        sizes = [len(sentence.words) * sentence.weight for sentence in self.sentences]
-        roots, counts = np.stack(rows).astype(np.float64), np.array([len(rows)])
-        means: list[float] = mean_scores(roots, np.array(sizes), counts)[0].tolist()
-        return means

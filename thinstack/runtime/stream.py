@@ -8,9 +8,8 @@ from thinstack.core.config import TreeSource
 from thinstack.errors import InputError, LanguageWarning, ThinstackError, outside
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
-from thinstack.runtime.scored import Scored
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, each_part, in_batches
-from thinstack.text.sentences import Sentence, check_text, splitter
+from thinstack.text.sentences import check_text, splitter
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -101,14 +100,9 @@ class Reader(TextReader):
         for (place, _), sentences in zip(numbered, words, strict=True):
             self.warn_of_language(f"text {place}", *sentences)
         scored = predictor.score_texts(words, self.source)
-        return [
-            Result(text, self._predictions(sentences, rows.sentences), view, joint=rows.joint)
-            for text, sentences, rows in zip(texts, cut, scored, strict=True)
-        ]
-
-    def _predictions(
-        self, sentences: Sequence[Sentence], scored: Sequence[Scored]
-    ) -> tuple[Prediction, ...]:
-        predictor, view = self.predictor, self.predictor.view
-        pairs = zip(sentences, scored, strict=True)
-        return tuple([Prediction.of_sentence(*pair, view, predictor) for pair in pairs])
+        results = list[Result]()
+        for text, sentences, rows in zip(texts, cut, scored, strict=True):
+            pairs = zip(sentences, rows.sentences, strict=True)
+            read = tuple([Prediction.of_sentence(*pair, view, predictor) for pair in pairs])
+            results.append(Result(text, read, view, joint=rows.joint))
+        return results

@@ -143,13 +143,18 @@ def _json(figures: dict[str, Any]) -> str:
 
 def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
     """Note the recipe and its data in `out`, so that another recipe does not go on from the
-    checkpoints in the folder `seeds`."""
+    checkpoints in the folder `seeds`. Raises InputError or BundleError where the files of a run
+    would replace what it reads, or cannot be written."""
     digests = data_digests(recipe, inputs)
     learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
     text = _json(work)
     note = out / RECIPE_FILE
-    _check_outputs(out, inputs.used(digests))
+    used, bundle = inputs.used(digests), out / BUNDLE
+    for name in (RECIPE_FILE, RESULTS_FILE, SKIPPED_FILE):
+        check_output(out / name, "--out", used)
+    check_apart(bundle, "--out", used)
+    check_replaceable(bundle)
     with suppress(FileNotFoundError):
         before = note.read_text(encoding="utf-8")
         if before != text and (out / SEEDS_FOLDER).exists():
@@ -160,16 +165,6 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
                 f"{cause if changed else 'another version of this one'}; name another folder"
             )
     write_atomically(note, text)
-
-
-def _check_outputs(out: Path, used: Sequence[Path]) -> None:
-    """Raise InputError or BundleError where the files of a run would replace what it reads, or
-    cannot be written."""
-    bundle = out / BUNDLE
-    for name in (RECIPE_FILE, RESULTS_FILE, SKIPPED_FILE):
-        check_output(out / name, "--out", used)
-    check_apart(bundle, "--out", used)
-    check_replaceable(bundle)
 
 
 def _load(
