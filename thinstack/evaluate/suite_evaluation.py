@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
-from thinstack.evaluate.aspect_figures import NAMES, Judged, aspect_figures
-from thinstack.evaluate.figures import counts
+from thinstack.evaluate.figures import ASPECT_NAMES, Judged, aspect_figures, counts
 from thinstack.evaluate.suite import AspectCase, Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.aspects import about_place
@@ -214,7 +213,7 @@ def aspect_suite_figures(
 
     `right`, `total` and `accuracy` (percent) count terms: a term is right if what is said of it has
     the side of its polarity. `kinds` has the same by kind. `aspects` has the figures of
-    `thinstack.evaluate.aspect_figures`. `no_terms` counts the texts without terms in which a model
+    `thinstack.evaluate.figures`. `no_terms` counts the texts without terms in which a model
     that finds terms finds none. `irony`, `tests` and `sets` have no case. A text is wrong if a term
     of it is, or if the model finds other terms.
 
@@ -240,7 +239,7 @@ def aspect_suite_figures(
             part |= {"right": None, "accuracy": None}
     without = (one for one in judged or () if not one.gold and one.predicted is not None)
     figures["no_terms"] = counts(not one.predicted for one in without)
-    figures["aspects"] = dict.fromkeys(NAMES) if judged is None else aspect_figures(judged)
+    figures["aspects"] = dict.fromkeys(ASPECT_NAMES) if judged is None else aspect_figures(judged)
     return SuiteFigures(figures | apart, wrong)
 
 

@@ -15,8 +15,7 @@ from thinstack.core.scale import NO_TERM, Scale
 from thinstack.data.files.paths import FilePath
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError, escaped
-from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
-from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.figures import ASPECT_NAMES, Figures, aspect_figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
@@ -52,7 +51,7 @@ class Aspects(TextTask):
     name: ClassVar[str] = "aspects.v1"
     summary: ClassVar[str] = "terms in texts, and the opinion about each"
     heads: ClassVar = ("nodes",)
-    figures: ClassVar = NAMES
+    figures: ClassVar = ASPECT_NAMES
     watched: ClassVar = ("polarity_accuracy", "aspect_f1")
     items: ClassVar[str] = "sentences"
     repeats: ClassVar[bool] = True
