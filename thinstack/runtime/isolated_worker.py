@@ -171,10 +171,10 @@ def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
     if asked["memory"]:
         import_onnxruntime()  # what it takes itself does not count
         _allow_memory(asked["memory"])
-    session, device, warning = start_session(model, asked["device"], asked["source"], on_gpu)
+    session = start_session(model, asked["device"], asked["source"], on_gpu)
     return session, {
-        "device": device,
-        "warning": warning,
+        "device": session.device,
+        "warning": session.warning,
         "inputs": [(field.name, field.type) for field in session.get_inputs()],
         "outputs": [(field.name, field.type) for field in session.get_outputs()],
         "metadata": [*session.get_modelmeta().custom_metadata_map.items()],

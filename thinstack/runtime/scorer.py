@@ -245,7 +245,7 @@ class Scorer:
         return self.trees_and_scores([words], "self")[0].transitions
 
     def _start(self) -> None:
-        self._session, _ = open_session(
+        self._session = open_session(
             self._model,
             device=self._requested,
             source=self._source,
