@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ from thinstack.integrations.show.outline import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary
-from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.publish.reports import show_test
@@ -182,8 +180,8 @@ def _load(
             console.print(as_text(line))
 
         recipe.task.work_in(cache, on_read)
-        teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read, say=say)
-        return load_datasets(recipe, inputs, teach=teach)
+        inputs.teaching = {"cache": cache, "threads": threads, "on_read": on_read, "say": say}
+        return load_datasets(recipe, inputs)
 
 
 def _progress(console: Console, *columns: ProgressColumn) -> Progress:
