@@ -1,7 +1,7 @@
 """`Predictor`: a loaded model. It needs only numpy and onnxruntime."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self, TypeAlias, overload
+from typing import Any, Self, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ from thinstack.text.given_trees import Trees
 
 One: TypeAlias = str | Phrase | Prediction | Result
 """What has one vector."""
+
+
+class How(TypedDict, total=False):
+    """How texts are read, as `Predictor.stream` says."""
+
+    source: TreeSource
+    split: bool
+    on_error: OnError | None
+
 
 _PICKLED = "the predictor comes from a pickle, which contains only the name or path of its bundle"
 _AGAIN = "load the model and pickle that"
@@ -85,33 +94,16 @@ class Predictor(PairScorer):
 
     @overload
     def __call__(  # type: ignore[overload-overlap]  # a text iterates over texts of one character
-        self,
-        texts: str,
-        *,
-        source: TreeSource = ...,
-        split: bool = ...,
-        on_error: OnError | None = ...,
+        self, texts: str, **how: Unpack[How]
     ) -> Result: ...
 
     @overload
     def __call__(  # type: ignore[overload-overlap]
-        self,
-        texts: list[str] | tuple[str, ...],
-        *,
-        source: TreeSource = ...,
-        split: bool = ...,
-        on_error: OnError | None = ...,
+        self, texts: list[str] | tuple[str, ...], **how: Unpack[How]
     ) -> list[Result]: ...
 
     @overload
-    def __call__(
-        self,
-        texts: Iterable[str],
-        *,
-        source: TreeSource = ...,
-        split: bool = ...,
-        on_error: OnError | None = ...,
-    ) -> Iterator[Result]: ...
+    def __call__(self, texts: Iterable[str], **how: Unpack[How]) -> Iterator[Result]: ...
 
     def __call__(
         self,

@@ -73,11 +73,13 @@ class Cases(NamedTuple):
     half: NDArray[np.int64]
     sets: NDArray[np.float32] | None = None
 
+    def probabilities(self) -> NDArray[np.floating]:
+        """Those (K, C) of the C classes, or (K, S) of the labels."""
+        return summed(mean_scores(self.scores, self.lengths, self.counts), self.sets)
+
     def at(self, temperature: float) -> NDArray[np.floating]:
-        """The probabilities (K, C) of the C classes, or (K, S) of the labels, at this
-        temperature."""
-        scores = mean_scores(tempered(self.scores, temperature), self.lengths, self.counts)
-        return summed(scores, self.sets)
+        """The `probabilities` at this temperature."""
+        return self._replace(scores=tempered(self.scores, temperature)).probabilities()
 
     def of(self, half: int) -> "Cases":
         """The cases of one half, 0 or 1."""
