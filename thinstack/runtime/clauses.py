@@ -55,8 +55,8 @@ class ClauseNodes(ReadNodes):
 
     @cached_property
     def _apart(self) -> list[bool]:
-        columns = map(np.array, (self.spans, self.parents, self.sides))
-        apart: list[bool] = clauses_apart(self.edges.spelt, *columns).tolist()
+        spans, parents, sides = (np.array(c) for c in (self.spans, self.parents, self.sides))
+        apart: list[bool] = clauses_apart(self.edges.spelt, spans, parents, sides).tolist()
         return apart
 
     def smallest(self, first: int, behind: int) -> int:

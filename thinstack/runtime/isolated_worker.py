@@ -123,7 +123,7 @@ def main(owner: int) -> None:
                 names = message.data["outputs"]
                 outputs = session.run(names, dict(message.arrays))
                 arrays = dict(zip(names, outputs, strict=True))
-                data = {"left": session.left}
+                data = {"warning": session.warning}
             write_message(replies, data, arrays)
         except MissingExtraError as error:
             _refuse(replies, error, error.package, error.extra)

@@ -25,11 +25,10 @@ class OnnxSession:
 
     Attributes:
         device: what it really runs on.
-        warning: of what the user should be warned; else "".
-        left: why it has left the GPU that it started on; else "".
+        warning: of what the user should be warned, as that it has left its GPU; else "".
     """
 
-    left = warning = ""
+    warning = ""
 
     def __init__(self, session: Any, device: RunningDevice = "cpu"):
         self._session, self.device = session, device

@@ -195,7 +195,8 @@ class Predictor(PairScorer):
         need_vectors(self, "encode", sign=sign)
         alone = isinstance(texts, str)
         rows = encoded_rows(self, [str(texts)] if alone else texts, on_error, sign=sign)
-        encoded = np.fromiter(rows, np.dtype((np.float32, self.width + sign)))
+        kind = np.dtype((np.float32, self.width + sign))
+        encoded: NDArray[np.float32] = np.fromiter(rows, kind)
         return encoded[0] if alone else encoded
 
     @overload

@@ -151,7 +151,7 @@ class Pairs(TableTask):
 
     def _figures_of(self, predicted: NDArray[Any], gold: NDArray[Any]) -> Figures:
         """The figures of ratings from 1 on, or of classes (P,)."""
-        return (relatedness if self.rates else entailment)(predicted, gold)
+        return relatedness(predicted, gold) if self.rates else entailment(predicted, gold)
 
     # -- what fits
 
