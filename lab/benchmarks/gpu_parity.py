@@ -78,7 +78,7 @@ def export_parity(device: str, only: str) -> dict[str, float]:
     found = {}
     for one, given in subjects(only):
         content = export_onnx(one.model, one.config, vocabulary_digest="", device="gpu")
-        here, there = (start_session(content, name, one.name).session for name in ("cpu", device))
+        here, there = (start_session(content, name, one.name) for name in ("cpu", device))
         found[one.name] = 0.0
         types = {each.name: each.type.removeprefix("tensor(")[:-1] for each in here.get_inputs()}
         names = [each.name for each in here.get_outputs()]

@@ -132,7 +132,7 @@ def session_speed(
     """Milliseconds of one run of a bundle's file for GPUs, with its own trees, by the sentences of
     the batch: of what is not Python."""
     file = File.of(bundle, bundle)
-    session = start_session(file.content, device, bundle, file.on_gpu).session
+    session = start_session(file.content, device, bundle, file.on_gpu)
     subjects: dict[str, Callable[[int], object]] = {}
     for size in (1, 16, 64, 256, 1024, 4096):
         if size <= most:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from beside_page import table
 
-from thinstack.evaluate.aspect_figures import NAMES
+from thinstack.evaluate.figures import ASPECT_NAMES
 
 Figures = Mapping[str, Mapping[str, Any]]
 """The figures of a model, by suite."""
@@ -88,7 +88,7 @@ def aspects(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
             values = [of_model[suite]["aspects"][key] for of_model in figures.values()]
             shown = ["-" if value is None else f"{value:.1f}" for value in values]
             if {*shown} != {"-"}:
-                yield [f"`{suite}`", NAMES[key], *shown]
+                yield [f"`{suite}`", ASPECT_NAMES[key], *shown]
 
 
 def suites(figures: Mapping[str, Figures]) -> Iterator[tuple[str, Mapping[str, Any]]]:

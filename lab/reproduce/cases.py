@@ -61,7 +61,14 @@ class Cases:
     def of(cls, answers: Answers, negated: NDArray[np.bool_]) -> Self:
         """Of E examples, with `negated` (E,)."""
         found = answers._asdict()
-        return cls(negated=negated[found.pop("example")], **found)
+        rows, unknown = found.pop("scores"), np.full(len(answers.gold), np.nan)
+        ratings = answers.gold.dtype.kind == "f"
+        return cls(
+            negated=negated[found.pop("example")],
+            likelihood=unknown if ratings else rows[np.arange(len(rows)), answers.gold],
+            confidence=unknown if ratings else rows.max(1),
+            **found,
+        )
 
     def only(self, places: NDArray[Any]) -> Self:
         """The cases at these places: numbers, or a mask (K,)."""

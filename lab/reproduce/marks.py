@@ -10,7 +10,7 @@ from reproduce.cases import NOT, Cases, negated
 from thinstack.evaluate.figures import Figures
 from thinstack.training.examples.datasets import read_items
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks._pairs import Pair
+from thinstack.training.tasks.pairs import Pair
 
 LONG: Final = 20
 """Words of a long premise (Bowman et al. 2016, 4.4)."""

@@ -15,7 +15,7 @@ from reproduce.table import Table
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.text.raw_text import detokenize
 from thinstack.training.examples.datasets import read_items
-from thinstack.training.tasks._pairs import Pair
+from thinstack.training.tasks.pairs import Pair
 
 
 def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, console: Console) -> None:

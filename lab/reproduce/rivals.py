@@ -15,7 +15,7 @@ from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.evaluate.figures import percentage
 from thinstack.training.examples.datasets import Split, read_items
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks._pairs import Pair
+from thinstack.training.tasks.pairs import Pair
 
 Texts = list[str]
 Classes = NDArray[np.int64]

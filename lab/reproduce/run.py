@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from reproduce.attempts import ERROR, Failure, attempted
 from reproduce.cases import Cases
@@ -20,8 +21,8 @@ from thinstack._version import __version__
 from thinstack.core.model.model import Model
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
-from thinstack.training.examples.datasets import Convert, Datasets, load_datasets
-from thinstack.training.examples.inputs import data_digests
+from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack_lab.tree_pairs import source_tables
@@ -211,18 +212,27 @@ def _datasets(job: Job) -> tuple[Datasets, Marks]:
     job of this process, which is often another seed of the recipe."""
     if job.digest not in _last:
         _last.clear()
-        datasets = job.learning.datasets(load_datasets(job.recipe, job.data, _convert(job)))
+        datasets = job.learning.datasets(load_datasets(job.recipe, _inputs(job)))
         if job.traced is not None:
             datasets = replace(datasets, traced={job.traced: datasets.dev})
         _last[job.digest] = datasets, marks_of(job.recipe, job.data)
     return _last[job.digest]
 
 
-def _convert(job: Job) -> Convert | None:
-    if job.parser is None:
-        return None
-    parser = train_parser(job.data / job.parser.train, job.data / job.parser.dev, PARSERS)
-    return lambda treebank: dependency_trees(treebank, job.recipe.model.labels, parser)
+class _ParsedInputs(Inputs):
+    """Treebanks whose trees a parser replaces by those of dependencies."""
+
+    def __init__(self, job: Job, parser: Parser):
+        super().__init__(job.data)
+        self._parser = train_parser(job.data / parser.train, job.data / parser.dev, PARSERS)
+
+    def items(self, file: str, recipe: Recipe, errors: list[DataError]) -> list[Any]:
+        treebank = super().items(file, recipe, errors)
+        return dependency_trees(treebank, recipe.model.labels, self._parser)
+
+
+def _inputs(job: Job) -> Inputs:
+    return Inputs(job.data) if job.parser is None else _ParsedInputs(job, job.parser)
 
 
 def _parameters(model: Model) -> dict[str, int]:

@@ -7,7 +7,7 @@ import pytest
 
 from thinstack.core import Tree
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
-from thinstack.training.tasks._pairs import Pair
+from thinstack.training.tasks.pairs import Pair
 from thinstack_lab.pair_files import read_pairs, read_sick, read_snli
 
 SICK = {

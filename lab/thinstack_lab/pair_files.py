@@ -13,7 +13,7 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
 from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
-from thinstack.training.tasks._pairs import Pair
+from thinstack.training.tasks.pairs import Pair
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
 """The trees that a model reads. Models of binary trees and of sequences get constituency trees,

@@ -13,9 +13,7 @@ from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks._pairs import Pair, Pairs
-from thinstack.training.tasks.entailment import Entailment
-from thinstack.training.tasks.relatedness import Relatedness
+from thinstack.training.tasks.pairs import Entailment, Pair, Pairs, Relatedness
 from thinstack_lab.pair_files import SICK_TABLES, PairTarget, read_pairs
 
 __all__ = ["EntailmentOfTrees", "RelatednessOfTrees", "source_tables"]

@@ -58,7 +58,7 @@ def test_a_golden_bundle_is_whole(bundle):
 def test_the_cases_hold_in_onnxruntime(path):
     """Those of the bundled model too."""
     bundle = open_bundle(path)
-    session, _ = open_session(bundle.read("onnx/model.onnx"), device="cpu", source="golden")
+    session = open_session(bundle.read("onnx/model.onnx"), device="cpu", source="golden")
     for inputs, outputs, tolerance in cases(bundle):
         feeds = {name: np.array(values, np.int32) for name, values in inputs.items()}
         found = session.run(list(outputs), feeds)

@@ -8,7 +8,7 @@ import pytest
 import tiny_texts
 
 import thinstack
-from thinstack.evaluate.aspect_figures import NAMES
+from thinstack.evaluate.figures import ASPECT_NAMES
 
 pytestmark = pytest.mark.usefixtures("short_samples")
 
@@ -54,12 +54,12 @@ def test_from_rows_of_terms_to_aspects(cli, folder):
     results = json.loads((out / "results.json").read_text("utf-8"))
     assert [*results["seeds"]] == ["2", "3"]
     for source in ("gold", "self"):
-        assert results["dev"][source].keys() >= NAMES.keys()
+        assert results["dev"][source].keys() >= ASPECT_NAMES.keys()
         assert results["dev"][source]["term_f1"]["mean"] > 90
     assert "aspects" in results["suites"]
     model = out / "model-best"
     card = " ".join((model / "README.md").read_text("utf-8").split())
-    assert f"| {' | '.join(NAMES.values())} |" in card
+    assert f"| {' | '.join(ASPECT_NAMES.values())} |" in card
     assert "so that every term is a phrase" in card
     assert not re.search(r"\d\.\d{4}", card.partition("## Calibration")[0])
     assert "| auto, raw text | this file | " in card

@@ -7,9 +7,8 @@ import pytest
 
 from thinstack.core.scale import Scale
 from thinstack.evaluate.accuracy import accuracy
-from thinstack.evaluate.pair_figures import entailment, pearson, relatedness
-from thinstack.training.tasks.entailment import Entailment
-from thinstack.training.tasks.relatedness import Relatedness
+from thinstack.evaluate.figures import entailment, pearson, relatedness
+from thinstack.training.tasks.pairs import Entailment, Relatedness
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.treebanks import Phrases, Sentences
 

@@ -190,7 +190,7 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
                 given = {name: torch.from_numpy(array) for name, array in inputs.items()}
                 return [scores.numpy() for scores in model(given).values()]
 
-    monkeypatch.setattr(onnx_verify, "open_session", lambda *_, **__: (EagerSession(), "cpu"))
+    monkeypatch.setattr(onnx_verify, "open_session", lambda *_, **__: EagerSession())
     monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda *_, **__: EagerSession())
     with pytest.raises(ExportError, match=r"change by .* with the other trees"):
         verify_onnx(words.file, model, words.config)

@@ -14,7 +14,7 @@ from pair_models import SIZE, write_pair_bundle
 import thinstack
 from thinstack.core.transitions import balanced, breaks_of
 from thinstack.errors import InputError, LanguageWarning
-from thinstack.runtime import pairs
+from thinstack.runtime import stream
 from thinstack.runtime.long_sentences import cut
 from thinstack.runtime.pairs import PairReader
 
@@ -39,7 +39,7 @@ def trained(request, tmp_path_factory):
     [("rating", True, True), ("label", True, False), ("label", False, True)],
 )
 def test_pairs_have_the_scores_of_torch(tmp_path, monkeypatch, target, parses, vectors):
-    monkeypatch.setitem(pairs.BATCH_TEXTS, "cpu", 4)  # two pairs at a time
+    monkeypatch.setitem(stream.BATCH_TEXTS, "cpu", 4)  # two pairs at a time
     made = write_pair_bundle(tmp_path / "bundle", target, parses=parses, vectors=vectors)
     model = thinstack.load(made.bundle.path, threads=1, isolated=False)
     results = model.pairs(FIRST, SECOND)
@@ -117,7 +117,7 @@ def test_a_process_of_its_own_and_a_pickle_say_the_same(trained):
     ],
 )
 def test_pairs_that_cannot_be_read(trained, monkeypatch, a, b, problem):
-    monkeypatch.setitem(pairs.BATCH_TEXTS, "cpu", 4)
+    monkeypatch.setitem(stream.BATCH_TEXTS, "cpu", 4)
     with pytest.raises(InputError, match=problem):
         thinstack.load(trained.bundle.path, threads=1).pairs(a, b)
 

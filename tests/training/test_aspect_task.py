@@ -16,7 +16,7 @@ from thinstack.core.forest import Forest
 from thinstack.core.scale import FIVE, NO_TERM
 from thinstack.core.transitions import spans_of
 from thinstack.errors import BundleError, ConfigError, DataError
-from thinstack.evaluate.aspect_figures import Judged
+from thinstack.evaluate.figures import Judged
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.with_phrases import with_phrases
 from thinstack.training.examples.datasets import load_datasets
@@ -24,8 +24,8 @@ from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.examples.set_aside import is_held_out
-from thinstack.training.loop.measuring import take_own_trees
-from thinstack.training.publish.calibrate import target_cases
+from thinstack.training.loop.measuring import answers_of, take_own_trees
+from thinstack.training.publish.calibrate import cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Step
 from thinstack.training.tasks.aspects import Aspects, guide
@@ -242,7 +242,7 @@ def test_terms_are_judged_on_any_tree():
     assert [*guide.judged_examples([example()], own, "self", LABELS)] == [
         Judged([(1, 3, -1), (3, 4, 1)], [1, 1], [False, True], [(1, 2, 1)])
     ]
-    cases = target_cases(own * 2, [example().trees["self"]] * 2)
+    cases = cases_of(answers_of(own * 2, [example()] * 2, "self"))
     assert cases.gold.tolist() == [0, 0, 0, 3, 0] * 2  # a, b, c, d and all
     assert cases.half.tolist() == [0] * 5 + [1] * 5
 

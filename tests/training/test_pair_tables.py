@@ -15,7 +15,7 @@ from runs import same_weights, weights
 import thinstack
 from thinstack.core import Tree
 from thinstack.errors import ConfigError, DataError, ThinstackError
-from thinstack.evaluate.pair_figures import pearson
+from thinstack.evaluate.figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.initial import start_from
@@ -23,9 +23,8 @@ from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.table_task import TableOptions, table_task
-from thinstack.training.tasks._pairs import Pair
-from thinstack.training.tasks.entailment import always_commonest
-from thinstack.training.tasks.relatedness import by_overlap, find_scale
+from thinstack.training.tasks._ratings import find_scale
+from thinstack.training.tasks.pairs import Pair, always_commonest, by_overlap
 
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
 
@@ -136,8 +135,8 @@ def test_the_scale_of_scores_is_found(scores, scale):
         ("text_a text_b score label", (), {}, r"found both; .*--label or --score"),
         ("text_a text_b stars", (), {}, r"found 'text_a', 'text_b', 'stars'; "),
         ("a b c", ("a", "b", "c"), {}, "found 3"),
-        ("text score", (), {"score_column": "score"}, "works only with pairs"),
-        ("text_a text_b label", (), {"task": "spans"}, "--task: works only with texts and phrases"),
+        ("text score", (), {"score_column": "score"}, "does not work with one column"),
+        ("text_a text_b label", (), {"task": "spans"}, "--task: does not work with pairs"),
         ("a b label", ("a", "a"), {}, "two text columns .*found 'a', 'a' and 'label'; name the"),
         ("a label", ("a", "label"), {}, "two text columns .*found 'a', 'label' and 'label'"),
     ],

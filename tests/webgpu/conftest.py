@@ -26,7 +26,7 @@ def on_webgpu() -> Callable[[bytes], GpuSession]:
     outputs."""
 
     def start(model: bytes) -> GpuSession:
-        session = start_session(model, "webgpu", "a model of a test").session
+        session = start_session(model, "webgpu", "a model of a test")
         assert session.get_providers()[0] == "WebGpuExecutionProvider"
         return session
 

@@ -18,7 +18,7 @@ from thinstack.errors import InputError, escaped, shown
 
 if TYPE_CHECKING:
     from thinstack.data.tables.table import Table
-    from thinstack.runtime.asked import Asked
+    from thinstack.runtime.mentions import Asked
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")

@@ -19,7 +19,7 @@ from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
-    from thinstack.runtime.asked import Asked
+    from thinstack.runtime.mentions import Asked
     from thinstack.runtime.result import Result
 
 

@@ -18,7 +18,7 @@ from thinstack.errors import InputError, StoppedError, escaped
 if TYPE_CHECKING:
     from thinstack.integrations.corpora.run import Progress as Done
     from thinstack.integrations.corpora.run import Request
-    from thinstack.runtime.asked import Asked
+    from thinstack.runtime.mentions import Asked
 
 
 _STANDARD_INPUT = "-"

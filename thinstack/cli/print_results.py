@@ -14,8 +14,8 @@ from thinstack.data.files.outputs import Output
 
 if TYPE_CHECKING:
     from thinstack.integrations.show.pen import Pen
-    from thinstack.runtime.asked import Asked
     from thinstack.runtime.aspects import Aspect
+    from thinstack.runtime.mentions import Asked
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
@@ -161,7 +161,7 @@ class Aspects(Sentences):
     terms."""
 
     def __init__(self, model: "Predictor", terms: "Asked", *, several: bool):
-        from thinstack.runtime.asked import term_columns
+        from thinstack.runtime.mentions import term_columns
 
         super().__init__()
         self.terms, self.several = terms, several
@@ -181,8 +181,7 @@ class Aspects(Sentences):
 
     def watched(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
         """The texts; behind the last one, a warning of each term that none of them mentions."""
-        from thinstack.runtime.asked import name_of
-        from thinstack.runtime.mentions import warn_of_unmentioned
+        from thinstack.runtime.mentions import name_of, warn_of_unmentioned
 
         yield from texts
         warn_of_unmentioned({*map(name_of, self.terms)} - self._mentioned)

@@ -91,7 +91,7 @@ def _report(asked: Mapping[str, Any], tell: "Tell") -> "Report":
     from thinstack.integrations.frames import checked_mentions
     from thinstack.integrations.report.rows import ReportOptions, corpus_rows
     from thinstack.integrations.report.run import readers_of, run_report, themes_model
-    from thinstack.runtime.asked import name_of
+    from thinstack.runtime.mentions import name_of
 
     terms = checked_mentions(options.asked(asked["about"], asked["category"]))
     running = {name: asked[name] for name in ("device", "isolated", "threads")}

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
-from thinstack.evaluate.aspect_figures import NAMES, Judged, aspect_figures
-from thinstack.evaluate.figures import counts
-from thinstack.evaluate.suite import AspectCase, Case, CaseTerm
+from thinstack.evaluate.figures import ASPECT_NAMES, Judged, aspect_figures, counts
+from thinstack.evaluate.suite import AspectCase, Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.aspects import about_place
 from thinstack.runtime.predictor import Predictor
@@ -214,7 +213,7 @@ def aspect_suite_figures(
 
     `right`, `total` and `accuracy` (percent) count terms: a term is right if what is said of it has
     the side of its polarity. `kinds` has the same by kind. `aspects` has the figures of
-    `thinstack.evaluate.aspect_figures`. `no_terms` counts the texts without terms in which a model
+    `thinstack.evaluate.figures`. `no_terms` counts the texts without terms in which a model
     that finds terms finds none. `irony`, `tests` and `sets` have no case. A text is wrong if a term
     of it is, or if the model finds other terms.
 
@@ -240,7 +239,7 @@ def aspect_suite_figures(
             part |= {"right": None, "accuracy": None}
     without = (one for one in judged or () if not one.gold and one.predicted is not None)
     figures["no_terms"] = counts(not one.predicted for one in without)
-    figures["aspects"] = dict.fromkeys(NAMES) if judged is None else aspect_figures(judged)
+    figures["aspects"] = dict.fromkeys(ASPECT_NAMES) if judged is None else aspect_figures(judged)
     return SuiteFigures(figures | apart, wrong)
 
 
@@ -248,17 +247,14 @@ def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int])
     finds = result.view.no_term is not None
     phrases = {(phrase.start, phrase.end) for phrase in result.phrases}
     aspects = result.aspects if finds else ()
-    terms = [(aspect.start, aspect.end, side_of[aspect.label]) for aspect in aspects]
+    sides = list[int]()
+    for term in case.terms:  # neutral if the model reads no word of it
+        before = [sentence for sentence in result.sentences if sentence.start <= term.start]
+        said = about_place(before[-1], term.start, term.end) if before else None
+        sides.append(0 if said is None else side_of[said.label])
     return Judged(
         [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
-        [_side(result, term, side_of, finds=finds) for term in case.terms],
+        sides,
         [(term.start, term.end) in phrases for term in case.terms],
-        terms if finds else None,
+        [(one.start, one.end, side_of[one.label]) for one in aspects] if finds else None,
     )
-
-
-def _side(result: Result, term: CaseTerm, side_of: Mapping[str | None, int], *, finds: bool) -> int:
-    """The side of what is said of a term; neutral if the model reads no word of it."""
-    before = [sentence for sentence in result.sentences if sentence.start <= term.start]
-    said = about_place(before[-1], term.start, term.end, finds=finds) if before else None
-    return 0 if said is None else side_of[said.label]

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from thinstack.evaluate.aspect_figures import NAMES
-from thinstack.evaluate.figures import percent
+from thinstack.evaluate.figures import ASPECT_NAMES, percent
 
 COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")
 """The heads of the cells: texts that are right, then sets of texts (`set_figures`) and how many
@@ -54,7 +53,7 @@ def _aspect_rows(suite: str, figures: Mapping[str, Any]) -> Iterator[SuiteRow]:
         yield SuiteRow(suite, "no term, none found", _cells(silent) + _set_cells(None))
     for key, value in figures["aspects"].items():
         if key != "polarity_accuracy" and value is not None:
-            yield SuiteRow(suite, NAMES[key], ("-", "-", percent(value), *_set_cells(None)))
+            yield SuiteRow(suite, ASPECT_NAMES[key], ("-", "-", percent(value), *_set_cells(None)))
 
 
 def _cells(counts: Mapping[str, Any]) -> tuple[str, ...]:

@@ -137,14 +137,14 @@ def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
     return place(aspect) | said | named
 
 
-def aspects(sentences: Sequence["Prediction"], *, finds: bool) -> tuple[Aspect, ...]:
+def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ...]:
     """The aspects of some sentences, in the order of the text.
 
     The terms of a sentence are the nodes that are a term with a probability of at least 0.5. None
     is inside another (the more probable one is taken), and none begins or ends with a mark of
-    punctuation. Raises InputError if the model does not find terms (`finds`).
+    punctuation. Raises InputError if the model does not find terms.
     """
-    if not finds:
+    if not _finds_terms(sentences, view):
         raise InputError(
             f"aspects: this model does not find terms (it has no class {NO_TERM!r}): load one that "
             f'does, {LOAD}, or name the terms, about("battery")'
@@ -152,23 +152,27 @@ def aspects(sentences: Sequence["Prediction"], *, finds: bool) -> tuple[Aspect, 
     return tuple(chain.from_iterable(map(_found, sentences)))
 
 
+def _finds_terms(sentences: Sequence["Prediction"], view: "View") -> bool:
+    return view.no_term is not None or any(one.terms is not None for one in sentences)
+
+
 def about(
-    sentences: Sequence["Prediction"], view: "View", asked: Sequence[str | Category], *, finds: bool
+    sentences: Sequence["Prediction"], view: "View", asked: Sequence[str | Category]
 ) -> list[Aspect]:
     """What some sentences say of terms and categories that a user names, an aspect for each
     mention, in the order of the text. `thinstack.runtime.mentions` says what mentions a term, and
     `Category` what mentions a category, which a sentence does once at most.
 
-    A model of aspects (`finds`) judges a mention as the term that it finds there: the mention
-    itself, or the most probable term that shares a word with it. With another model, and where no
-    term is found, the clause around the mention decides (`thinstack.runtime.clauses`).
-    Raises InputError as `Terms` does, for classes that are no scale of sentiment, and for a model
-    that scores only sentences.
+    A model of aspects judges a mention as the term that it finds there: the mention itself, or the
+    most probable term that shares a word with it. With another model, and where no term is found,
+    the clause around the mention decides (`thinstack.runtime.clauses`). Raises InputError as
+    `Terms` does, for classes that are no scale of sentiment, and for a model that scores only
+    sentences.
     """
     terms = Terms([one for one in asked if not isinstance(one, Category)])
     categories = [one for one in asked if isinstance(one, Category)]
     view.need_labels("about")
-    if not (finds or view.polarity):
+    if not (view.polarity or _finds_terms(sentences, view)):
         raise _unusable(f"this one has the classes {', '.join(view.labels):.200}")
     judged = list[Aspect]()
     for sentence in sentences:
@@ -176,18 +180,18 @@ def about(
         if (mentions or categories) and not sentence.phrases:
             raise _unusable("this one scores only sentences")
         nodes = ClauseNodes(sentence)
-        spoken = [_judged(nodes, mention, finds=finds) for mention in mentions]
+        spoken = [_judged(nodes, mention) for mention in mentions]
         spoken += [_implied(nodes, category) for category in categories]
         judged += sorted(filter(None, spoken), key=lambda aspect: (aspect.start, aspect.end))
     return judged
 
 
-def about_place(sentence: "Prediction", start: int, end: int, *, finds: bool) -> Aspect | None:
+def about_place(sentence: "Prediction", start: int, end: int) -> Aspect | None:
     """What a sentence with scored phrases says of the characters [start, end) of the whole text, by
     the rule of `about`. None if they hold no word of the sentence."""
     first, behind = start - sentence.start, end - sentence.start
     mention = Mention(first, behind, sentence.text[max(first, 0) : max(behind, 0)])
-    return _judged(ClauseNodes(sentence), mention, finds=finds)
+    return _judged(ClauseNodes(sentence), mention)
 
 
 def _unusable(problem: str) -> InputError:
@@ -240,12 +244,12 @@ def chosen_terms(
     return chosen
 
 
-def _judged(nodes: ClauseNodes, mention: Mention, *, finds: bool) -> Aspect | None:
+def _judged(nodes: ClauseNodes, mention: Mention) -> Aspect | None:
     """A mention as it is judged; None if it holds no word."""
     words = _words_of(nodes.sentence, mention)
     if words is None:
         return None
-    term, shift = _term_at(nodes, *words) if finds else None, nodes.sentence.start
+    term, shift = _term_at(nodes, *words), nodes.sentence.start
     verdict = nodes.verdict(*words) if term is None else _verdict(nodes, term)
     place = mention.start + shift, mention.end + shift
     return Aspect(nodes, verdict, *place, asked=mention.asked)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from thinstack.errors import InputError, shown
 from thinstack.runtime.clauses import ClauseNodes
 from thinstack.runtime.span_vectors import LOST
-from thinstack.runtime.vectors import need_vectors, stored, unit
+from thinstack.runtime.vectors import stored, unit
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -69,30 +69,11 @@ _ENCODED: "WeakKeyDictionary[Predictor, dict[tuple[str, ...], NDArray[np.float32
 _ENCODED = WeakKeyDictionary()
 
 
-def example_vectors(predictor: "Predictor", examples: Sequence[str]) -> NDArray[np.float32]:
-    """The vectors (E, D) of examples, which the model encodes once. Raises InputError for a model
-    without vectors."""
-    need_vectors(predictor, "categories")
-    encoded, key = _ENCODED.setdefault(predictor, {}), tuple(examples)
-    if key not in encoded:
-        encoded[key] = predictor.encode(key)
-    return encoded[key]
-
-
-def similarity_to_examples(
-    phrases: NDArray[np.float32], whole: NDArray[np.float32], examples: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """How similar N phrases (N, D) of a sentence, whose vector is `whole` (D,), are to a category
-    with these examples (E, D): (N,)."""
-    nearest = (phrases @ examples.T).max(axis=1)
-    similarity: NDArray[np.float32] = (nearest + (whole @ examples.T).max()) / 2
-    return similarity
-
-
 def nearest_phrase(nodes: ClauseNodes, category: Category) -> tuple[int, float] | None:
     """The phrase of a sentence that is most similar to a category, with the words around it that
-    hardly change that, and how similar it is; None if that is below the threshold. Raises
-    InputError as `example_vectors` does, and for a sentence that has lost its predictor."""
+    hardly change that, and how similar it is; None if that is below the threshold. The model
+    encodes examples once. Raises InputError for a model without vectors, and for a sentence that
+    has lost its predictor."""
     sentence = nodes.sentence
     vectors = unit(stored(sentence.vectors))
     if sentence.predictor is None:
@@ -100,12 +81,15 @@ def nearest_phrase(nodes: ClauseNodes, category: Category) -> tuple[int, float] 
     readable = [
         node
         for node, (start, end) in enumerate(nodes.spans)
-        if (end - start <= _WIDEST or nodes.parents[node] < 0) and nodes.is_readable(node)
+        if (end - start <= _WIDEST or nodes.parents[node] < 0) and nodes.is_shown(node)
     ]
     if not readable:
         return None
-    examples = example_vectors(sentence.predictor, category.examples)
-    similarity = similarity_to_examples(vectors[readable], vectors[-1], examples)
+    encoded, texts = _ENCODED.setdefault(sentence.predictor, {}), tuple(category.examples)
+    if texts not in encoded:
+        encoded[texts] = sentence.predictor.encode(texts)
+    nearest = (vectors[readable] @ encoded[texts].T).max(axis=1)
+    similarity = (nearest + (vectors[-1] @ encoded[texts].T).max()) / 2
     best = int(similarity.argmax())
     value = float(similarity[best])
     if value < category.threshold:

@@ -3,12 +3,16 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from thinstack.data.words.ptb import plain
-from thinstack.runtime.highlights import WordEdges, word_edges
-from thinstack.runtime.phrase import NEUTRAL, Nodes
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.runtime.highlights import ReadNodes
+from thinstack.runtime.phrase import NEUTRAL
 from thinstack.text.english import rules
+
+Ints = NDArray[np.int64]
 
 
 class Verdict(NamedTuple):
@@ -20,26 +24,40 @@ class Verdict(NamedTuple):
     because: int | None
 
 
-def joints(words: Sequence[str]) -> list[str]:
-    """The words of a sentence as they join phrases: "yet" in "yet to find a fault" joins none."""
-    return ["" if pair == ("yet", "to") else pair[0] for pair in pairwise((*words, ""))]
+def clauses_apart(
+    words: Sequence[str], spans: Ints, parents: Ints, sides: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Whether each of N nodes and the one beside it are clauses apart, (N,); without a meaning for
+    sentences.
 
-
-class ClauseNodes(Nodes):
-    """The nodes of a prediction, by the clauses that they are in.
-
-    Two phrases side by side are clauses apart if a word such as "but" or "except" stands where they
-    meet. So are they if a comma or "and" does, and they say the opposite. The clause of a term is
-    the largest phrase around it in which no two are apart, so a negation above the term is in it.
+    Two phrases side by side are if a word such as "but" or "except" stands where they meet. So are
+    they if a comma or "and" does, and they say the opposite; "yet" in "yet to find a fault" joins
+    none. `words`: of all sentences in turn, in lower case. `spans`: (N, 2), the words [start, end)
+    of each node. `parents`: (N,), the node around each, which follows its right part. `sides`:
+    (N,), below 0 for negative nodes and above for positive ones.
     """
+    tells, nodes, right = rules().clauses, np.arange(len(parents)), np.maximum(parents - 1, 0)
+    widths, meet = spans[:, 1] - spans[:, 0], spans[right, 0]
+    beside = np.where(nodes == right, right - 2 * widths[right] + 1, right)
+    joints = ["" if pair == ("yet", "to") else pair[0] for pair in pairwise((*words, ""))]
+    apart, joined = (
+        np.array([word in some for word in joints]) for some in (tells.apart, tells.joined)
+    )
+    opposed = (widths[beside] > 1) & (sides * sides[beside] < 0)
+    joins = opposed & (joined[meet - 1] | joined[meet])
+    splits: NDArray[np.bool_] = joins | apart[meet - 1] | apart[meet]
+    return splits
+
+
+class ClauseNodes(ReadNodes):
+    """The nodes of a prediction, by the clauses that they are in. The clause of a term is the
+    largest phrase around it in which no two are apart, so a negation above the term is in it."""
 
     @cached_property
-    def _edges(self) -> WordEdges:
-        return word_edges(self.sentence)
-
-    @cached_property
-    def _spelt(self) -> list[str]:
-        return [plain(word).lower() for word in self.sentence.words]
+    def _apart(self) -> list[bool]:
+        spans, parents, sides = (np.array(c) for c in (self.spans, self.parents, self.sides))
+        apart: list[bool] = clauses_apart(self.edges.spelt, spans, parents, sides).tolist()
+        return apart
 
     def smallest(self, first: int, behind: int) -> int:
         """The smallest node around the words [first, behind): of those around, it comes first."""
@@ -54,7 +72,7 @@ class ClauseNodes(Nodes):
         is good is only wished for.
         """
         clause = node = self.smallest(first, behind)
-        while self.parents[clause] >= 0 and not self._is_apart(clause):
+        while self.parents[clause] >= 0 and not self._apart[clause]:
             clause = self.parents[clause]
             node = node if self.sides[clause] == NEUTRAL else clause
         turned = False
@@ -79,7 +97,7 @@ class ClauseNodes(Nodes):
         while side != NEUTRAL and node >= 0:
             if self.sides[node] == side:
                 for phrase in (*self._inside(beside, side), node):
-                    if self._is_shown(phrase, first, behind):
+                    if self.is_shown(phrase, first, behind):
                         return phrase
             if node == top:
                 break
@@ -92,45 +110,29 @@ class ClauseNodes(Nodes):
             if self.sides[node] == side:
                 yield from (node, *self._inside(self.children(node) or (), side))
 
-    def is_readable(self, node: int) -> bool:
-        """Whether a phrase can be read by itself, and has a content word; or is the sentence."""
-        return self._is_shown(node, 0, 0)
-
     def _first_shown(self, node: int, first: int, behind: int) -> int | None:
-        while node >= 0 and not self._is_shown(node, first, behind):
+        while node >= 0 and not self.is_shown(node, first, behind):
             node = self.parents[node]
         return node if node >= 0 else None
 
-    def _is_shown(self, node: int, first: int, behind: int) -> bool:
-        """Whether a phrase can be read by itself, and has a content word that is not of the
-        term."""
-        (start, end), edges = self.spans[node], self._edges
-        whole = edges.first[start] and edges.last[end - 1]
-        whole = whole and not (edges.inside[start] or edges.inside[end])
-        beside = (*edges.content[start : min(first, end)], *edges.content[max(behind, start) : end])
-        return any(beside) and (whole or self.parents[node] < 0)
-
-    def _is_apart(self, node: int) -> bool:
-        """Whether a node and the one beside it are clauses apart."""
-        beside, words = self.sibling(node), rules().clauses
-        (start, end), meet = self.spans[beside], max(self.spans[node][0], self.spans[beside][0])
-        between = joints(self._spelt[meet - 1 : meet + 2])[:2]
-        if any(word in words.apart for word in between):
-            return True
-        opposed = end - start > 1 and self.sides[node] * self.sides[beside] < 0
-        return opposed and any(word in words.joined for word in between)
+    def is_shown(self, node: int, first: int = 0, behind: int = 0) -> bool:
+        """Whether a phrase can be read by itself, or is the sentence, and has a content word that
+        is not of the term."""
+        if self.parents[node] < 0:
+            return self.has_content(node, first, behind)
+        return self.is_readable(node, first, behind)
 
     def _is_excepted(self, node: int) -> bool:
         """Whether a word such as "except" or "but" stands between a node and the rest of the phrase
         around it, which says something."""
-        opposite, start = rules().clauses.opposite, self.spans[node][0]
+        opposite, start, spelt = rules().clauses.opposite, self.spans[node][0], self.edges.spelt
         first, behind = self.spans[self.sibling(node)]
-        before = self._spelt[start - 1 : start] if first < start else []
-        rest = zip(self._edges.words[first:behind], self._spelt[first:behind], strict=True)
-        return any(word in opposite for word in (*before, self._spelt[start])) and any(
+        before = spelt[start - 1 : start] if first < start else []
+        rest = zip(self.edges.words[first:behind], spelt[first:behind], strict=True)
+        return any(word in opposite for word in (*before, spelt[start])) and any(
             is_word and word not in opposite for is_word, word in rest
         )
 
     def _is_unreal(self, clause: int, behind: int) -> bool:
-        words = " ".join(self._spelt[self.spans[clause][0] : behind])
+        words = " ".join(self.edges.spelt[self.spans[clause][0] : behind])
         return rules().compiled[rules().clauses.unreal].search(words) is not None

@@ -67,7 +67,7 @@ class GpuSession(OnnxSession):
         words = min(
             (np.size(feed) for name, feed in feeds.items() if name not in _TREES), default=0
         )
-        if self._auto and (self.left or not pays(words)):
+        if self._auto and (self.warning or not pays(words)):
             return self._on_cpu().run(names, feeds)
         try:
             return super().run(names, feeds)
@@ -77,8 +77,8 @@ class GpuSession(OnnxSession):
         problem = f"{self._gpu.title} failed in the middle of a batch: {said}"
         if not self._auto:
             raise DeviceError(f"{problem}. Load the model again, or score less at once; {ANYWHERE}")
-        self.device, self.left = "cpu", f"{problem}; from now on the model runs on the CPU"
-        warnings.warn(self.left, RuntimeWarning, stacklevel=2)
+        self.device, self.warning = "cpu", f"{problem}; from now on the model runs on the CPU"
+        warnings.warn(self.warning, RuntimeWarning, stacklevel=2)
         return outputs
 
     def _on_cpu(self) -> OnnxSession:

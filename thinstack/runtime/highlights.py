@@ -1,6 +1,7 @@
 """Chooses phrases: those that say most about a text, and those that are worth a mark in it."""
 
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -49,11 +50,34 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
     return [Phrase(nodes, node) for *_, nodes, node in ranked[:n]]
 
 
-class _Ranked(Nodes):
+class ReadNodes(Nodes):
+    """The nodes of a prediction, of which some can be read without the rest."""
+
+    @cached_property
+    def edges(self) -> "WordEdges":
+        """Where phrases may begin and end."""
+        return word_edges(self.sentence)
+
+    def is_readable(self, node: int, first: int = 0, behind: int = 0) -> bool:
+        """Whether a phrase begins and ends where one may, and has a content word that is not one of
+        the words [first, behind)."""
+        (start, end), edges = self.spans[node], self.edges
+        whole = edges.first[start] and edges.last[end - 1]
+        whole = whole and not (edges.inside[start] or edges.inside[end])
+        return whole and self.has_content(node, first, behind)
+
+    def has_content(self, node: int, first: int = 0, behind: int = 0) -> bool:
+        """Whether a phrase has a content word that is not one of the words [first, behind)."""
+        (start, end), content = self.spans[node], self.edges.content
+        return any(content[start : min(first, end)]) or any(content[max(behind, start) : end])
+
+
+class _Ranked(ReadNodes):
     """The nodes of a prediction, with their strengths.
 
     Attributes:
         strength: of each node, how far its polarity is from 0; or the probability of its label.
+        shown: whether each may be shown: it has a side, and can be read or is the sentence.
     """
 
     def __init__(self, sentence: "Prediction"):
@@ -63,13 +87,20 @@ class _Ranked(Nodes):
         else:
             self.strength = [abs(place or 0.0) for place in self.polarity]
 
+    @cached_property
+    def shown(self) -> list[bool]:
+        root = len(self.spans) - 1
+        return [
+            side != NEUTRAL and (node == root or self.is_readable(node))
+            for node, side in enumerate(self.sides)
+        ]
+
     def best(self, most: int) -> list[int]:
         """The nodes that say most, the strongest first, at most `most`; none overlaps another."""
         if len(self.sides) == 1:
             return [0] if self.sides[0] != NEUTRAL else []
-        self._find_shown()
-        order = [node for node, shown in enumerate(self._shown) if shown]
-        order.sort(key=lambda node: (-self.strength[node], *self._size(node)))
+        order = [node for node, shown in enumerate(self.shown) if shown]
+        order.sort(key=lambda node: (-self.strength[node], self._width(node), self.spans[node]))
         chosen = list[int]()
         for node in order:
             if len(chosen) == most:
@@ -78,27 +109,9 @@ class _Ranked(Nodes):
                 chosen.append(self._climbed(node, chosen))
         return chosen
 
-    def _size(self, node: int) -> tuple[int, int]:
+    def _width(self, node: int) -> int:
         start, end = self.spans[node]
-        return end - start, start
-
-    def _find_shown(self) -> None:
-        """Find the nodes that may be shown: those that have a side and are the sentence, or begin
-        and end with a whole word and hold a content word (`word_edges`)."""
-        edges = word_edges(self.sentence)
-        self._content = edges.content
-        self._shown = [
-            side != NEUTRAL
-            and edges.first[start]
-            and edges.last[end - 1]
-            and not (edges.inside[start] or edges.inside[end])
-            and self._has_content(start, end)
-            for side, (start, end) in zip(self.sides, self.spans, strict=True)
-        ]
-        self._shown[-1] = self.sides[-1] != NEUTRAL
-
-    def _has_content(self, start: int, end: int) -> bool:
-        return any(self._content[start:end])
+        return end - start
 
     def _is_free(self, node: int, chosen: Sequence[int]) -> bool:
         """Whether a node overlaps no chosen one."""
@@ -121,7 +134,7 @@ class _Ranked(Nodes):
         return (
             self.sides[beside] == self.sides[parent]
             and self.strength[beside] >= CONTRAST * self.strength[parent]
-            and self._has_content(*self.spans[beside])
+            and self.has_content(beside)
         )
 
     def _climbed(self, node: int, chosen: Sequence[int]) -> int:
@@ -132,17 +145,15 @@ class _Ranked(Nodes):
             beside = self.sibling(child)
             if not self._is_free(parent, chosen) or self._has_other_side(beside, side):
                 break
-            start, end = self.spans[parent]
-            if self._shown[parent] and end - start <= WIDEST:
+            if self.shown[parent] and self._width(parent) <= WIDEST:
                 best = parent
             child, parent = parent, self.parents[parent]
         return best
 
     def _has_other_side(self, node: int, side: int) -> bool:
         """Whether a phrase at or below a node speaks for another side."""
-        start, end = self.spans[node]
-        below = range(node + 2 - 2 * (end - start), node + 1)
-        return any(self._shown[inner] and self.sides[inner] != side for inner in below)
+        below = range(node + 2 - 2 * self._width(node), node + 1)
+        return any(self.shown[inner] and self.sides[inner] != side for inner in below)
 
 
 def turned_nodes(sentence: "Prediction") -> list[bool]:
@@ -151,7 +162,6 @@ def turned_nodes(sentence: "Prediction") -> list[bool]:
     if sentence.view.polarity is None:
         return [False] * len(sentence.node_scores)
     nodes = _Ranked(sentence)
-    nodes._find_shown()
     return [side != NEUTRAL and nodes._is_turned(node) for node, side in enumerate(nodes.sides)]
 
 
@@ -159,6 +169,7 @@ class WordEdges(NamedTuple):
     """Where phrases of L words may begin and end, if they are to be read without the rest.
 
     Attributes:
+        spelt: (L,) the words as running text has them, in lower case.
         words: (L,) whether a word is one, and no mark of punctuation.
         content: (L,) whether it carries content: it is no function word.
         first, last: (L,) whether a phrase may begin and end with it. A mark of punctuation may be
@@ -167,6 +178,7 @@ class WordEdges(NamedTuple):
             before `n't`.
     """
 
+    spelt: list[str]
     words: list[bool]
     content: list[bool]
     first: list[bool]
@@ -188,7 +200,7 @@ def word_edges(sentence: "Prediction") -> WordEdges:
     both = zip(touches, pairwise(words), strict=True)
     inside = [False, *(touch and all(pair) for touch, pair in both), False]
     first, last = but(english.dangling["first"]), but(english.dangling["last"])
-    return WordEdges(words, but(english.function_words), first, last, inside)
+    return WordEdges(spelt, words, but(english.function_words), first, last, inside)
 
 
 def is_word(spelt: str) -> bool:

@@ -123,9 +123,9 @@ class IsolatedSession:
             raise error
         if missing := [name for name in names if name not in reply.arrays]:
             raise BundleError(f"the process of the model gave no {missing[0]}")
-        if (left := reply.data.get("left")) and self.device != "cpu":
+        if (warning := reply.data.get("warning")) and self.device != "cpu":
             self.device = self._asked = "cpu"
-            warnings.warn(str(left), RuntimeWarning, stacklevel=2)
+            warnings.warn(str(warning), RuntimeWarning, stacklevel=2)
         return [reply.arrays[name] for name in names]
 
     def _started(self) -> tuple[ModelProcess, Mapping[str, Any]]:

@@ -119,8 +119,11 @@ def main(owner: int) -> None:
                 session, data = _loaded(message)
                 arrays: Mapping[str, Any] = {}
             else:
-                arrays = _run(session, message)
-                data = {"left": session.left}
+                _allow_seconds(message.data["seconds"])
+                names = message.data["outputs"]
+                outputs = session.run(names, dict(message.arrays))
+                arrays = dict(zip(names, outputs, strict=True))
+                data = {"warning": session.warning}
             write_message(replies, data, arrays)
         except MissingExtraError as error:
             _refuse(replies, error, error.package, error.extra)
@@ -168,21 +171,15 @@ def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
     if asked["memory"]:
         import_onnxruntime()  # what it takes itself does not count
         _allow_memory(asked["memory"])
-    session, device, warning = start_session(model, asked["device"], asked["source"], on_gpu)
+    session = start_session(model, asked["device"], asked["source"], on_gpu)
     return session, {
-        "device": device,
-        "warning": warning,
+        "device": session.device,
+        "warning": session.warning,
         "inputs": [(field.name, field.type) for field in session.get_inputs()],
         "outputs": [(field.name, field.type) for field in session.get_outputs()],
         "metadata": [*session.get_modelmeta().custom_metadata_map.items()],
         "providers": session.get_providers(),
     }
-
-
-def _run(session: Any, message: Message) -> dict[str, Any]:
-    _allow_seconds(message.data["seconds"])
-    names = message.data["outputs"]
-    return dict(zip(names, session.run(names, dict(message.arrays)), strict=True))
 
 
 def _refuse(replies: BinaryIO, error: Exception, *arguments: str) -> None:

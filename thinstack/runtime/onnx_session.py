@@ -3,7 +3,7 @@ starts with it."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
@@ -24,11 +24,11 @@ class OnnxSession:
     program ends.
 
     Attributes:
-        device: what it runs on.
-        left: why it has left the GPU that it started on; else "".
+        device: what it really runs on.
+        warning: of what the user should be warned, as that it has left its GPU; else "".
     """
 
-    left = ""
+    warning = ""
 
     def __init__(self, session: Any, device: RunningDevice = "cpu"):
         self._session, self.device = session, device
@@ -86,15 +86,7 @@ def cpu_session(onnxruntime: Any, model: bytes, source: str) -> OnnxSession:
     return OnnxSession(session)
 
 
-class Started(NamedTuple):
-    """A session, the device that it really runs on, and what the user should be warned of."""
-
-    session: Any
-    device: RunningDevice
-    warning: str = ""
-
-
-def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -> Started:
+def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -> OnnxSession:
     """A session for an ONNX file. `on_gpu` is the file that a GPU runs instead, if there is one.
     `check_onnx` has let both pass. Raises BundleError, DeviceError and MissingExtraError as
     `thinstack.runtime.session.open_session` does."""
@@ -106,10 +98,12 @@ def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -
 
         session, problem = gpu_session(onnxruntime, gpu, on_gpu or model, real=auto)
         if session is not None:
-            return Started(GpuSession(session, gpu, on_cpu, auto=auto), gpu.name)
+            return GpuSession(session, gpu, on_cpu, auto=auto)
         if not auto:
             problem = f"device '{device}' does not work here: {problem}. {gpu.needs}"
             raise DeviceError(f"{problem}. {ANYWHERE}")
         problems.append(f"{gpu.title}: {problem}")
-    warning = f"no GPU works here ({'; '.join(problems)}); the model runs on the CPU"
-    return Started(on_cpu(), "cpu", warning if problems else "")
+    started = on_cpu()
+    if problems:
+        started.warning = f"no GPU works here ({'; '.join(problems)}); the model runs on the CPU"
+    return started

@@ -1,30 +1,24 @@
 """Pairs of texts: what a model that was trained on pairs says of them."""
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, starmap
-from typing import Any, Final
+from itertools import starmap
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
-from thinstack.errors import InputError, LanguageWarning, outside
+from thinstack.errors import InputError
 from thinstack.runtime.long_sentences import Limits
 from thinstack.runtime.scorer import Scorer
-from thinstack.runtime.units import Parts, Unit, costs_of
-from thinstack.text.batching import (
-    BATCH_CHARACTERS,
-    BATCH_TEXTS,
-    character_counts,
-    in_batches,
-    lengths_of,
-    listed,
-    piece_counts,
-)
-from thinstack.text.sentences import check_text, splitter
+from thinstack.runtime.stream import TextReader
+from thinstack.runtime.units import Parts, costs_of, units_of_sentences
+from thinstack.text.batching import lengths_of, listed
+from thinstack.text.sentences import check_text
+
+Value = TypeVar("Value")
 
 SIDES: Final = ("text_a", "text_b")
 """The names of the two texts of a pair, which are also the columns of a table."""
@@ -78,20 +72,12 @@ class PairScorer(Scorer):
         """
         self.check_reads_pairs()
         words = listed(sides)
-        lengths, letters = lengths_of(words), character_counts(words)
+        lengths_of(words)
         trees = self._trees.of_sentences(words, "auto", self._parse)
         whole = trees is not None or "breaks" not in self._types
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees=whole)
-        cuts = limits.cuts(words, lengths, letters)
-        parts = Parts.of(words, lengths, letters, cuts)
-        if self._most_pieces is not None:
-            parts = parts._replace(widths=piece_counts(parts.words, self.vocabulary))
-        counts = [len(cuts.get(place, "1")) for place in range(len(words))]
-        ends = zip(counts, accumulate(counts), strict=True)
-        units = [
-            Unit(range(place, place + 1), range(end - count, end), (count,))
-            for place, (count, end) in enumerate(ends)
-        ]
+        parts = Parts(words, limits)
+        units = units_of_sentences(parts)
 
         def run(pairs: list[int], _: object) -> list[NDArray[np.float32]]:
             places = [2 * pair + side for pair in pairs for side in (0, 1)]
@@ -103,7 +89,7 @@ class PairScorer(Scorer):
         costs["counts"] = [*map(sum, _by_pair(costs["counts"]))]
         if parts.widths is not None:
             costs["widths"] = [*map(max, _by_pair(costs["widths"]))]
-            costs["heights"] = [*map(sum, _by_pair(counts))]
+            costs["heights"] = [sum(len(unit.parts) for unit in pair) for pair in _by_pair(units)]
         rows = self._in_batches(run, [*map(sum, _by_pair(sizes))], None, costs)
         scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
         return self.view.scores(scores)[0]
@@ -120,22 +106,19 @@ class PairScorer(Scorer):
         return ratings
 
 
-class PairReader:
+class PairReader(TextReader):
     """Reads pairs of texts with a model. Raises InputError for a model of single texts."""
 
     def __init__(self, scorer: PairScorer):
+        super().__init__(scorer, split=False)
         scorer.check_reads_pairs()
-        self.scorer, self._has_warned = scorer, False
-        self._cut = splitter(sentences=False)
+        self.scorer = scorer
 
     def results(self, pairs: Iterable[tuple[str, str]]) -> Iterator[PairResult]:
         """The results of pairs in order, in batches. Raises InputError, naming the place of the
         pair (from 0) and its side, for what is no text or has no words."""
-        device, threads = self.scorer.device, self.scorer.pool.threads
-        most, characters = BATCH_TEXTS[device] * threads // 2, BATCH_CHARACTERS * threads
-        checked = starmap(_checked, enumerate(pairs))
-        first = 0
-        for batch in in_batches(checked, most, lambda pair: sum(map(len, pair)), characters):
+        checked, first = starmap(_checked, enumerate(pairs)), 0
+        for batch in self.batches(checked, lambda pair: sum(map(len, pair)), texts=2):
             yield from self._scored(batch, first)
             first += len(batch)
 
@@ -148,7 +131,7 @@ class PairReader:
                 problem = f"expected a text with words, found {text!r:.60}"
                 raise InputError(f"{name}: {problem}; leave the pair out")
             words.append(cut[0].words)
-            self._warn_of_language(name, words[-1])
+            self.warn_of_language(name, words[-1])
         scores = self.scorer.score_pairs(words)
         ratings, view = self.scorer.ratings(scores), self.scorer.view
         for place, (pair, row) in enumerate(zip(batch, scores.tolist(), strict=True)):
@@ -156,13 +139,6 @@ class PairReader:
             label = view.label(row) if ratings is None else None
             named = dict(zip(view.labels, row, strict=True))
             yield PairResult(pair[0], pair[1], rating, label, named)
-
-    def _warn_of_language(self, name: str, words: Sequence[str]) -> None:
-        """Warn of the first side that may not be English."""
-        if not self._has_warned and (doubt := self.scorer.language.doubt(words)):
-            problem = f"{name}: {doubt}; its scores are unreliable"
-            warnings.warn(LanguageWarning(problem), stacklevel=outside())
-            self._has_warned = True
 
 
 def _checked(place: int, pair: tuple[object, object]) -> tuple[str, str]:
@@ -190,6 +166,6 @@ def paired(a: object, b: object) -> list[tuple[str, str]]:
     return list(zip(first, second, strict=True))
 
 
-def _by_pair(values: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _by_pair(values: Sequence[Value]) -> Iterator[tuple[Value, Value]]:
     """The values of both sides of each pair."""
     return zip(values[::2], values[1::2], strict=True)

@@ -11,8 +11,8 @@ from thinstack.runtime.vectors import stored, unit
 
 if TYPE_CHECKING:
     from thinstack.runtime.aspects import Aspect
-    from thinstack.runtime.judgement import Judgement
     from thinstack.runtime.prediction import Prediction
+    from thinstack.runtime.result import Judgement
 
 _WIDEST: Final = 60
 """Characters of a text that are printed."""

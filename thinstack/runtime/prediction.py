@@ -11,8 +11,8 @@ from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
 from thinstack.runtime.aspects import aspect_data
-from thinstack.runtime.judgement import Judgement
 from thinstack.runtime.phrase import Nodes, Phrase
+from thinstack.runtime.result import Judgement
 from thinstack.runtime.scored import Scored, Spans, scored_spans
 from thinstack.runtime.span_vectors import LOST
 from thinstack.runtime.vectors import stored, unit
@@ -212,21 +212,17 @@ class Prediction(Judgement):
         """
         nodes, labels = Nodes(self), self.labels
         rows = self.node_scores.astype(float).round(6).tolist()
-        ends = zip(nodes.starts, nodes.ends, strict=True)
-        places = [(start - self.start, end - self.start) for start, end in ends]
-        polarity = [None if place is None else round(place, 6) for place in nodes.polarity]
+        columns = (nodes.starts, nodes.ends, nodes.labels, nodes.polarity, rows)
         data = [
             {
-                "start": start,
-                "end": end,
-                "text": self.text[start:end],
+                "start": start - self.start,
+                "end": end - self.start,
+                "text": self.text[start - self.start : end - self.start],
                 "label": label,
-                "polarity": place,
+                "polarity": None if place is None else round(place, 6),
                 "scores": dict(zip(labels, row, strict=True)),
             }
-            for (start, end), label, place, row in zip(
-                places, nodes.labels, polarity, rows, strict=True
-            )
+            for start, end, label, place, row in zip(*columns, strict=True)
         ]
         more = dict[str, Any]()
         if len(self.parts) > 1:
@@ -237,7 +233,7 @@ class Prediction(Judgement):
             "text": self.text,
             "start": self.start,
             "label": self.label,
-            "polarity": polarity[-1],
+            "polarity": data[-1]["polarity"],
             "scores": data[-1]["scores"],
             "tree": self.brackets,
             "transitions": self.transitions.tolist(),

@@ -1,7 +1,7 @@
 """`Predictor`: a loaded model. It needs only numpy and onnxruntime."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self, TypeAlias, overload
+from typing import Any, Self, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,21 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.span_vectors import span_vectors
 from thinstack.runtime.stream import OnError, Reader
-from thinstack.runtime.vectors import check_model, encode, similarity
+from thinstack.runtime.vectors import check_model, encoded_rows, need_vectors, vectors_of
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
 
 One: TypeAlias = str | Phrase | Prediction | Result
 """What has one vector."""
+
+
+class How(TypedDict, total=False):
+    """How texts are read, as `Predictor.stream` says."""
+
+    source: TreeSource
+    split: bool
+    on_error: OnError | None
+
 
 _PICKLED = "the predictor comes from a pickle, which contains only the name or path of its bundle"
 _AGAIN = "load the model and pickle that"
@@ -85,33 +94,16 @@ class Predictor(PairScorer):
 
     @overload
     def __call__(  # type: ignore[overload-overlap]  # a text iterates over texts of one character
-        self,
-        texts: str,
-        *,
-        source: TreeSource = ...,
-        split: bool = ...,
-        on_error: OnError | None = ...,
+        self, texts: str, **how: Unpack[How]
     ) -> Result: ...
 
     @overload
     def __call__(  # type: ignore[overload-overlap]
-        self,
-        texts: list[str] | tuple[str, ...],
-        *,
-        source: TreeSource = ...,
-        split: bool = ...,
-        on_error: OnError | None = ...,
+        self, texts: list[str] | tuple[str, ...], **how: Unpack[How]
     ) -> list[Result]: ...
 
     @overload
-    def __call__(
-        self,
-        texts: Iterable[str],
-        *,
-        source: TreeSource = ...,
-        split: bool = ...,
-        on_error: OnError | None = ...,
-    ) -> Iterator[Result]: ...
+    def __call__(self, texts: Iterable[str], **how: Unpack[How]) -> Iterator[Result]: ...
 
     def __call__(
         self,
@@ -200,7 +192,12 @@ class Predictor(PairScorer):
         Raises InputError for a model without vectors; for `sign`, if its classes are not a
         sentiment scale; for a text without words, with its index; and as `stream` does.
         """
-        return encode(self, texts, sign=sign, on_error=on_error)
+        need_vectors(self, "encode", sign=sign)
+        alone = isinstance(texts, str)
+        rows = encoded_rows(self, [str(texts)] if alone else texts, on_error, sign=sign)
+        kind = np.dtype((np.float32, self.width + sign))
+        encoded: NDArray[np.float32] = np.fromiter(rows, kind)
+        return encoded[0] if alone else encoded
 
     @overload
     def similarity(self, a: One, b: One) -> float: ...
@@ -217,7 +214,8 @@ class Predictor(PairScorer):
 
         Raises InputError as `encode` does, and for vectors of another size.
         """
-        return similarity(self, a, b)
+        cosines = vectors_of(self, a) @ vectors_of(self, b).T
+        return cosines if cosines.ndim else float(cosines)
 
     def span_vectors(
         self, prediction: Prediction, spans: Iterable[tuple[int, int]]

@@ -78,7 +78,7 @@ def check_cases(
     model = str(bundle.path / ONNX_FILE)
     apart = is_isolated(bundle, isolated)
     gpu = b"" if device == "cpu" else bundle.for_gpu()
-    session, _ = open_session(
+    session = open_session(
         bundle.read(ONNX_FILE), source=model, device=device, isolated=apart, gpu=gpu
     )
     content = bundle.read(CASES_FILE)
@@ -112,7 +112,7 @@ def answer_cases(cases: dict[str, Any], exported: bytes, tolerance: float) -> di
     computes in 8 bits: ports are to agree with it. The cases are as
     `thinstack.export.compare.reference_cases` makes them. Raises BundleError for a file that
     onnxruntime cannot run."""
-    session, _ = open_session(exported, source="the exported file", device="cpu", isolated=False)
+    session = open_session(exported, source="the exported file", device="cpu", isolated=False)
     rows = [
         case | {"outputs": {name: numbers(values) for name, values in _outputs(session, case)}}
         for case in cases["cases"]

@@ -29,11 +29,8 @@ from thinstack.text.batching import (
     BATCH_PIECES,
     BATCH_WORDS,
     batches,
-    character_counts,
     check_words,
-    lengths_of,
     listed,
-    piece_counts,
 )
 from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
 from thinstack.text.language import Language
@@ -173,17 +170,16 @@ class Scorer:
     ) -> list[ScoredText]:
         """Texts of so many sentences (`counts`)."""
         self.check_reads_texts()
-        lengths, characters = lengths_of(words), character_counts(words)
         with_trees = not isinstance(trees, str)
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees)
-        cuts = limits.cuts(words, lengths, characters)
-        parts = Parts.of(words, lengths, characters, cuts)
-        if self._most_pieces is not None:
-            parts = parts._replace(widths=piece_counts(parts.words, self.vocabulary))
+        parts = Parts(words, limits)
         units = units_of(parts, counts, joins=self._joins)
-        scored = self._run_all(parts, units, trees)
+        steps = self._trees.of_sentences(parts.words, trees, self._parse)
+        over = None if steps is None else transitions_of(units, steps, parts.lengths)
+        lengths, costs = costs_of(units, parts)
+        scored = self._in_batches(partial(self._run_batch, parts, units), lengths, over, costs)
         how = {"joins": self._joins, "phrases": self.phrases}
-        texts = texts_of(units, scored, counts, lengths, cuts, **how)
+        texts = texts_of(units, scored, parts, counts, **how)
         if self.width:
             texts = [text.with_vectors(self.width) for text in texts]
         # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
@@ -193,13 +189,6 @@ class Scorer:
         """A text with the scores of the shown classes."""
         joint = text.joint and self.view.shown(text.joint)
         return ScoredText(list(map(self.view.shown, text.sentences)), joint)
-
-    def _run_all(self, parts: Parts, units: Sequence[Unit], source: Trees) -> list[Scored]:
-        """The scores of units, by the model's own classes."""
-        steps = self._trees.of_sentences(parts.words, source, self._parse)
-        trees = None if steps is None else transitions_of(units, steps, parts.lengths)
-        lengths, costs = costs_of(units, parts)
-        return self._in_batches(partial(self._run_batch, parts, units), lengths, trees, costs)
 
     def _in_batches(
         self,
@@ -256,7 +245,7 @@ class Scorer:
         return self.trees_and_scores([words], "self")[0].transitions
 
     def _start(self) -> None:
-        self._session, _ = open_session(
+        self._session = open_session(
             self._model,
             device=self._requested,
             source=self._source,

@@ -8,8 +8,7 @@ from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
-from thinstack.runtime.devices import RunningDevice
-from thinstack.runtime.onnx_session import Started, start_session
+from thinstack.runtime.onnx_session import start_session
 
 
 def open_session(
@@ -21,8 +20,9 @@ def open_session(
     allow_operators: Collection[str] = (),
     gpu: bytes = b"",
     trusted: bool = False,
-) -> tuple[Any, RunningDevice]:
-    """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
+) -> Any:
+    """An `onnxruntime.InferenceSession` for an ONNX file, which has the `device` that it really
+    runs on.
 
     `source` names the file in messages. `isolated`: an
     `thinstack.runtime.isolated.IsolatedSession`, which runs it in processes of its own.
@@ -52,13 +52,12 @@ def open_session(
     if isolated:
         from thinstack.runtime.isolated import IsolatedSession
 
-        apart = IsolatedSession(model, device=device, source=source, on_gpu=gpu)
-        started = Started(apart, apart.device, apart.warning)
+        session: Any = IsolatedSession(model, device=device, source=source, on_gpu=gpu)
     else:
-        started = start_session(model, device, source, gpu)
-    if started.warning:
-        warnings.warn(started.warning, RuntimeWarning, stacklevel=4)
-    return started.session, started.device
+        session = start_session(model, device, source, gpu)
+    if session.warning:
+        warnings.warn(session.warning, RuntimeWarning, stacklevel=4)
+    return session
 
 
 def available_providers() -> list[str]:

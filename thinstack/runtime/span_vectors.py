@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import left, over
 from thinstack.errors import InputError, shown
+from thinstack.runtime.phrase import Nodes
 from thinstack.runtime.vectors import stored, unit
 
 if TYPE_CHECKING:
@@ -34,17 +35,16 @@ def span_vectors(
 ) -> NDArray[np.float32]:
     """`Predictor.span_vectors`. Without a predictor, raises InputError for a span that is no
     node."""
-    vectors, nodes = stored(prediction.vectors), _Nodes(prediction)
-    covers = [nodes.covering(*_checked(span, len(prediction.words))) for span in spans]
+    vectors, nodes = stored(prediction.vectors), Nodes(prediction)
+    covers = [_covering(nodes, *_checked(span, len(prediction.words))) for span in spans]
     rows = unit(vectors[[cover[-1] for cover in covers]])
     joined = [place for place, cover in enumerate(covers) if len(cover) > 1]
     if joined and predictor is None:
         raise InputError(f"{LOST}span_vectors(prediction, [(first word, last word + 1)])")
     if joined and predictor is not None:
-        words = [nodes.words(covers[place]) for place in joined]
-        below = [nodes.trees(covers[place]) for place in joined]
-        trees = [over(left(len(inside)), inside) for inside in below]
-        scored = predictor.trees_and_scores(words, trees)
+        parts = [_words_and_trees(nodes, covers[place]) for place in joined]
+        trees = [over(left(len(below)), below) for _, below in parts]
+        scored = predictor.trees_and_scores([words for words, _ in parts], trees)
         rows[joined] = unit(np.stack([stored(sentence.vectors)[-1] for sentence in scored]))
     return rows
 
@@ -56,48 +56,42 @@ def vector_across(
     cover them, joined from left to right. `predictor` is called unless they are one node."""
     words, trees = list[str](), list[NDArray[np.int8]]()
     for prediction, span in spans:
-        nodes = _Nodes(prediction)
-        cover = nodes.covering(*span)
+        nodes = Nodes(prediction)
+        cover = _covering(nodes, *span)
         if len(spans) == len(cover) == 1:
             return unit(stored(prediction.vectors)[cover[0]])
-        words += nodes.words(cover)
-        trees += nodes.trees(cover)
+        inside, below = _words_and_trees(nodes, cover)
+        words += inside
+        trees += below
     (scored,) = predictor().trees_and_scores([words], [over(left(len(trees)), trees)])
     return unit(stored(scored.vectors)[-1])
 
 
-class _Nodes:
-    """The nodes of a prediction by their words."""
-
-    def __init__(self, prediction: "Prediction"):
-        self.prediction = prediction
-        self.spans: list[list[int]] = prediction.spans.tolist()
-        self._from: dict[int, list[int]] = {}
-        for node, (start, _) in enumerate(self.spans):  # the smallest first
-            self._from.setdefault(start, []).append(node)
-
-    def covering(self, start: int, end: int) -> list[int]:
-        """The largest nodes inside the words [start, end), from left to right."""
-        nodes = list[int]()
-        while start < end:
-            inside = [node for node in self._from.get(start, ()) if self.spans[node][1] <= end]
-            if not inside:
+def _covering(nodes: Nodes, start: int, end: int) -> list[int]:
+    """The largest nodes inside the words [start, end), from left to right."""
+    inside, todo = list[int](), [len(nodes.spans) - 1]
+    while todo:
+        node = todo.pop()
+        first, behind = nodes.spans[node]
+        if start <= first and behind <= end:
+            inside.append(node)
+        elif first < end and start < behind:
+            if (parts := nodes.children(node)) is None:
                 raise InputError(ALONE)
-            nodes.append(inside[-1])
-            start = self.spans[inside[-1]][1]
-        return nodes
+            todo += reversed(parts)
+    return inside
 
-    def words(self, nodes: Sequence[int]) -> list[str]:
-        """The words of nodes that follow each other."""
-        return list(self.prediction.words[self.spans[nodes[0]][0] : self.spans[nodes[-1]][1]])
 
-    def trees(self, nodes: Sequence[int]) -> list[NDArray[np.int8]]:
-        """The transitions of the tree below each of some nodes."""
-        if len(self.spans) != len(self.prediction.transitions):
-            raise InputError(ALONE)
-        sizes = [2 * (end - start) - 1 for start, end in (self.spans[node] for node in nodes)]
-        steps, pairs = self.prediction.transitions, zip(nodes, sizes, strict=True)
-        return [steps[node + 1 - size : node + 1] for node, size in pairs]
+def _words_and_trees(
+    nodes: Nodes, cover: Sequence[int]
+) -> tuple[list[str], list[NDArray[np.int8]]]:
+    """The words of nodes that follow each other, and the transitions of the tree of each."""
+    steps, spans = nodes.sentence.transitions, [nodes.spans[node] for node in cover]
+    if len(nodes.spans) != len(steps):
+        raise InputError(ALONE)
+    words = nodes.sentence.words[spans[0][0] : spans[-1][1]]
+    sizes = [2 * (end - start) - 1 for start, end in spans]
+    return [*words], [steps[i + 1 - size : i + 1] for i, size in zip(cover, sizes, strict=True)]
 
 
 def _checked(span: Any, words: int) -> tuple[int, int]:

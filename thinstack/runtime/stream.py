@@ -2,37 +2,60 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from thinstack.core.config import TreeSource
 from thinstack.errors import InputError, LanguageWarning, ThinstackError, outside
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
-from thinstack.runtime.scored import Scored
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, each_part, in_batches
-from thinstack.text.sentences import Sentence, check_text, splitter
+from thinstack.text.sentences import check_text, splitter
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
+    from thinstack.runtime.scorer import Scorer
 
-_LITTLE = "its scores are unreliable"
+Item = TypeVar("Item")
 
 OnError = Callable[[int, ThinstackError], None]
 """Is told the place of a text, from 0, and what is wrong with it."""
 
 
-class Reader:
+class TextReader:
+    """What reads texts or pairs with a model, in batches. `split`: whether into sentences."""
+
+    def __init__(self, scorer: "Scorer", *, split: bool):
+        self._scorer, self._cut = scorer, splitter(sentences=split)
+        self._has_warned = False
+
+    def batches(
+        self, items: Iterable[Item], size: Callable[[Item], int], texts: int = 1
+    ) -> Iterator[list[Item]]:
+        """The items in batches, each of so many `texts` and of a `size` in characters."""
+        threads = self._scorer.pool.threads
+        most = BATCH_TEXTS[self._scorer.device] * threads // texts
+        return in_batches(items, most, size, BATCH_CHARACTERS * threads)
+
+    def warn_of_language(self, name: str, *sentences: Sequence[str]) -> None:
+        """Warn of the first of all texts that may not be English."""
+        if not self._has_warned and (doubt := self._scorer.language.doubt(*sentences)):
+            problem = f"{name}: {doubt}; its scores are unreliable"
+            warnings.warn(LanguageWarning(problem), stacklevel=outside())
+            self._has_warned = True  # unless that was raised as an error
+
+
+class Reader(TextReader):
     """Scores texts with a predictor, as `Predictor.stream` says. Raises InputError for a source
     that the model does not have."""
 
     def __init__(
         self, predictor: "Predictor", source: TreeSource, *, split: bool, on_error: OnError | None
     ):
+        super().__init__(predictor, split=split)
         predictor.check_reads_texts()
         if source != "auto":
             predictor.tree_maker(source)  # an unknown source is an error without texts too
         self.predictor, self.source, self.on_error = predictor, source, on_error
-        self._cut, self._has_warned = splitter(sentences=split), False
 
     def result(self, text: str) -> Result:
         """The result of one text."""
@@ -40,10 +63,8 @@ class Reader:
 
     def results(self, texts: Iterable[str]) -> Iterator[Result]:
         """The results of texts, in batches."""
-        device, threads = self.predictor.device, self.predictor.pool.threads
-        most, characters = BATCH_TEXTS[device] * threads, BATCH_CHARACTERS * threads
         checked = map(self._checked, enumerate(texts))
-        for batch in in_batches(checked, most, lambda numbered: len(numbered[1]), characters):
+        for batch in self.batches(checked, lambda numbered: len(numbered[1])):
             yield from self._scored(batch)
 
     def _checked(self, numbered: tuple[int, object]) -> tuple[int, str]:
@@ -76,28 +97,12 @@ class Reader:
         view, texts = predictor.view, [text for _, text in numbered]
         cut = list(self._cut(texts))
         words = [[sentence.words for sentence in sentences] for sentences in cut]
-        self._warn_of_language([place for place, _ in numbered], words)
+        for (place, _), sentences in zip(numbered, words, strict=True):
+            self.warn_of_language(f"text {place}", *sentences)
         scored = predictor.score_texts(words, self.source)
-        return [
-            Result(text, self._predictions(sentences, rows.sentences), view, joint=rows.joint)
-            for text, sentences, rows in zip(texts, cut, scored, strict=True)
-        ]
-
-    def _predictions(
-        self, sentences: Sequence[Sentence], scored: Sequence[Scored]
-    ) -> tuple[Prediction, ...]:
-        predictor, view = self.predictor, self.predictor.view
-        pairs = zip(sentences, scored, strict=True)
-        return tuple([Prediction.of_sentence(*pair, view, predictor) for pair in pairs])
-
-    def _warn_of_language(
-        self, places: Sequence[int], texts: Sequence[Sequence[Sequence[str]]]
-    ) -> None:
-        """Warn of the first of all texts that may not be English."""
-        for place, sentences in zip(places, () if self._has_warned else texts, strict=False):
-            if doubt := self.predictor.language.doubt(*sentences):
-                warnings.warn(
-                    LanguageWarning(f"text {place}: {doubt}; {_LITTLE}"), stacklevel=outside()
-                )
-                self._has_warned = True  # unless that was raised as an error
-                return
+        results = list[Result]()
+        for text, sentences, rows in zip(texts, cut, scored, strict=True):
+            pairs = zip(sentences, rows.sentences, strict=True)
+            read = tuple([Prediction.of_sentence(*pair, view, predictor) for pair in pairs])
+            results.append(Result(text, read, view, joint=rows.joint))
+        return results

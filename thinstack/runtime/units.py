@@ -1,17 +1,24 @@
 """Units: what a model reads at once, as one tree. It is the sentences of a text, a single sentence,
 or a part of a sentence that is too long; and it is joined to texts again when it is scored."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
-from typing import Any, Final, NamedTuple, Self
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import balanced, breaks_of, over
-from thinstack.runtime.scored import Scored, ScoredText, Spans, joined, mean_scores
-from thinstack.text.batching import BATCH_WORDS, character_counts, joined_transitions
+from thinstack.runtime.long_sentences import Limits
+from thinstack.runtime.scored import Scored, ScoredText, joined, mean_scores
+from thinstack.text.batching import (
+    BATCH_WORDS,
+    character_counts,
+    joined_transitions,
+    lengths_of,
+    piece_counts,
+)
 
 MOST_NODES: Final = 1 << 12
 """Nodes of the tree of a unit of several sentences at most, on any device: 2,048 words."""
@@ -24,37 +31,48 @@ MOST_PLACES: Final = 1 << 12
 of the widest. Attention between 8 times 512 pieces takes 0.1 GB a layer."""
 
 
-class Parts(NamedTuple):
-    """All sentences of some texts in order; one that is too long for the model in parts.
+class Parts:
+    """The sentences of some texts in order; those that are too long for the model in parts.
 
     Attributes:
         words: of each part.
         owners: the place of the sentence that each part belongs to.
         lengths, characters: how many words and characters each part has.
         widths: its word pieces, None if the model does not read words in their context.
+        sentences: how many words each sentence has.
+        cuts: the parts of each sentence that is cut, by its place.
     """
 
-    words: Sequence[Sequence[str]]
-    owners: Sequence[int]
-    lengths: Sequence[int]
-    characters: Sequence[int]
-    widths: Sequence[int] | None = None
+    def __init__(self, words: Sequence[Sequence[str]], limits: Limits):
+        """`words`: of each sentence, at least one. Raises InputError as `Limits.cuts` does."""
+        lengths, characters = lengths_of(words), character_counts(words)
+        self.sentences, self.cuts = lengths, limits.cuts(words, lengths, characters)
+        self.owners: Sequence[int] = range(len(words))
+        if self.cuts:
+            spans = [self.cuts.get(place, ((0, length),)) for place, length in enumerate(lengths)]
+            words = [words[place][start:end] for place, of in enumerate(spans) for start, end in of]
+            self.owners = [place for place, of in enumerate(spans) for _ in of]
+            lengths, characters = [*map(len, words)], character_counts(words)
+        self.words, self.lengths, self.characters = words, lengths, characters
+        self.widths = None if limits.pieces is None else piece_counts(words, limits.vocabulary)
 
-    @classmethod
-    def of(
-        cls,
-        words: Sequence[Sequence[str]],
-        lengths: Sequence[int],
-        characters: Sequence[int],
-        cuts: Mapping[int, Spans],
-    ) -> Self:
-        """The parts of sentences, of which those in `cuts` are cut so, without their pieces."""
-        if not cuts:
-            return cls(words, range(len(words)), lengths, characters)
-        spans = [cuts.get(place, ((0, length),)) for place, length in enumerate(lengths)]
-        cut = [words[place][start:end] for place, of in enumerate(spans) for start, end in of]
-        owners = [place for place, of in enumerate(spans) for _ in of]
-        return cls(cut, owners, [*map(len, cut)], character_counts(cut))
+    def ends(self) -> list[int]:
+        """The first part of each sentence, and at last the number of all parts."""
+        counts = (len(self.cuts.get(place, "1")) for place in range(len(self.sentences)))
+        return [0, *accumulate(counts)]
+
+    def size(self, inside: range) -> tuple[int, int, int, int]:
+        """What some parts take together: their words, their characters, their number, and the word
+        pieces of the widest."""
+        chosen = slice(inside.start, inside.stop)
+        width = 0 if self.widths is None else max(self.widths[chosen])
+        return sum(self.lengths[chosen]), sum(self.characters[chosen]), len(inside), width
+
+    def fit(self, inside: range) -> bool:
+        """Whether some parts may be one unit."""
+        words, characters, count, width = self.size(inside)
+        small = 2 * words <= MOST_NODES and characters <= MOST_CHARACTERS
+        return small and count * width <= MOST_PLACES
 
 
 class Unit(NamedTuple):
@@ -90,82 +108,47 @@ def units_of(parts: Parts, counts: Sequence[int], *, joins: bool) -> list[Unit]:
     a unit as it may have, and a sentence that is too long even for that is a unit a part. If the
     model does not compose them, each part is a unit.
     """
-    owners = parts.owners  # each sentence has a part
-    if not joins or (len(owners) == sum(counts) and max(counts, default=0) < 2):
-        return [_alone(owner, part) for part, owner in enumerate(owners)]
-    firsts = [place for place, (one, two) in enumerate(pairwise((-1, *owners))) if one != two]
-    firsts.append(len(owners))
-    units: list[Unit] = []
-    sentence = 0
-    for count in counts:
-        units += _units_of_text(parts, firsts, range(sentence, sentence + count))
-        sentence += count
+    if not joins or (len(parts.owners) == sum(counts) and max(counts, default=0) < 2):
+        return [_alone(owner, part) for part, owner in enumerate(parts.owners)]
+    ends, units, start = parts.ends(), list[Unit](), 0
+    for last in accumulate(counts):
+        while start < last:
+            stop = start + 1
+            while stop < last and parts.fit(range(ends[start], ends[stop + 1])):
+                stop += 1
+            inside = range(ends[start], ends[stop])
+            if parts.fit(inside):
+                units.append(_joined(range(start, stop), ends))
+            else:
+                units += [_alone(start, part) for part in inside]
+            start = stop
     return units
+
+
+def units_of_sentences(parts: Parts) -> list[Unit]:
+    """A unit for each sentence, of all its parts."""
+    ends = parts.ends()
+    return [_joined(range(place, place + 1), ends) for place in range(len(parts.sentences))]
 
 
 def _alone(sentence: int, part: int) -> Unit:
     return Unit(range(sentence, sentence + 1), range(part, part + 1), (1,))
 
 
-def _units_of_text(parts: Parts, firsts: Sequence[int], sentences: range) -> Iterator[Unit]:
-    """The units of a text. `firsts`: the first part of each sentence of all texts."""
-    start, size = sentences.start, _Size(0, 0, 0, 0)
-    for place in sentences:
-        further = _Size.of(parts, range(firsts[place], firsts[place + 1]))
-        if place > start and not size.plus(further).fits:
-            yield from _units_between(firsts, range(start, place), size)
-            start, size = place, further
-        else:
-            size = size.plus(further)
-    yield from _units_between(firsts, range(start, sentences.stop), size)
-
-
-def _units_between(firsts: Sequence[int], sentences: range, size: "_Size") -> list[Unit]:
-    """The unit of some sentences of this size, or the units of one that is too long."""
-    inside = range(firsts[sentences.start], firsts[sentences.stop])
-    if not size.fits:
-        return [_alone(sentences.start, part) for part in inside]
-    counts = tuple(firsts[place + 1] - firsts[place] for place in sentences)
-    return [Unit(sentences, inside, counts)] if counts else []
-
-
-class _Size(NamedTuple):
-    """How much a unit takes."""
-
-    words: int
-    characters: int
-    parts: int
-    width: int
-
-    @classmethod
-    def of(cls, parts: Parts, inside: range) -> Self:
-        chosen = slice(inside.start, inside.stop)
-        width = 0 if parts.widths is None else max(parts.widths[chosen])
-        words, characters = sum(parts.lengths[chosen]), sum(parts.characters[chosen])
-        return cls(words, characters, len(inside), width)
-
-    def plus(self, other: Self) -> Self:
-        sums = (self.words + other.words, self.characters + other.characters)
-        return type(self)(*sums, self.parts + other.parts, max(self.width, other.width))
-
-    @property
-    def fits(self) -> bool:
-        small = 2 * self.words <= MOST_NODES and self.characters <= MOST_CHARACTERS
-        return small and self.parts * self.width <= MOST_PLACES
+def _joined(sentences: range, ends: Sequence[int]) -> Unit:
+    counts = tuple(ends[place + 1] - ends[place] for place in sentences)
+    return Unit(sentences, range(ends[sentences.start], ends[sentences.stop]), counts)
 
 
 def costs_of(units: Sequence[Unit], parts: Parts) -> tuple[Sequence[int], dict[str, Any]]:
     """The words of each unit, and what else `batches` asks."""
     if len(units) == len(parts.lengths):
         return parts.lengths, {"counts": parts.characters, "widths": parts.widths}
-    sizes = [_Size.of(parts, unit.parts) for unit in units]
-    costs: dict[str, Any] = {"counts": [size.characters for size in sizes]}
-    if parts.widths is not None:
-        costs |= {
-            "widths": [size.width for size in sizes],
-            "heights": [size.parts for size in sizes],
-        }
-    return [size.words for size in sizes], costs
+    words, characters, heights, widths = zip(
+        *(parts.size(unit.parts) for unit in units), strict=True
+    )
+    more = {} if parts.widths is None else {"widths": widths, "heights": heights}
+    return words, {"counts": characters, **more}
 
 
 def transitions_of(
@@ -182,34 +165,29 @@ def transitions_of(
 def texts_of(
     units: Sequence[Unit],
     trees: Sequence[Scored],
+    parts: Parts,
     counts: Sequence[int],
-    lengths: Sequence[int],
-    cuts: Mapping[int, Spans],
     *,
     joins: bool,
     phrases: bool,
 ) -> list[ScoredText]:
     """The texts of so many sentences each (`counts`), from the scored trees of the units.
-    `lengths`: the words of each sentence. `phrases`: whether every node has scores."""
+    `phrases`: whether every node has scores."""
     pairs = zip(units, trees, strict=True)
-    texts: list[ScoredText] = []
-    place = 0
-    for count in counts:
-        stop = place + count
-        sentences: list[Scored] = []
-        roots: list[Scored] = []
-        words: list[int] = []
+    texts, place = list[ScoredText](), 0
+    for stop in accumulate(counts):
+        sentences, roots, words = list[Scored](), list[Scored](), list[int]()
         while place < stop:
             unit, tree = next(pairs)
-            spans = cuts.get(place, ())
+            spans = parts.cuts.get(place, ())
             if len(unit.parts) < len(spans):
                 further = [next(pairs)[1] for _ in spans[1:]]
                 tree = joined([tree, *further], spans, phrases=phrases)
-            sizes = [lengths[sentence] for sentence in unit.sentences]
+            sizes = [parts.sentences[sentence] for sentence in unit.sentences]
             below, root = ([tree], tree) if len(sizes) == 1 else tree.below_top(sizes)
             for sentence, scored in zip(unit.sentences, below, strict=True):
-                cut = sentence in cuts
-                sentences.append(scored._replace(parts=cuts[sentence]) if cut else scored)
+                cut = parts.cuts.get(sentence)
+                sentences.append(scored._replace(parts=cut) if cut else scored)
             roots.append(root)
             words.append(sum(sizes))
             place = unit.sentences.stop

@@ -1,7 +1,6 @@
 """Vectors of phrases, sentences and texts, and how similar they are."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -64,22 +63,11 @@ def text_vector(
     return unit(np.array(words) @ unit(np.stack(roots)))
 
 
-def encode(
-    predictor: "Predictor", texts: str | Iterable[str], *, sign: bool, on_error: "OnError | None"
-) -> NDArray[np.float32]:
-    """`Predictor.encode`."""
-    need_vectors(predictor, "encode", sign=sign)
-    alone = isinstance(texts, str)
-    rows = _rows(predictor, [str(texts)] if alone else texts, on_error, sign=sign)
-    width = predictor.width + sign
-    encoded: NDArray[np.float32] = np.fromiter(rows, np.dtype((np.float32, width)))
-    return encoded[0] if alone else encoded
-
-
-def _rows(
+def encoded_rows(
     predictor: "Predictor", texts: Iterable[str], on_error: "OnError | None", *, sign: bool
 ) -> Iterator[NDArray[np.float32]]:
-    """The row of each text, NaN in place of one that cannot be encoded if `on_error` is told."""
+    """The row of each text as `Predictor.encode` has it, NaN in place of one that cannot be encoded
+    if there is `on_error`."""
     failed = set[int]()
 
     def fail(place: int, error: ThinstackError) -> None:
@@ -108,14 +96,7 @@ def row_of(result: "Result", *, sign: bool) -> NDArray[np.float32] | None:
     return np.append(vector, np.float32(column))
 
 
-def similarity(predictor: "Predictor", a: Any, b: Any) -> float | NDArray[np.float32]:
-    """`Predictor.similarity`."""
-    one, two = map(partial(_vectors_of, predictor), (a, b))
-    cosines = one @ two.T
-    return cosines if cosines.ndim else float(cosines)
-
-
-def _vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
+def vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
     """The vector (D,) of a text or of what has one, or the vectors (n, D) of several."""
     if isinstance(value, str):
         return predictor.encode(value)
@@ -131,7 +112,7 @@ def _vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
     check_container(value, "several texts")
     texts = list(value)
     if any(hasattr(text, "vector") or isinstance(text, np.ndarray) for text in texts):
-        return np.stack([_vectors_of(predictor, text) for text in texts])
+        return np.stack([vectors_of(predictor, text) for text in texts])
     return predictor.encode(texts)
 
 

@@ -70,7 +70,12 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
         raise InputError(f"why needs a sentence of at most {most}; found {len(words):,}: split it")
     parents, _ = parents_of(steps)
     spans = spans_of(steps)
-    nodes = [node for node in _highest(parents) if _is_left(words, *spans[node])]
+    nodes = list[int]()
+    for node in _highest(parents):
+        start, end = spans[node]
+        rest = map(plain, words[:start] + words[end:])
+        if any(any(map(str.isalnum, word)) for word in rest):  # more than marks is left
+            nodes.append(node)
     sentences, trees = [words], [steps]
     for node in nodes:
         start, end = spans[node]
@@ -128,11 +133,6 @@ def _highest(parents: NDArray[np.int64]) -> list[int]:
     highest = nodes[np.argsort(depths(parents)[nodes], kind="stable")][:MOST_PHRASES]
     chosen: list[int] = np.sort(highest).tolist()
     return chosen
-
-
-def _is_left(words: Sequence[str], start: int, end: int) -> bool:
-    """Whether anything but marks is left without these words."""
-    return any(any(map(str.isalnum, plain(word))) for word in (*words[:start], *words[end:]))
 
 
 def _support(scores: NDArray[np.floating], view: View) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ from thinstack.integrations.show.outline import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary
-from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.publish.reports import show_test
@@ -143,13 +141,18 @@ def _json(figures: dict[str, Any]) -> str:
 
 def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
     """Note the recipe and its data in `out`, so that another recipe does not go on from the
-    checkpoints in the folder `seeds`."""
+    checkpoints in the folder `seeds`. Raises InputError or BundleError where the files of a run
+    would replace what it reads, or cannot be written."""
     digests = data_digests(recipe, inputs)
     learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
     text = _json(work)
     note = out / RECIPE_FILE
-    _check_outputs(out, inputs.used(digests))
+    used, bundle = inputs.used(digests), out / BUNDLE
+    for name in (RECIPE_FILE, RESULTS_FILE, SKIPPED_FILE):
+        check_output(out / name, "--out", used)
+    check_apart(bundle, "--out", used)
+    check_replaceable(bundle)
     with suppress(FileNotFoundError):
         before = note.read_text(encoding="utf-8")
         if before != text and (out / SEEDS_FOLDER).exists():
@@ -160,16 +163,6 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
                 f"{cause if changed else 'another version of this one'}; name another folder"
             )
     write_atomically(note, text)
-
-
-def _check_outputs(out: Path, used: Sequence[Path]) -> None:
-    """Raise InputError or BundleError where the files of a run would replace what it reads, or
-    cannot be written."""
-    bundle = out / BUNDLE
-    for name in (RECIPE_FILE, RESULTS_FILE, SKIPPED_FILE):
-        check_output(out / name, "--out", used)
-    check_apart(bundle, "--out", used)
-    check_replaceable(bundle)
 
 
 def _load(
@@ -187,8 +180,8 @@ def _load(
             console.print(as_text(line))
 
         recipe.task.work_in(cache, on_read)
-        teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read, say=say)
-        return load_datasets(recipe, inputs, teach=teach)
+        inputs.teaching = {"cache": cache, "threads": threads, "on_read": on_read, "say": say}
+        return load_datasets(recipe, inputs)
 
 
 def _progress(console: Console, *columns: ProgressColumn) -> Progress:

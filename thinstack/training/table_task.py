@@ -11,8 +11,8 @@ from thinstack.errors import DataError, InputError
 from thinstack.plugins.manager import manager
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import DataConfig
-from thinstack.training.tasks._pairs import TABLE, Pairs
 from thinstack.training.tasks._table import TableTask
+from thinstack.training.tasks.pairs import TABLE, Pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,8 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
     """
     source, table = "the settings of the table", options.table(inputs.table(path.name).named(path))
     columns = tuple(options.text_column) or _text_columns(table)
-    kind = _kind(table, columns, options)
+    name = _task_of(table, columns, options)
+    kind: type[TableTask] = manager().find("task", name).plugin
     if options.span_group is not None and "span_group" not in kind.model_fields:
         raise InputError("--span-group: works only with --task spans; leave one of them out")
     said = vars(options) | {"text_column": columns[0], "pair_columns": columns, "format": TABLE}
@@ -85,40 +86,30 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
     return data, kind.parse(fields, source=source)
 
 
-def _kind(table: Table, columns: Sequence[str], options: TableOptions) -> type[TableTask]:
-    """The task of a table with these `columns` of texts."""
+def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str:
+    """The name of the task of a table with these `columns` of texts."""
     if len(columns) > 2:
         raise InputError(
             f"--text: expected one, or two for pairs, found {len(columns)}; leave some out"
         )
     if len(columns) == 2:
-        name = _pair_task(table, options)
-    elif options.score_column is not None:
-        raise InputError(
-            "--score: works only with pairs, found one column of texts; name two columns with "
-            "--text"
-        )
+        there, others = "pairs", {"--task": options.task, "--span-group": options.span_group}
     else:
+        there, others = "one column of texts", {"--score": options.score_column}
+    for option, value in others.items():
+        if value is not None:
+            raise InputError(f"{option}: does not work with {there}; leave it out")
+    if len(columns) == 1:
         if (asked := options.task or (options.span_group and "spans")) is None:
             with suppress(DataError):
                 ask_about_spans(str(table.path), table.columns)
-        name = f"{asked or 'texts'}.v1"
-    kind: type[TableTask] = manager().find("task", name).plugin
-    return kind
-
-
-def _pair_task(table: Table, options: TableOptions) -> str:
-    for option, said in (("--task", options.task), ("--span-group", options.span_group)):
-        if said:
-            raise InputError(
-                f"{option}: works only with texts and phrases of texts, found pairs; leave it out"
-            )
-    columns = table.columns
+        return f"{asked or 'texts'}.v1"
+    named = table.columns
     label, score = options.label_column is not None, options.score_column is not None
     if not (label or score):
-        label, score = "label" in columns, "score" in columns
+        label, score = "label" in named, "score" in named
     if label == score:
-        both = "both" if label else ", ".join(map(repr, columns))
+        both = "both" if label else ", ".join(map(repr, named))
         raise DataError(
             f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of "
             f"pairs, found {both}; name the target column with --label or --score"

@@ -136,7 +136,7 @@ def test_seeds_of_a_row_share_what_is_trained_on(tmp_path, monkeypatch):
     first, other = job(tmp_path), job(tmp_path, "lstm/left")
     prepared = []
 
-    def counted(recipe, data, convert):
+    def counted(recipe, data):
         prepared.append(recipe.name)
         return load_datasets(recipe, data)
 

@@ -192,11 +192,10 @@ class _File:
 
     def __init__(self, exported: bytes, model: Model, config: ModelConfig):
         try:
-            opened = open_session(exported, device="cpu", source="the exported file")
+            self.session = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
             advice = "build it from operations that thinstack's own parts use"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
-        self.session: Any = opened[0]
         self.proto = onnx.load_model_from_string(exported)
         self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
         self.quantize = _check_metadata(self.metadata, config)

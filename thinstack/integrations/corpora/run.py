@@ -44,8 +44,7 @@ from thinstack.integrations.corpora.workers import (
     score_shard,
     score_side_by_side,
 )
-from thinstack.runtime.asked import name_of
-from thinstack.runtime.mentions import warn_of_unmentioned
+from thinstack.runtime.mentions import name_of, warn_of_unmentioned
 
 
 class Progress(NamedTuple):

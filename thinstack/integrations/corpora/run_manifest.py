@@ -24,8 +24,8 @@ from thinstack.errors import DataError, InputError, StoppedError
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus, Row, digest
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.scoring import Output
-from thinstack.runtime.asked import Asked
 from thinstack.runtime.categories import Category
+from thinstack.runtime.mentions import Asked
 
 MANIFEST: Final = "manifest.json"
 

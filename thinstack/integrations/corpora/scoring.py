@@ -11,8 +11,8 @@ from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.runtime.asked import Asked, term_cells, term_columns
 from thinstack.runtime.aspects import about, aspects
+from thinstack.runtime.mentions import Asked, term_cells, term_columns
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored, ScoredText, text_scores
@@ -126,7 +126,7 @@ class TextScorer:
                 "--output documents"
             )
         if output == "aspects":
-            aspects([], finds=predictor.view.no_term is not None)
+            aspects([], predictor.view)
         self.predictor, self.output, self.source = predictor, output, source
         self.labels, self.width = predictor.labels, predictor.width * vectors
         self._cut = splitter()
@@ -227,8 +227,7 @@ class TextScorer:
                 Prediction.of_sentence(next(sentences), scored, self.predictor.view, self.predictor)
                 for scored in text.sentences[:count]
             ]
-            finds = self.predictor.view.no_term is not None
-            aspects = about(predictions, self.predictor.view, self.about, finds=finds)
+            aspects = about(predictions, self.predictor.view, self.about)
             cells.append([*term_cells(aspects, self.about)])
         return np.array(cells, np.float64).reshape(len(counts), len(self.terms))
 

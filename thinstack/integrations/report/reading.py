@@ -9,7 +9,7 @@ from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.integrations.report.figures import Unread
 from thinstack.integrations.report.rows import REASONS, Fault, Mention, Span, TextRow
-from thinstack.runtime.asked import Asked
+from thinstack.runtime.mentions import Asked
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.views import View

@@ -55,7 +55,7 @@ def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
     if len(sentences) != 1:
         return None
     (sentence,) = sentences
-    aspect = about_place(sentence, *place, finds=sentence.terms is not None)
+    aspect = about_place(sentence, *place)
     if aspect is None:
         return None
     listed = _listed(span.doc, aspect)
@@ -69,10 +69,10 @@ def aspects_of(doc: Doc, name: str | None = None) -> list[Aspect]:
     sentences = stored.result.sentences if stored else ()
     if not (stored and sentences):
         return []
-    finds = sentences[0].terms is not None
+    view = stored.result.view
     if stored.about is None:
-        return list(runtime.aspects(sentences, finds=finds))
-    return runtime.about(sentences, stored.result.view, stored.about, finds=finds)
+        return list(runtime.aspects(sentences, view))
+    return runtime.about(sentences, view, stored.about)
 
 
 def register_aspects() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT, parents_of, spans_of
 from thinstack.data.words.ptb import plain
-from thinstack.runtime.clauses import joints
+from thinstack.runtime.clauses import clauses_apart
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.text.english import rules
@@ -126,19 +126,8 @@ class TextNodes:
     @cached_property
     def _apart(self) -> NDArray[np.bool_]:
         """(N,) whether a node and the one beside it are clauses apart."""
-        tells, nodes = rules().clauses, np.arange(len(self.parents))
-        right = self.parents - 1
-        beside = np.where(nodes == right, right - 2 * self.widths[right] + 1, right)
-        meet = self._spans[right, 0]
-        words = joints(self._words)
-        apart, joined = (
-            np.array([word in some for word in words]) for some in (tells.apart, tells.joined)
-        )
         strong = np.where(abs(self.polarity) >= LEAST, self._signs, 0)
-        opposed = (self.widths[beside] > 1) & (strong * strong[beside] < 0)
-        joins = opposed & (joined[meet - 1] | joined[meet])
-        splits: NDArray[np.bool_] = joins | apart[meet - 1] | apart[meet]
-        return splits
+        return clauses_apart(self._words, self._spans, self.parents, strong)
 
     def characters(self, node: int) -> tuple[int, int]:
         """The characters [start, end) of a node in its text."""

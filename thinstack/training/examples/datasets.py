@@ -1,7 +1,7 @@
 """Reads the data sets of a recipe from its files."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.bundle import Bundle
-from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError, TreeError
@@ -30,12 +29,6 @@ MOST_TRACED = 2000
 
 HELD_PART = 10
 """One of so many training examples is held out for early stopping."""
-
-Convert = Callable[[Sequence[Any]], list[Any]]
-"""Changes the items of a file, such as the trees of a treebank."""
-
-Teach = Callable[[Recipe, Sequence[Labelled], Sequence[Labelled], Path], list[Taught]]
-"""Gathers the trees to learn from, as `taught_trees` does."""
 
 Split = tuple[list[Any], list[Any], list[Any]]
 """The items to train on, to hold out for early stopping, and to report on."""
@@ -76,13 +69,8 @@ class Datasets:
     notes: Sequence[str] = ()
 
 
-def load_datasets(
-    recipe: Recipe, data: Path | Inputs, convert: Convert | None = None, teach: Teach = taught_trees
-) -> Datasets:
+def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
     """Read the files of a recipe from the folder `data`, or from what was opened there.
-
-    `convert` is applied to the items of each file. `teach` gathers the trees to learn from, of a
-    recipe with a teacher or lessons.
 
     Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError for
     files that cannot be read.
@@ -93,14 +81,16 @@ def load_datasets(
     task.check_head(recipe, model.head)
     inputs, skipped, notes = Inputs.of(data), list[DataError](), list[str]()
     data, start = inputs.folder, inputs.start(recipe)
-    train, held, dev = read_items(recipe, inputs, convert, skipped, notes)
+    train, held, dev = read_items(recipe, inputs, skipped, notes)
     has_lessons = recipe.teacher is not None or bool(recipe.lessons)
-    taught = teach(recipe, train, held + dev, data) if has_lessons else []
+    taught = list[Taught]()
+    if has_lessons:
+        taught = taught_trees(recipe, train, held + dev, data, **inputs.teaching)
     learnt = [tree.tree.tree.words for tree in taught] or _sentences(task, train)
     words = (word for sentence in learnt for word in sentence)
     vocabulary, table, weights = task.leaves(recipe, data, train, words, width, start)
     files, sources = recipe.data, (*recipe.training.sources, *recipe.measured_trees)
-    tested = _read(files.test, recipe, inputs, convert, skipped) if files.test is not None else []
+    tested = inputs.items(files.test, recipe, skipped) if files.test is not None else []
     with _in_file(data / files.train):
         train_examples, aside = (
             task.examples(part, vocabulary, recipe, reads)
@@ -166,21 +156,20 @@ def _sentences(task: Task, items: Sequence[Any]) -> Iterator[Sequence[str]]:
 def read_items(
     recipe: Recipe,
     data: Path | Inputs,
-    convert: Convert | None = None,
     skipped: list[DataError] | None = None,
     notes: list[str] | None = None,
 ) -> Split:
     """The items of a recipe, with files in the folder `data`, or what was opened there.
 
-    `convert` is applied to the items of each file. The list `skipped` takes the errors of those
+    The list `skipped` takes the errors of those
     that the recipe has left out, and `notes` what became of the rows of `data.add`. They leave
     what is set aside as it is. Raises DataError where a part is left without items.
     """
     task, files, inputs = recipe.task, recipe.data, Inputs.of(data)
     errors, data = [] if skipped is None else skipped, inputs.folder
-    train = _read(files.train, recipe, inputs, convert, errors)
+    train = inputs.items(files.train, recipe, errors)
     if files.dev is not None:
-        dev = _read(files.dev, recipe, inputs, convert, errors)
+        dev = inputs.items(files.dev, recipe, errors)
     elif files.dev_share is not None:
         train, dev = set_aside_share(train, files.dev_share, task.class_of, task.group_of)
     else:
@@ -189,7 +178,7 @@ def read_items(
     if recipe.training.stop_on == "held":
         train, held = set_aside(train, -(-len(train) // HELD_PART), task.group_of)
     if files.add is not None:
-        rows = _read(files.add, recipe, inputs, convert, errors)
+        rows = inputs.items(files.add, recipe, errors)
         before = {task.group_of(item) for item in dev}
         (train, held, dev), replaced = corrected(
             (train, held, dev), rows, task.group_of, last=not task.repeats
@@ -218,19 +207,3 @@ def read_items(
         path = task.path(name, recipe.folders(data))
         train += task.read_more(path, recipe.model, errors)
     return train, held, dev
-
-
-def _read(
-    file: str, recipe: Recipe, inputs: Inputs, convert: Convert | None, errors: list[DataError]
-) -> list[Any]:
-    """The items of a file, at least one."""
-    task, path = recipe.task, inputs.folder / file
-    items = task.read(path if task.brings_trees else inputs.table(file), recipe.model, errors)
-    if convert is not None:
-        items = convert(items)
-    if not items:
-        raise DataError(
-            f"{path}: expected examples with a class, found none; label some, or rename their "
-            "labels (task.relabel)"
-        )
-    return items

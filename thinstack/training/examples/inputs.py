@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
@@ -19,10 +20,11 @@ class Inputs:
 
     Attributes:
         folder: where the files of a recipe are.
+        teaching: what `taught_trees` takes further, of a recipe with a teacher or lessons.
     """
 
     def __init__(self, folder: Path):
-        self.folder = folder
+        self.folder, self.teaching = folder, dict[str, Any]()
         self._tables: dict[str, FileContent] = {}
         self._bundles: dict[str, Bundle] = {}
 
@@ -34,6 +36,18 @@ class Inputs:
     def table(self, name: str) -> FileContent:
         """The table of this name in the folder."""
         return self._tables.setdefault(name, FileContent(self.folder / name))
+
+    def items(self, file: str, recipe: Recipe, errors: list[DataError]) -> list[Any]:
+        """The items of a file, at least one. The list `errors` takes those of items that the recipe
+        leaves out."""
+        task, path = recipe.task, self.folder / file
+        items = task.read(path if task.brings_trees else self.table(file), recipe.model, errors)
+        if not items:
+            raise DataError(
+                f"{path}: expected examples with a class, found none; label some, or rename their "
+                "labels (task.relabel)"
+            )
+        return items
 
     def bundle(self, name: str) -> Bundle:
         """The bundle of this name, folder or address."""

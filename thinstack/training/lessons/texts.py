@@ -60,7 +60,10 @@ def read_plain_texts(
     read: list[tuple[str, ...]] = []
     for file in files:
         of_trees = without_compression(file).suffix == ".conllu"
-        texts = _conllu_texts(file) if of_trees else read_lines(file)
+        texts = [] if of_trees else read_lines(file)
+        if of_trees:
+            comments = (row.text for rows, _ in blocks_of(file) for row in rows)
+            texts = [text.removeprefix(COMMENT) for text in comments if text.startswith(COMMENT)]
         sentences = [tuple(one.words) for text in cut(texts) for one in text]
         if not sentences:
             raise DataError(f"{file}: expected English sentences, found none; leave it out")
@@ -69,11 +72,6 @@ def read_plain_texts(
                 seen.add(_bare(words))
                 read.append(words)
     return read
-
-
-def _conllu_texts(file: Path) -> list[str]:
-    comments = (row.text for rows, _ in blocks_of(file) for row in rows)
-    return [text.removeprefix(COMMENT) for text in comments if text.startswith(COMMENT)]
 
 
 def _bare(words: Sequence[str]) -> tuple[str, ...]:

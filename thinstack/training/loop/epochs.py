@@ -83,7 +83,9 @@ def train_seed(
     history = [] if saved is None else read_history(saved, seed, checkpoint)
 
     with _with_last_epoch(history, seed):
-        while not _finished(history, config):
+        while len(history) < config.epochs and (
+            not history or len(history) - best_epoch(history) < config.patience
+        ):
             epoch = len(history) + 1
             drawn = _draw_epoch(model, datasets, recipe, seed, epoch)
             record = _one_epoch(learner, drawn, recipe, on_batch)
@@ -124,12 +126,6 @@ def best_epoch(history: Sequence[dict[str, Any]]) -> int:
     if not history[-1]["watched"]:
         return len(history)
     return 1 + max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
-
-
-def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool:
-    if not history:
-        return False
-    return len(history) >= config.epochs or len(history) - best_epoch(history) >= config.patience
 
 
 def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:

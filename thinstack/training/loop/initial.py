@@ -1,7 +1,7 @@
 """Makes the model of a recipe before it learns: its vocabulary, its leaf table and other pretrained
 weights, and its weights, fresh ones or those of a bundle."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -89,13 +89,6 @@ def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> N
                 "describe the model as the bundle's config.json does, or leave that part out"
             )
     load_state(model, weights)
-
-
-def freeze(model: torch.nn.Module, parts: Collection[Part]) -> None:
-    """Keep these parts of a model as they are: they get no gradients."""
-    for name, weight in model.named_parameters():
-        if part_of(name) in parts:
-            weight.requires_grad_(False)
 
 
 def part_of(name: str) -> Part:

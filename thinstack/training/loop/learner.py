@@ -16,7 +16,7 @@ from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, SparseAda
 from thinstack.core.embedding import Embedding
 from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError
-from thinstack.training.loop.initial import freeze
+from thinstack.training.loop.initial import part_of
 from thinstack.training.recipe import Part, TrainingConfig
 
 
@@ -59,7 +59,9 @@ class Learner:
         frozen: Collection[Part] = (),
         keeps_start: bool = False,
     ):
-        freeze(model, frozen)
+        for name, weight in model.named_parameters():
+            if part_of(name) in frozen:
+                weight.requires_grad_(False)
         self.model, self.config = model, config
         self.initial = copy.deepcopy(model).eval() if keeps_start else None
         self.optimizers = build_optimizers(model, config)

@@ -25,23 +25,25 @@ class Answers(NamedTuple):
 
     Attributes:
         gold, predicted: class (int64) or rating (float).
+        scores: (K, C) of each case.
         example: the number of the example, from 0.
         whole: whether the case is a whole sentence, text or pair.
         words: the number of words of the phrase; for a pair, the mean of both sentences.
         depth: the number of edges to the deepest leaf below, in the data's own tree; for a pair,
             the mean of both trees, for a text -1.
-        likelihood: the probability of the gold class, and `confidence`, the greatest one. NaN for
-            ratings.
     """
 
     gold: NDArray[Any]
     predicted: NDArray[Any]
+    scores: NDArray[np.floating]
     example: NDArray[np.int64]
     whole: NDArray[np.bool_]
     words: NDArray[np.floating]
     depth: NDArray[np.floating]
-    likelihood: NDArray[np.floating]
-    confidence: NDArray[np.floating]
+
+    def at(self, cases: NDArray[np.bool_]) -> "Answers":
+        """Some of the cases, (K,)."""
+        return Answers._make(column[cases] for column in self)
 
 
 @torch.inference_mode()
@@ -81,11 +83,7 @@ def answers_of(
         np.concatenate(parts)
         for parts in zip(*((g.targets, g.words, g.depths) for g in trees), strict=True)
     )
-    likelihood, confidence = np.full((2, len(gold)), np.nan)
-    if not ratings:
-        likelihood, confidence = rows[np.arange(len(gold)), gold], rows.max(1)
-    answers = Answers(gold, predicted, example, whole, words, depth, likelihood, confidence)
-    return Answers._make(column[gold >= 0] for column in answers)
+    return Answers(gold, predicted, rows, example, whole, words, depth).at(gold >= 0)
 
 
 @torch.inference_mode()

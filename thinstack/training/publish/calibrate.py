@@ -4,7 +4,7 @@ folds it into the weights of the head."""
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error, tempered
 from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.example import Example, forests_of
-from thinstack.training.examples.labelled import LabelledForest
+from thinstack.training.loop.measuring import Answers
 from thinstack.training.recipe import Recipe
 
 FEWEST: Final = 50
@@ -73,11 +73,13 @@ class Cases(NamedTuple):
     half: NDArray[np.int64]
     sets: NDArray[np.float32] | None = None
 
+    def probabilities(self) -> NDArray[np.floating]:
+        """Those (K, C) of the C classes, or (K, S) of the labels."""
+        return summed(mean_scores(self.scores, self.lengths, self.counts), self.sets)
+
     def at(self, temperature: float) -> NDArray[np.floating]:
-        """The probabilities (K, C) of the C classes, or (K, S) of the labels, at this
-        temperature."""
-        scores = mean_scores(tempered(self.scores, temperature), self.lengths, self.counts)
-        return summed(scores, self.sets)
+        """The `probabilities` at this temperature."""
+        return self._replace(scores=tempered(self.scores, temperature)).probabilities()
 
     def of(self, half: int) -> "Cases":
         """The cases of one half, 0 or 1."""
@@ -163,31 +165,7 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
     return scaled
 
 
-def whole_cases(scores: Sequence[NDArray[np.floating]], trees: Sequence[LabelledForest]) -> Cases:
-    """A case for each whole sentence or pair that has a class, from the scores (t, C) of the
-    targets of each example."""
-    whole = [one.whole for one in trees]
-    return _single_cases(
-        np.stack([rows[place] for rows, place in zip(scores, whole, strict=True)]),
-        np.array([one.targets[place] for one, place in zip(trees, whole, strict=True)]),
-        np.arange(len(trees)),
-    )
-
-
-def target_cases(scores: Sequence[NDArray[np.floating]], trees: Sequence[LabelledForest]) -> Cases:
-    """A case for each target that has a class, from the scores (t, C) of the targets of each
-    example."""
-    return _single_cases(
-        np.concatenate(scores),
-        np.concatenate([one.targets for one in trees]),
-        np.repeat(np.arange(len(trees)), [len(one.targets) for one in trees]),
-    )
-
-
-def _single_cases(
-    scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]
-) -> Cases:
-    """The cases that have a class, each of one row. `number`: the number of each row's example."""
-    labelled = gold >= 0
-    ones = np.ones(int(labelled.sum()), np.int64)
-    return Cases(scores[labelled], ones, ones, gold[labelled], number[labelled] % 2)
+def cases_of(answers: Answers) -> Cases:
+    """A case of one row for each answer."""
+    ones = np.ones(len(answers.gold), np.int64)
+    return Cases(answers.scores, ones, ones, answers.gold, answers.example % 2)

@@ -2,15 +2,14 @@
 on the console; and the model card of a bundle, whose text is `card.jinja`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
 
-import numpy as np
 from jinja2 import Environment, StrictUndefined, Template
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,7 +20,6 @@ from thinstack.evaluate.accuracy import BINS
 from thinstack.evaluate.figures import Figures, interval_line, mean_and_std, percent, shown
 from thinstack.evaluate.suite_table import markdown
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Calibration
 from thinstack.training.recipe import Recipe
@@ -60,8 +58,6 @@ def card(
         suites=suites,
         head=front_matter(*measured, reported=data.reported, **recipe.card.model_dump()),
         names=recipe.task.columns(model.shown_labels),
-        sets=_sets(recipe),
-        taught=_taught(recipe),
     )
 
 
@@ -82,24 +78,9 @@ def _template() -> Template:
     return templates.from_string(text)
 
 
-def _sets(recipe: Recipe) -> str:
-    """What labels of a user stand for."""
-    sets = recipe.model.class_sets
-    meant = "; ".join(f"{as_markdown(one)} is {' or '.join(sets[one])}" for one in sets)
-    return f" They replace the model's own, which phrases keep: {meant}." if sets else ""
-
-
 def as_markdown(label: str) -> str:
     """Markdown that shows a label of a user as it is, whatever marks are in it."""
     return re.sub(r"([\\`*_\[\]#|~])", r"\\\1", escape(escaped(label), quote=False))
-
-
-def _taught(recipe: Recipe) -> str:
-    """Who taught it, on what beside the training file."""
-    teachers = recipe.teacher.bundles if recipe.teacher else ()
-    names = ", ".join(f"`{name}`" for name in teachers)
-    lessons = ", ".join(f"`{lesson.name}`" for lesson in recipe.lessons)
-    return (f", taught by {names}" if names else "") + (f", lessons {lessons}" if lessons else "")
 
 
 MAX_LISTED: Final = 20
@@ -161,19 +142,15 @@ def say_classes(
 ) -> None:
     """Print each class with its numbers of examples to train on and to report on, and `more`
     lines."""
-    train, dev = (_counts(part, len(labels)) for part in (datasets.train, datasets.dev))
-    both = zip(labels, train.tolist(), dev.tolist(), strict=True)
-    listed = [f"{label} {learnt:,} + {seen:,}" for label, learnt, seen in both]
+    train, dev = (
+        Counter(int(one.gold.targets[one.gold.whole]) for one in part)
+        for part in (datasets.train, datasets.dev)
+    )
+    listed = [f"{label} {train[n]:,} + {dev[n]:,}" for n, label in enumerate(labels)]
     rest = f" and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
     line = f"classes (training + development): {', '.join(listed[:MAX_LISTED])}{rest}"
     for text in (line, *more):
         console.print(Text(escaped(text)), soft_wrap=True)
-    if without := [label for label, count in zip(labels, train.tolist(), strict=True) if not count]:
+    if without := [label for n, label in enumerate(labels) if not train[n]]:
         problem = f"no training examples: {', '.join(without[:MAX_LISTED])}"
         console.print(Text(escaped(problem), style="yellow"))
-
-
-def _counts(examples: Iterable[Example], classes: int) -> NDArray[np.int64]:
-    """The number of examples of each class, by the target of the whole example."""
-    targets = [int(one.gold.targets[one.gold.whole]) for one in examples]
-    return np.bincount([label for label in targets if label >= 0], minlength=classes)

@@ -28,7 +28,7 @@ from thinstack.training.examples.example import Example, examples_of
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.loop.teaching import needs_soft_labels
-from thinstack.training.publish.calibrate import Cases, target_cases, whole_cases
+from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.publish.reports import say_classes
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step, Task
@@ -128,12 +128,9 @@ class Treebank(Task):
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
         """Sentences, with labelled phrases beside them if more than whole sentences have labels."""
-        scores = self.scores(model, examples, source)
-        trees = [example.trees[source] for example in examples]
-        roots, nodes = whole_cases(scores, trees), target_cases(scores, trees)
-        if len(nodes.gold) == len(roots.gold):
-            return {"root_calibration_error": roots}
-        return {"root_calibration_error": roots, "phrase_calibration_error": nodes}
+        nodes = answers_of(self.scores(model, examples, source), examples, source)
+        kinds = {"root_calibration_error": cases_of(nodes.at(nodes.whole))}
+        return kinds if nodes.whole.all() else kinds | {"phrase_calibration_error": cases_of(nodes)}
 
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets

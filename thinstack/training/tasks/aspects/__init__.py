@@ -15,15 +15,14 @@ from thinstack.core.scale import NO_TERM, Scale
 from thinstack.data.files.paths import FilePath
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError, escaped
-from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
-from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.figures import ASPECT_NAMES, Figures, aspect_figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.set_aside import is_held_out
-from thinstack.training.loop.measuring import Answers
-from thinstack.training.publish.calibrate import Cases, target_cases
+from thinstack.training.loop.measuring import Answers, answers_of
+from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask, say_what_is_odd
@@ -52,7 +51,7 @@ class Aspects(TextTask):
     name: ClassVar[str] = "aspects.v1"
     summary: ClassVar[str] = "terms in texts, and the opinion about each"
     heads: ClassVar = ("nodes",)
-    figures: ClassVar = NAMES
+    figures: ClassVar = ASPECT_NAMES
     watched: ClassVar = ("polarity_accuracy", "aspect_f1")
     items: ClassVar[str] = "sentences"
     repeats: ClassVar[bool] = True
@@ -181,9 +180,8 @@ class Aspects(TextTask):
         return aspect_figures(judged_examples(examples, scores, source, labels)), None
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
-        trees = [example.trees[source] for example in examples]
-        nodes = target_cases(self.scores(model, examples, source), trees)
-        return {"phrase_calibration_error": nodes}
+        nodes = answers_of(self.scores(model, examples, source), examples, source)
+        return {"phrase_calibration_error": cases_of(nodes)}
 
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets

@@ -15,7 +15,7 @@ from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError
-from thinstack.evaluate.aspect_figures import Judged
+from thinstack.evaluate.figures import Judged
 from thinstack.evaluate.suite import AspectCase, CaseTerm
 from thinstack.evaluate.suite_evaluation import judged_cases
 from thinstack.runtime.aspects import chosen_terms
@@ -56,7 +56,9 @@ def judged_examples(
         ]
         said = [sides[place] for place in rows[:, 1:].argmax(1).tolist()]
         spans = [(start, end) for start, end in spans_there.tolist()]
-        nodes = [_smallest(spans_there, start, end) for start, end, _ in terms]
+        # Of the nodes around a term, the smallest comes first.
+        starts, ends = spans_there.T
+        nodes = [int(((starts <= a) & (ends >= b)).argmax()) for a, b, _ in terms]
         words = [True] * spans[-1][1]
         chosen = chosen_terms(spans, (1 - rows[:, 0]).tolist(), words)
         yield Judged(
@@ -65,11 +67,6 @@ def judged_examples(
             [spans[node] == term[:2] for node, term in zip(nodes, terms, strict=True)],
             [(*spans[node], said[node]) for node in chosen],
         )
-
-
-def _smallest(spans: NDArray[np.int64], start: int, end: int) -> int:
-    """The smallest node around the words [start, end): of those around them, it comes first."""
-    return int(((spans[:, 0] <= start) & (spans[:, 1] >= end)).argmax())
 
 
 def judged_bundle(

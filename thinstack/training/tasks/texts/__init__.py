@@ -22,7 +22,6 @@ from thinstack.core.scale import (
     in_order,
     sentiment_sets,
     set_matrix,
-    summed,
 )
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.table_rows import TableRow
@@ -43,10 +42,9 @@ from thinstack.training.publish.reports import show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
-from thinstack.training.tasks.texts.changes import show_changes
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
+from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_changes, show_texts
 
 __all__ = ["Texts"]
 
@@ -128,9 +126,7 @@ class Texts(TextTask):
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers]:
-        cases = self._cases(model, examples, source)
-        scores = mean_scores(cases.scores, cases.lengths, cases.counts)
-        scores = summed(scores, cases.sets)
+        scores = self._cases(model, examples, source).probabilities()
         answers = answers_of(np.split(scores, len(scores)), examples, source)
         return text_figures(scores, answers.gold, labels), answers
 
@@ -200,8 +196,8 @@ class Texts(TextTask):
                 return
             sets = set_matrix(model.labels, model.class_sets)
         cases = self._cases(load_model(datasets.start), datasets.dev, source)
-        scores = mean_scores(cases.scores, cases.lengths, cases.counts)
-        before = summed(scores, cases.sets if sets is None else sets).argmax(1)
+        cases = cases if sets is None else cases._replace(sets=sets)
+        before = cases.probabilities().argmax(1)
         show_changes(before, answers, datasets.items[1], recipe, console)
 
     def scale_lines(self, model: ModelConfig) -> Iterator[str]:

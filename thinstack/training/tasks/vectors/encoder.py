@@ -129,7 +129,9 @@ class TeacherTable:
         for start in range(0, len(new), CHUNK):
             on_read("phrases", start, len(new))
             chunk = new[start : start + CHUNK]
-            self._parts.append(self._turned(self._encoded(chunk)))
+            turned = self.turned_strings(chunk)
+            lengths = np.linalg.norm(turned, axis=1, keepdims=True)
+            self._parts.append(np.asarray(turned / lengths, np.float16))
             self._rows |= zip(chunk, range(len(self._rows), len(self._rows) + CHUNK), strict=False)
         return np.array([self._rows[string] for string in strings], np.int32)
 
@@ -152,11 +154,6 @@ class TeacherTable:
     def turned_strings(self, strings: Sequence[str]) -> NDArray[np.float32]:
         """The vectors (n, size) of strings in the main directions, not of length 1."""
         return self._encoded(strings).astype(np.float32) @ self.rotation
-
-    def _turned(self, vectors: Vectors) -> Vectors:
-        turned = vectors.astype(np.float32) @ self.rotation
-        lengths = np.linalg.norm(turned, axis=1, keepdims=True)
-        return np.asarray(turned / lengths, np.float16)
 
     def _encoded(self, strings: Sequence[str]) -> Vectors:
         """The vectors of a chunk, from its file if there is one."""

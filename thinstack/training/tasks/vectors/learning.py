@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize, pad
 
@@ -45,7 +44,8 @@ def start_of(
     cell, head = cell_of(model), head_of_vectors(model)
     pieces = list(vocabulary.entries)
     turned = teacher.turned_strings([piece.removeprefix("##") for piece in pieces])
-    counts = _counts(vocabulary, words)
+    ids = vocabulary.fields(list(words))["piece_ids"]
+    counts = np.bincount(ids, minlength=len(pieces)).astype(np.float64)
     weights = RARE / (RARE + counts / max(counts.sum(), 1))
     centred = turned - turned[counts > 0].mean(0)
     counted = centred * (np.sqrt(counts + 1) * weights)[:, None]
@@ -57,12 +57,6 @@ def start_of(
     linear[:, first : first + cell.columns] = torch.from_numpy(directions)
     name = "head" if model.vectors is None else "vectors"
     return Leaves(vocabulary, table.astype(np.float32), {f"{name}.linear.weight": linear})
-
-
-def _counts(vocabulary: AnyVocabulary, words: Iterable[str]) -> NDArray[np.float64]:
-    """How often each piece stands in the words."""
-    ids = vocabulary.fields(list(words))["piece_ids"]
-    return np.bincount(ids, minlength=len(vocabulary.entries)).astype(np.float64)
 
 
 MEAN_BESIDE: Final = "mean_beside.v1"
