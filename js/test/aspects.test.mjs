@@ -104,6 +104,8 @@ test("terms that are named are judged by the climb", () => {
     [["price"], "(3 (3 (3 good) (2 food)) (2 (2 but) (2 price)))", [["price", "-", "good food but price"]]],
     [["food"], "(3 (3 (3 great) (2 staff)) (2 (2 except) (2 food)))", [["food", "-", "great staff except food"]]],
     [["food"], "(3 (2 I) (3 (2 wish) (3 (2 food) (3 (2 was) (3 hot)))))", [["food", "-", "I wish food was hot"]]],
+    [["lens"], "(3 (2 I) (3 (2 (2 have) (2 yet)) (1 (2 to) (1 (2 fault) (2 lens)))))", [["lens", "+", "have yet to fault lens"]]],
+    [["lens"], "(3 (2 I) (3 (2 have) (1 (2 yet) (1 (2 to) (1 (2 fault) (2 lens))))))", [["lens", "+", "have yet to fault lens"]]],
     [["food"], "(3 (2 I) (3 (2 wish) (3 (2 I) (3 (2 had) (3 food)))))", [["food", "+", "wish I had food"]]],
     [["wait"], "(1 (2 (2 a) (2 long)) (2 wait))", [["wait", "-", "a long wait"]]],
     [["menu"], "(2 (2 a) (2 menu))", [["menu", "o", null]]],

@@ -123,8 +123,9 @@ def _groups(
     sample = ClauseSample(side)
     texts = ReadTexts.of([pairs[place] for place in places], frozenset(IGNORED))
     sample.add(texts, 0)
-    clauses = sample.groups(len(texts.readable), names)
-    owners = [places[texts.readable[text]] for text in clauses.texts.tolist()]
+    count = sum(row.unreadable is None for row in texts.rows)
+    clauses = sample.groups(count, names)
+    owners = [places[text] for text in clauses.texts.tolist()]
     return dict(zip(zip(owners, clauses.said, strict=True), clauses.groups.tolist(), strict=True))
 
 

@@ -14,7 +14,7 @@ import thinstack
 from thinstack.cli import _COMMANDS
 from thinstack.core.scale import FIVE
 from thinstack.core.transitions import left
-from thinstack.integrations.show.terminal import MOST_LINES, TextAnswer
+from thinstack.integrations.show.terminal import MOST_LINES, Answer
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import Scored
@@ -109,7 +109,7 @@ def test_a_text_is_drawn_in_twelve_lines(classes, width):
     ]
     out = io.StringIO()
     result = Result(" ".join(words * 20), tuple(sentences), view)
-    Console(file=out, width=width).print(TextAnswer(result, "more"))
+    Console(file=out, width=width).print(Answer(result, more="more"))
     lines = out.getvalue().splitlines()
     assert len(lines) == MOST_LINES - max(0, 5 - classes)
     assert max(map(cell_len, lines)) <= width

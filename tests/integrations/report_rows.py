@@ -6,22 +6,21 @@ from datetime import date, timedelta
 from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.rows import Mention, ReportOptions, Span, TextRow
-from thinstack.integrations.report.summary import report_of
+from thinstack.integrations.report.quotes import Quote, Span
+from thinstack.integrations.report.report import report_of
+from thinstack.integrations.report.rows import Mention, ReportOptions, TextRow
 
 SIDES = {-1: "negative", 0: "neutral", 1: "positive"}
 FIRST = date(2023, 1, 10)
 
 
-def mention(term, side, said="very good", *, named=False, before="We had the"):
+def mention(term, side, said="very good", *, before="We had the", place="line 2"):
     """A mention in a sentence of its own, "We had the battery, very good of it, as they say."."""
     sentence = f"{before} {term}, {said} of it, as they say."
     start = len(before) + 1
     behind = start + len(term)
     because = Span(behind + 2, behind + 2 + len(said)) if side else None
-    place = Span(start, behind)
-    why = said if side else None
-    return Mention(term, named, side, 0.75 * side, sentence, place, because, why)
+    return Mention(term, 0.75 * side, Quote(sentence, Span(start, behind), because, side, place))
 
 
 def row(*mentions, side=1, place="line 2", group=None, day=None):

@@ -8,8 +8,9 @@ from integrations.report_rows import SIDES, collected, mention, plan, report, ro
 from scipy import stats
 
 from thinstack.integrations.report import collect
+from thinstack.integrations.report.quotes import MOST_CHARACTERS, Quote, Span
 from thinstack.integrations.report.rows import Fault
-from thinstack.integrations.report.tally import MOST_SAID, Figures, Quote
+from thinstack.integrations.report.tally import MOST_SAID, Figures
 
 TEXTS = rows(900)
 NAMES = {"battery": {"battery", "batteries"}, "staff": {"staff"}, "price": {"price"}}
@@ -19,7 +20,7 @@ def sides(texts, names):
     """How many texts speak for each side of a term, counted the long way."""
     times = Counter()
     for text in texts:
-        of_term = [each.side for each in text.mentions if each.term.lower() in names]
+        of_term = [each.quote.side for each in text.mentions if each.term.lower() in names]
         if of_term:
             total = sum(of_term)
             times[SIDES[(total > 0) - (total < 0)]] += 1
@@ -109,7 +110,7 @@ def test_two_groups_are_compared_once():
 
 
 def test_what_a_user_names_stays_apart_and_stays():
-    text = row(mention("price", 1, named=True), mention("prices", -1, named=True))
+    text = row(mention("price", 1), mention("prices", -1))
     summary = report([text] * 2, about=("prices", "price", "parking"), min_mentions=99)
     assert [(each.term, each.figures.texts) for each in summary.aspects] == [
         *(("prices", 2), ("price", 2), ("parking", 0))
@@ -123,7 +124,7 @@ def test_a_phrase_counts_once_in_a_text_and_a_sentence_is_quoted_once():
     (aspect,) = report([row(same, same)] * 3, min_mentions=1).aspects
     assert aspect.typical["positive"] == (("cheap", 3),)
     assert aspect.mentions == 6
-    assert [quote.text for quote in aspect.quotes] == [same.sentence]
+    assert [quote.text for quote in aspect.quotes] == [same.quote.text]
 
 
 def test_quotes_are_of_the_sides_and_hold_what_decides():
@@ -146,29 +147,31 @@ def test_sentences_that_are_easily_read_are_quoted_first():
     plain = [mention("price", 1, before=f"{number} times we had the") for number in range(3)]
     texts = [row(each) for each in (short, long, *plain)]
     (aspect,) = report(texts, min_mentions=1).aspects
-    assert {quote.text for quote in aspect.quotes} == {each.sentence for each in plain}
+    assert {quote.text for quote in aspect.quotes} == {each.quote.text for each in plain}
 
 
 @pytest.mark.parametrize("words", [(0, 300), (300, 0), (150, 150)])
 def test_a_long_sentence_is_cut_around_the_term(words):
     before, behind = ("word " * count for count in words)
     each = mention("price", -1, before=f"{before}the")
-    each = each._replace(sentence=each.sentence[:-1] + f" {behind}end.")
+    sentence = each.quote.text[:-1] + f" {behind}end."
+    each = each._replace(quote=each.quote._replace(text=sentence))
     (aspect,) = report([row(each, side=-1)], min_mentions=1).aspects
     (quote,) = aspect.quotes
-    assert len(quote.text) <= collect.MOST_CHARACTERS + 4
+    assert len(quote.text) <= MOST_CHARACTERS + 4
     assert quote.text[slice(*quote.term)] == "price"
     assert quote.text[slice(*quote.because)] == "very good"
-    assert quote.text.strip("… ") in each.sentence
+    assert quote.text.strip("… ") in sentence
     assert quote.text.startswith("… ") == bool(words[0])
     assert quote.text.endswith(" …") == bool(words[1])
-    assert {*quote.text.strip("… ").split()} <= {*each.sentence.split()}, "whole words"
+    assert {*quote.text.strip("… ").split()} <= {*sentence.split()}, "whole words"
 
 
 def test_what_decides_is_left_out_of_a_quote_that_cannot_hold_it():
     far = mention("price", -1, before="the")
-    far = far._replace(sentence=far.sentence + " word" * 200 + " bad")
-    far = far._replace(because=collect.Span(len(far.sentence) - 3, len(far.sentence)))
+    text = far.quote.text + " word" * 200 + " bad"
+    span = Span(len(text) - 3, len(text))
+    far = far._replace(quote=far.quote._replace(text=text, because=span))
     (aspect,) = report([row(far, side=-1)], min_mentions=1).aspects
     (quote,) = aspect.quotes
     assert quote.because is None
@@ -214,7 +217,7 @@ def test_terms_that_are_no_topics_are_left_out_and_listed():
     assert [aspect.term for aspect in summary.aspects] == ["battery"]
     assert summary.left_out == {"use": 10}
     assert "because they are not topics: use (10)." in summary.html()
-    named = row(mention("use", 1, named=True))
+    named = row(mention("use", 1))
     assert report([named] * 5, about=("use",)).aspects[0].figures.texts == 5
 
 

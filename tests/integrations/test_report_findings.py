@@ -12,9 +12,9 @@ from integrations.report_rows import mention, row
 from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import Plan
+from thinstack.integrations.report.report import report_of
 from thinstack.integrations.report.rows import ReportOptions
 from thinstack.integrations.report.statistics import share_interval
-from thinstack.integrations.report.summary import report_of
 from thinstack.integrations.report.tally import Figures
 from thinstack.integrations.themes.row_matches import RowMatches
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
@@ -138,7 +138,7 @@ def themes_of(collector):
     sides = (SideFigures("negative", 160, share, share, share),)
     return Themes(
         *("x.csv", "vectors", 1600, 1600, False, collector.all.figures, themes, sides),
-        *("store", "day", "month", (), (), RowMatches.empty()),
+        *("store", "day", "month", (), (), RowMatches.joined([])),
     )
 
 

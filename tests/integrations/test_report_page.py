@@ -15,6 +15,7 @@ import pytest
 from integrations.report_rows import mention, report, row, rows
 
 from thinstack.integrations.report.page import MOST_SHOWN
+from thinstack.integrations.report.quotes import Span
 
 VOID = {"meta", "br", "rect", "path", "input"}
 TEXTS = rows(900)
@@ -238,9 +239,9 @@ def test_a_cell_of_the_csv_is_no_formula():
 
 def test_marks_that_cross_keep_their_words():
     each = mention("battery life", 1, "very", before="The")
-    text = each.sentence
-    start = text.index("life")
-    each = each._replace(because=each.because._replace(start=start, end=start + len("life, very")))
+    text = each.quote.text
+    span = Span(start := text.index("life"), start + len("life, very"))
+    each = each._replace(quote=each.quote._replace(because=span))
     page = Page(report([row(each)], min_mentions=1).html())
     assert text in page.all("blockquote")[0].replace("positive; line 2", "")
     assert "".join(page.all("mark")).replace(" ", "") == "life,very"

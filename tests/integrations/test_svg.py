@@ -64,7 +64,7 @@ def test_words_stand_in_order_and_do_not_touch():
         assert right.x - left.x > sum(ends)
     assert len({place.y for place in words}) == 1
     for place in found:
-        parts = [found[part] for part in place.parts]
+        parts = [found[part] for part in place.row.parts]
         if parts:
             assert place.x == (parts[0].x + parts[1].x) // 2
             assert place.y <= min(part.y for part in parts) - 2 * NODE

@@ -163,6 +163,11 @@ def test_terms_that_a_model_finds(brackets, expected):
             "(3 (2 I) (3 (2 (2 have) (2 yet)) (1 (2 to) (1 (2 fault) (2 (2 the) (2 lens))))))",
             [("lens", "+", "have yet to fault the lens")],
         ),
+        (  # "yet" behind the joint, as models read it
+            ["lens"],
+            "(3 (2 I) (3 (2 have) (1 (2 yet) (1 (2 to) (1 (2 fault) (2 (2 the) (2 lens)))))))",
+            [("lens", "+", "have yet to fault the lens")],
+        ),
         (["wait"], "(1 (2 (2 a) (2 long)) (2 wait))", [("wait", "-", "a long wait")]),
         (["menu"], "(2 (2 a) (2 menu))", [("menu", "o", None)]),
         # Words that are no phrase: the smallest around them.

@@ -91,12 +91,12 @@ class Sentences:
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
         """A sentence with its tree; a text of several sentences in some lines."""
-        from thinstack.integrations.show.terminal import TextAnswer, draw
+        from thinstack.integrations.show.terminal import Answer, draw
 
         several = len(result.sentences) > 1
         trees = self.full or self.explained is not None
         if several:
-            yield TextAnswer(result, "" if trees else "use --full to draw the trees")
+            yield Answer(result, more="" if trees else "use --full to draw the trees")
         if trees or not several:
             for sentence in result.sentences:
                 yield draw(sentence, self.reasons(sentence))
@@ -188,18 +188,18 @@ class Aspects(Sentences):
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
         """A text with its aspects."""
-        from thinstack.integrations.show.terminal import AspectsAnswer
+        from thinstack.integrations.show.terminal import Answer
 
         if result.sentences:
-            yield AspectsAnswer(result, self.of(result))
+            yield Answer(result, self.of(result))
 
     def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
         """A line for each aspect."""
-        from thinstack.integrations.show.terminal import brief_aspect
+        from thinstack.integrations.show.terminal import brief
 
         start, end = (f"{place:>4}  ", f" | {result.text}") if self.several else ("", "")
         for aspect in self.of(result):
-            yield brief_aspect(pen, aspect, start, end, cut=cut)
+            yield brief(pen, aspect, start, end, cut=cut)
 
     def rows(self, result: "Result") -> Iterator[list[Any]]:
         """A row for each aspect."""

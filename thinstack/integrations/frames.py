@@ -89,7 +89,8 @@ def score_frame(
     levels = getattr(getattr(frame, "columns", None), "nlevels", 1)  # of pandas
     labels = [name if levels == 1 else (name, *[""] * (levels - 1)) for name in names]
     _check_new(labels, eager.columns)
-    results = model.stream(_texts(eager, text))
+    texts = ("" if cell is None else cell for (cell,) in frame_cells(eager, [text]))
+    results = model.stream(texts)
     columns = _columns(results, asked, shown_scores, model.width * vectors)
     scored: Frame = _joined(frame, eager, dict(zip(labels, columns, strict=True)))
     return scored
@@ -175,24 +176,29 @@ def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
         )
 
 
-def _texts(frame: "nw.DataFrame[Any]", name: Any) -> Iterator[str]:
-    """The texts of a column, "" for one that is missing. Only some are Python objects at once."""
-    column = frame.get_column(name)
-    for start in range(0, len(column), _ROWS):
-        part = column[start : start + _ROWS]
-        cells = zip(part.to_list(), part.is_null().to_list(), strict=True)
-        for row, (cell, missing) in enumerate(cells, start):
-            yield "" if missing else text_cell(frame, name, row, cell)
+def frame_cells(frame: "nw.DataFrame[Any]", names: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """The cells of some columns, row by row, None for one that is missing. The first column has the
+    texts; raises InputError for a cell of it that is none. Only some are Python objects at once."""
+    for start in range(0, len(frame), _ROWS):
+        lists = [_cell_list(frame.get_column(name)[start : start + _ROWS]) for name in names]
+        for row, cells in enumerate(zip(*lists, strict=True), start):
+            if not isinstance(cells[0], str | None):
+                raise InputError(
+                    f"row {row} of the column {names[0]!r}: expected a text, found "
+                    f"{shown(cells[0], 60)}: convert the column, such as "
+                    f"frame[{names[0]!r}]{_conversion(frame, cells[0])}"
+                )
+            yield cells
 
 
-def text_cell(frame: "nw.DataFrame[Any]", name: Any, row: int, cell: object) -> str:
-    """A cell of a column of texts. Raises InputError for what is no text."""
-    if isinstance(cell, str):
-        return cell
-    raise InputError(
-        f"row {row} of the column {name!r}: expected a text, found {shown(cell, 60)}: "
-        f"convert the column, such as frame[{name!r}]{_conversion(frame, cell)}"
-    )
+def _cell_list(column: "nw.Series[Any]") -> list[Any]:
+    """The cells of a column; dates that Python cannot hold as texts."""
+    try:
+        cells = column.to_list()
+    except (ValueError, OverflowError):
+        cells = column.cast(nw.String).to_list()
+    pairs = zip(cells, column.is_null().to_list(), strict=True)
+    return [None if missing else cell for cell, missing in pairs]
 
 
 def _conversion(frame: "nw.DataFrame[Any]", cell: object) -> str:

@@ -13,6 +13,7 @@ COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
 """The sides whose shares are compared."""
 
 _BOTH_ENDS: Final = 10.0  # of z squared: what a second end of a change must explain
+_NOTHING: Final = (Figures(), Figures())
 _LEAST_CAUSE: Final = 0.2  # the share of a change that one theme or term accounts for
 
 
@@ -106,6 +107,12 @@ def _compared(here: Figures, there: Figures, side: Side) -> float | None:
     return two_shares(here.count(side), here.texts, there.count(side), there.texts)
 
 
+def _is_sure(here: Figures, there: Figures, side: Side, tries: int = 1) -> bool:
+    """Whether two shares differ by more than chance, where so many pairs are tried."""
+    z = _compared(here, there, side)
+    return z is not None and probability(z) * tries <= FALSE
+
+
 class Change(NamedTuple):
     """A change over time that is more than chance would give.
 
@@ -136,8 +143,7 @@ class Change(NamedTuple):
     @property
     def of_all(self) -> bool:
         """Whether the share of all texts changes by more than chance too, not of the group only."""
-        z = _compared(self.here, self.there, self.side)
-        return z is not None and probability(z) <= FALSE
+        return _is_sure(self.here, self.there, self.side)
 
     def split(self, periods: Mapping[date, Figures]) -> tuple[Figures, Figures]:
         """The figures of the periods of the change, and of the others."""
@@ -181,26 +187,24 @@ def _surest(
     p is multiplied by `tries` and by the number of stretches that were tried (Bonferroni).
     """
     parts, end = [periods.get(start, Figures()) for start in starts], len(starts)
+    texts = [0, *accumulate(part.texts for part in parts)]
     for side in COMPARED:
-        best, sure = dict[bool, tuple[float, int, int]](), list[tuple[float, Change]]()
-        columns = [part.count(side) for part in parts], [part.texts for part in parts]
-        sums = [(0, 0), *zip(*(accumulate(column) for column in columns), strict=True)]
-        hits, texts = sums[-1]
+        counts, sure = [0, *accumulate(part.count(side) for part in parts)], []
+        scores: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
         for first, last in combinations(range(1, end + 1), 2):
-            count, of = (sums[last][part] - sums[first][part] for part in (0, 1))
-            z = two_shares(count, of, hits - count, texts - of) if of else None
-            if z is not None and z * z > best.get(last == end, (0.0,))[0]:
-                best[last == end] = z * z, first, last
-        for lasts, (squared, first, last) in best.items():
-            stretches = len(COMPARED) * (end - 1 if lasts else math.comb(end - 1, 2))
-            p = probability(math.sqrt(squared)) * stretches * tries
-            change = Change(side, starts[first], starts[last - 1], lasts, Figures(), Figures(), p)
-            here, there = change.split(periods)
-            if p <= FALSE:
-                change = change._replace(here=here, there=there)
-                sure.append((squared + _BOTH_ENDS * lasts, change))
+            count, of = counts[last] - counts[first], texts[last] - texts[first]
+            z = two_shares(count, of, counts[-1] - count, texts[-1] - of) if of else None
+            scores[last == end].append((abs(z or 0.0), first, last))
+        for lasts, some in scores.items():
+            z, first, last = max(some, key=lambda score: score[0], default=(0.0, 1, 1))
+            p = probability(z) * len(COMPARED) * len(some) * tries
+            if z and p <= FALSE:
+                change = Change(side, starts[first], starts[last - 1], lasts, *_NOTHING, p)
+                sure.append((z**2 + _BOTH_ENDS * lasts, change))
         if sure:
-            return max(sure, key=lambda pair: pair[0])
+            score, change = max(sure, key=lambda pair: pair[0])
+            here, there = change.split(periods)
+            return score, change._replace(here=here, there=there)
     return None
 
 
@@ -209,20 +213,17 @@ def _with_group(
 ) -> Change:
     """The change with the group that changes most, if one does so more than the others. `sign`:
     whether there are more texts of the side, or fewer."""
-    side = change.side
-    best: tuple[float, str] = 0.0, ""
-    for name, periods in groups.items():
-        inside, outside = change.split(periods)
+    side, best = change.side, (0.0, "")
+    splits = {name: change.split(periods) for name, periods in groups.items()}
+    for name, (inside, outside) in splits.items():
         more, of_more = _gain(inside, outside, side)
         less, of_less = _gain(change.here - inside, change.there - outside, side)
-        z = sign * (more - less) / math.sqrt(of_more + of_less)
-        best = max(best, (z, name))
+        best = max(best, (sign * (more - less) / math.sqrt(of_more + of_less), name))
     z, name = best
     if not name or probability(z) * len(groups) > FALSE:
         return change
-    inside, outside = change.split(groups[name])
-    rest = _compared(change.here - inside, change.there - outside, side)
-    alone = rest is None or probability(rest) > FALSE
+    inside, outside = splits[name]
+    alone = not _is_sure(change.here - inside, change.there - outside, side)
     return change._replace(group=(name, inside, outside), alone=alone)
 
 
@@ -248,7 +249,6 @@ def _cause(
     whole = _more(change.here, change.there, side)
     for name, periods in causes.items():
         here, there = change.split(periods)
-        z = _compared(here, there, side)
-        if z is not None and probability(z) * len(causes) <= FALSE:
+        if _is_sure(here, there, side, len(causes)):
             best = max(best, (_more(here, there, side) / whole, name))
     return (best[1], best[0]) if best[1] else None

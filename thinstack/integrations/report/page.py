@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any, Final
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -19,9 +19,9 @@ from markupsafe import Markup
 
 from thinstack.errors import escaped
 from thinstack.integrations.report.calendar import Unit, period_name
-from thinstack.integrations.report.findings import Difference
+from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.report import Report
-from thinstack.integrations.report.rows import REASONS, Span
+from thinstack.integrations.report.rows import REASONS
 from thinstack.integrations.report.sentences import (
     both_ends,
     difference_sentence,
@@ -29,7 +29,7 @@ from thinstack.integrations.report.sentences import (
     texts,
 )
 from thinstack.integrations.report.statistics import Interval
-from thinstack.integrations.report.tally import SIDES, Figures, Quote, Side, Tally
+from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.marks import percent
 from thinstack.integrations.show.outline import inline
@@ -52,37 +52,37 @@ def page(report: Report) -> str:
     from thinstack.integrations.themes.page import section  # whose page has the style of this one
 
     script = _file("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        templates()
-        .get_template("page.html")
-        .render(
-            report=report,
-            themes=section(report.themes) if report.themes else "",
-            aspects=report.aspects if report.about else report.aspects[:MOST_SHOWN],
-            groups=[*report.whole.groups.items()][:MOST_GROUPS],
-            periods=[*report.whole.periods.items()],
-            side=report.change.side if report.change else "negative",
-            style=Markup(style()),
-            script=Markup(script),
-            script_digest=digest,
-            better=_better(report.differences),
-        )
+    return render(
+        "page.html",
+        report=report,
+        themes=section(report.themes) if report.themes else "",
+        aspects=report.aspects if report.about else report.aspects[:MOST_SHOWN],
+        groups=[*report.whole.groups.items()][:MOST_GROUPS],
+        periods=[*report.whole.periods.items()],
+        side=report.change.side if report.change else "negative",
+        script=Markup(script),
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        better={
+            (term, difference.group): difference.better
+            for difference in report.differences
+            for term in (difference.term, *difference.also)
+        },
     )
 
 
+def render(name: str, **values: Any) -> str:
+    """A template of this folder, or of that of themes, with these values."""
+    return _templates().get_template(name).render(values)
+
+
 def _file(name: str) -> str:
-    return files("thinstack.integrations.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def style() -> str:
-    """The style of the page."""
-    return _file("page.css")
+    folder = files(f"thinstack.integrations.{'themes' if name.startswith('themes') else 'report'}")
+    return folder.joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
-def templates() -> Environment:
-    """What pages are made with: the templates of this folder, and what these may call."""
+def _templates() -> Environment:
+    """What pages are made with: the templates, and what these may call."""
     templates = Environment(
         autoescape=True,
         finalize=_shown,
@@ -93,11 +93,12 @@ def templates() -> Environment:
     )
     functions: tuple[Callable[..., object], ...] = (
         *(asked_name, axis, both_ends, course_of, course_paths, difference_sentence, enumerated),
-        *(marked, of_side, other_names, percent, period_name, signed, spoken, texts),
+        *(marked, of_side, other_names, percent, period_name, spoken, texts),
     )
     templates.globals |= {function.__name__: function for function in functions}
     templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}
     templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES, "MOST_GROUPS": MOST_GROUPS}
+    templates.globals["style"] = Markup(_file("page.css"))
     return templates
 
 
@@ -113,20 +114,6 @@ def of_side(figures: Figures, side: Side) -> str:
     """The share of a side, in a sentence: "84% positive"."""
     share = figures.share(side)
     return f"{percent(share.value) if share else '–'} {side}"
-
-
-def signed(number: float) -> str:
-    """A polarity: +0.31 or −0.05."""
-    return f"{number:+.2f}".replace("-", "−")
-
-
-def _better(differences: Sequence[Difference]) -> dict[tuple[str | None, str], bool]:
-    """By term and group, whether what differs speaks for the group."""
-    return {
-        (term, difference.group): difference.better
-        for difference in differences
-        for term in (difference.term, *difference.also)
-    }
 
 
 def other_names(aspect: Tally) -> list[str]:
@@ -203,20 +190,19 @@ def _line(
 def marked(quote: Quote) -> Markup:
     """The text of a quote, with tags around the term and what decides. Where these cross, the inner
     tags are closed and opened again."""
-    nowhere = Span(0, 0)
-    topic, decides = (
-        quote.term or nowhere,
-        _bare(quote.text, quote.because or quote.term or nowhere),
-    )
-    term, mark = Markup('<span class="term">{}</span>'), Markup('<mark class="{}">{}</mark>')
-    places = sorted({0, len(quote.text), *topic, *decides})
-    drawn = Markup()
+    nowhere, drawn = Span(0, 0), Markup()
+    spans = {
+        Markup('<span class="term">{}</span>'): quote.term or nowhere,
+        Markup('<mark class="%s">{}</mark>') % SIDES[quote.side]: _bare(
+            quote.text, quote.because or quote.term or nowhere
+        ),
+    }
+    places = sorted({0, len(quote.text), *chain.from_iterable(spans.values())})
     for start, end in pairwise(places):
         part: str = escaped(" ".join(quote.text[start:end].split("\n")))
-        if topic.start <= start and end <= topic.end:
-            part = term.format(part)
-        if decides.start <= start and end <= decides.end:
-            part = mark.format(SIDES[quote.side], part)
+        for tags, span in spans.items():
+            if span.start <= start and end <= span.end:
+                part = tags.format(part)
         drawn += part
     return drawn
 

@@ -1,7 +1,7 @@
 """What is known of a table before its texts are scored; and whether it is the same afterwards."""
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Final, NamedTuple
@@ -10,7 +10,14 @@ from thinstack.data.tables.alike import likeness
 from thinstack.errors import InputError, StoppedError, shown
 from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.dates import check_format, fitting_formats
-from thinstack.integrations.report.rows import Fault, ReportOptions, Source, TextRow, column_name
+from thinstack.integrations.report.rows import (
+    Fault,
+    Kind,
+    ReportOptions,
+    Source,
+    TextRow,
+    column_name,
+)
 
 MOST_GROUPS: Final = 50
 """Groups that are told apart, those of the most rows."""
@@ -50,7 +57,7 @@ def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None])
     """
     check_format(options.dates)
     rows, texts, groups, days, digest = 0, 0, Groups(), Counter[date](), _digest()
-    faults: dict[str, list[Fault]] = {"group": [], "date": []}
+    faults = defaultdict[Kind, list[Fault]](list)
     for rows, row in enumerate(source(), 1):
         digest.update(repr(row).encode())
         texts += row.unreadable is None
@@ -59,9 +66,8 @@ def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None])
         if row.day is not None:
             days[row.day] += 1
         for fault in row.faults:
-            samples = faults.get(fault.kind, [])
-            if fault.cell and fault.kind in faults and len(samples) < _SAMPLE:
-                samples.append(fault)
+            if fault.cell and len(faults[fault.kind]) < _SAMPLE:
+                faults[fault.kind].append(fault)
         if rows % 10_000 == 0:
             tell(rows)
     if not rows:

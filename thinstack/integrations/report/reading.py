@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
-from thinstack.integrations.report.figures import Unread
-from thinstack.integrations.report.rows import REASONS, Fault, Mention, Span, TextRow
+from thinstack.integrations.report.quotes import Quote, Span
+from thinstack.integrations.report.rows import REASONS, Fault, Mention, TextRow, Unread
 from thinstack.runtime.mentions import Asked
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
@@ -135,7 +135,7 @@ class Reader:
             pairs = ((row, result) for row, result, _ in _results(self._model, rows))
         for row, result in pairs:
             aspects = () if row.unreadable else self._aspects(result)
-            mentions = tuple(map(self._mention, aspects))
+            mentions = tuple(self._mention(aspect, row.place) for aspect in aspects)
             yield row._replace(mentions=mentions) if mentions else row
 
     def _aspects(self, result: Result) -> "Iterable[Aspect]":
@@ -143,18 +143,12 @@ class Reader:
             return result.about(*self._about)
         return result.aspects if self.terms else ()
 
-    def _mention(self, aspect: "Aspect") -> Mention:
-        sentence = aspect.sentence
-        shift, because, decides = sentence.start, aspect.because, None
-        if because is not None:
-            decides = Span(because.start - shift, because.end - shift)
-        return Mention(
-            term=aspect.text if aspect.asked is None else aspect.asked,
-            named=aspect.asked is not None,
-            side=self._sides.get(aspect.label, 0),
-            polarity=aspect.polarity or 0.0,
-            sentence=sentence.text,
-            place=Span(aspect.start - shift, aspect.end - shift),
-            because=decides,
-            said=None if because is None else because.text,
+    def _mention(self, aspect: "Aspect", place: str) -> Mention:
+        sentence, because = aspect.sentence, aspect.because
+        term, why = (
+            None if one is None else Span(one.start, one.end).shifted(-sentence.start)
+            for one in (aspect, because)
         )
+        quote = Quote(sentence.text, term, why, self._sides.get(aspect.label, 0), place)
+        written = aspect.text if aspect.asked is None else aspect.asked
+        return Mention(written, aspect.polarity or 0.0, quote)

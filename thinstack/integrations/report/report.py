@@ -3,17 +3,21 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import dataclass, replace
+from datetime import date
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.integrations.report.calendar import Unit
-from thinstack.integrations.report.figures import Unread, plain
-from thinstack.integrations.report.findings import Change, Difference
-from thinstack.integrations.report.sentences import in_short
+from thinstack.integrations.report.collect import Collector
+from thinstack.integrations.report.findings import Change, Difference, Parts, change_of, differences
+from thinstack.integrations.report.plan import Plan
+from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
+from thinstack.integrations.report.sentences import figures_of, in_short
 from thinstack.integrations.report.statistics import FALSE, LEVEL
-from thinstack.integrations.report.tally import SIDES, Figures, Tally
+from thinstack.integrations.report.tally import SIDES, Figures, Tally, plain
+from thinstack.integrations.report.terms import asked_name
 
 if TYPE_CHECKING:
     from thinstack.integrations.themes.themes import Themes
@@ -114,25 +118,16 @@ class Report:
     def to_csv(self) -> str:
         """The figures as CSV: a row for the texts as a whole, and for each aspect, group and
         period, and for each aspect in a group or period. A cell that does not apply is empty."""
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_COLUMNS)
-        for aspect, group, period, mentions, figures in self._rows():
-            intervals = [*map(figures.share, SIDES.values()), figures.polarity]
-            ends = [end for interval in intervals for end in interval or (None, None, None)]
-            numbers = ["" if end is None else f"{round(end, 6) + 0:.6g}" for end in ends]
-            names = [table_cell(name) for name in (aspect, group, period)]
-            writer.writerow([*names, mentions, figures.texts, *figures.counts, *numbers])
+        file, data = io.StringIO(), self.to_dict()
+        writer = csv.DictWriter(file, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        for part in (data, *data["aspects"]):
+            aspect = {"aspect": table_cell(part.get("term", ""))}
+            writer.writerow(aspect | _cells(part))
+            for name, parts in (("group", part["groups"]), ("period", part["periods"])):
+                for one in parts:
+                    writer.writerow(aspect | _cells(one) | {name: table_cell(one["name"])})
         return file.getvalue()
-
-    def _rows(self) -> Iterator[tuple[str, str, str, int | str, Figures]]:
-        """Aspect, group, period, mentions and figures of each row of the CSV."""
-        for tally in (self.whole, *self.aspects):
-            yield tally.term, "", "", tally.mentions if tally.term else "", tally.figures
-            for name, figures in tally.groups.items():
-                yield tally.term, name, "", "", figures
-            for start, figures in tally.periods.items():
-                yield tally.term, "", start.isoformat(), "", figures
 
     def html(self) -> str:
         """The report as one HTML page. It needs no other file and no network; its script sorts and
@@ -152,14 +147,99 @@ class Report:
 
 
 _OF_WHOLE: Final = frozenset(plain(Tally())) - {"term", "names", "mentions", "said"}
-_ENDS: Final = ("", "_low", "_high")
+_ENDS: Final = {"": "value", "_low": "low", "_high": "high"}
+_INTERVALS: Final = (*(f"share_{side}" for side in SIDES.values()), "polarity")
 _COLUMNS: Final = (
     *("aspect", "group", "period", "mentions", "texts", "negative", "neutral", "positive"),
-    *(f"share_{side}{end}" for side in SIDES.values() for end in _ENDS),
-    *(f"polarity{end}" for end in _ENDS),
+    *(f"{name}{end}" for name in _INTERVALS for end in _ENDS),
 )
+
+
+def _cells(figures: dict[str, Any]) -> dict[str, Any]:
+    """Figures of JSON as cells of CSV."""
+    cells = dict(figures)
+    for name in _INTERVALS:
+        for end, key in _ENDS.items():
+            number = (figures[name] or {}).get(key)
+            cells[name + end] = "" if number is None else f"{number + 0:.6g}"
+    return cells
 
 
 def table_cell(text: str) -> str:
     """A text in a table that a spreadsheet may open: it must not be read as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def report_of(
+    options: ReportOptions,
+    plan: Plan,
+    collector: Collector,
+    suite: tuple[float, int] | None = None,
+    themes: "Themes | None" = None,
+) -> Report:
+    """The report of what was collected, which is used up. `suite`: how many of so many sentences of
+    a suite the model has right, in percent."""
+    whole = _in_order(collector.all, plan)
+    tallies = sorted(collector.tallies(), key=lambda tally: (-tally.figures.texts, tally.term))
+    least = 0 if options.about else options.min_mentions
+    aspects = [_in_order(tally, plan) for tally in tallies if tally.figures.texts >= least]
+    if options.about:
+        aspects.sort(key=lambda tally: options.about.index(tally.term))
+    parts: dict[str | None, Parts] = {None: whole.groups}
+    parts |= {tally.term: tally.groups for tally in aspects}
+    tests, surest = differences(parts if options.by is not None else {})
+    calendar = plan.calendar
+    for start in calendar.periods() if calendar else ():
+        whole.parts.setdefault(start, Figures())
+    causes = {f"“{asked_name(tally.term)}”": _of_all(tally, whole) for tally in aspects}
+    if themes:
+        causes = {
+            f"the theme “{theme.title}”": figures_of(theme.periods)
+            for theme in themes
+            if theme.side == "negative"
+        }
+    return Report(
+        source=options.source,
+        model=options.model,
+        finder=options.finder,
+        about=options.about,
+        rows=plan.rows,
+        whole=whole,
+        suite=suite,
+        low=collector.low,
+        high=collector.high,
+        middle=collector.middle,
+        aspects=tuple(aspects),
+        rare=len(tallies) - len(aspects),
+        left_out=dict(collector.left_out.most_common()),
+        without=collector.without,
+        missed=collector.missed,
+        min_mentions=options.min_mentions,
+        by=None if options.by is None else column_name(options.by),
+        others=plan.others,
+        others_uncounted=plan.uncounted,
+        tests=tests,
+        differences=surest,
+        over=None if calendar is None else column_name(options.over),
+        unit=None if calendar is None else calendar.unit,
+        change=change_of(whole.periods, whole.courses, causes),
+        unread=collector.unread(),
+        themes=themes,
+    )
+
+
+def _of_all(tally: Tally, whole: Tally) -> dict[date, Figures]:
+    """The figures of all texts by period, neutral if they do not speak of a term."""
+    figures = dict[date, Figures]()
+    for start, of in whole.periods.items():
+        part = tally.periods.get(start, Figures())
+        figures[start] = Figures(part.negative, part.neutral + (of - part).texts, part.positive)
+    return figures
+
+
+def _in_order(tally: Tally, plan: Plan) -> Tally:
+    """The tally with its groups in order, those of most rows first."""
+    places = {name: place for place, name in enumerate(plan.groups)}
+    parts = sorted(tally.parts.items(), key=lambda item: places.get(item[0], 0))
+    tally.parts = defaultdict(Figures, parts)
+    return tally

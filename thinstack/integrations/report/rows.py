@@ -2,8 +2,10 @@
 what the text says of terms."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -16,12 +18,12 @@ from thinstack.data.tables.table_rows import (
     cell_text,
     check_columns,
     is_missing_cell,
-    repeats_header,
 )
 from thinstack.errors import DataError, InputError, escaped, shown
-from thinstack.integrations.corpora.inputs import Corpus
-from thinstack.integrations.frames import opened_frame, text_cell
+from thinstack.integrations.corpora.inputs import Columns, Corpus, Row, rows_of
+from thinstack.integrations.frames import frame_cells, opened_frame
 from thinstack.integrations.report.dates import cell_of_date, date_of
+from thinstack.integrations.report.quotes import Quote, Rank
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
 """What could not be read: a row, a text that is missing or has no words, one in another language,
@@ -44,7 +46,6 @@ REASONS: Final[dict[Kind, str]] = {
 _READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(None))
 """Types of cells that `cell_text` reads or refuses; others, such as bins, are groups as `str`."""
 
-_FRAME_ROWS: Final = 1 << 12
 _SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 
 
@@ -76,10 +77,15 @@ class ReportOptions(NamedTuple):
     advice: str = "name the columns with --text, --by, --over and --stars (in Python text= ...)"
 
     @property
+    def parts(self) -> dict[Kind, Any]:
+        """The columns beside that of the texts, by what is read of them."""
+        columns: dict[Kind, Any] = {"group": self.by, "date": self.over, "stars": self.stars}
+        return {kind: column for kind, column in columns.items() if column is not None}
+
+    @property
     def columns(self) -> list[Any]:
         """The columns that are read, each once."""
-        others = (name for name in (self.by, self.over, self.stars) if name is not None)
-        return list(dict.fromkeys((self.text, *others)))
+        return list(dict.fromkeys((self.text, *self.parts.values())))
 
 
 def column_name(name: object) -> str:
@@ -96,11 +102,19 @@ class Fault(NamedTuple):
     cell: str = ""
 
 
-class Span(NamedTuple):
-    """Characters [start, end) of a sentence."""
+class Example(NamedTuple):
+    """Where something could not be read, and why."""
 
-    start: int
-    end: int
+    place: str
+    reason: str
+
+
+class Unread(NamedTuple):
+    """What could not be read for one reason: how many rows, and the first of them."""
+
+    kind: Kind
+    rows: int
+    examples: tuple[Example, ...]
 
 
 class Mention(NamedTuple):
@@ -108,31 +122,15 @@ class Mention(NamedTuple):
 
     Attributes:
         term: the term as it was written, or the pattern that a user has asked for.
-        named: whether it is such a pattern.
-        side: -1, 0 or 1, what is said of it.
-        polarity: the same from -1 to 1.
-        sentence: the text of the sentence.
-        place, because: where the term stands in the sentence, and the phrase that decides.
-        said: the text of that phrase, or None.
-        rank: its place among quotes, the lowest first; by default clear sentences come first.
+        polarity: from -1 to 1, what is said of it.
+        quote: the whole sentence, with the term and what decides.
+        rank: the place of the quote among others; by default clear sentences come first.
     """
 
     term: str
-    named: bool
-    side: int
     polarity: float
-    sentence: str
-    place: Span
-    because: Span | None
-    said: str | None
-    rank: tuple[int, int] | None = None
-
-
-def side_of(mentions: Iterable[Mention]) -> int:
-    """The side of a text that speaks of a term several times: that of most mentions; 0 where both
-    sides have as many."""
-    total = sum(mention.side for mention in mentions)
-    return (total > 0) - (total < 0)
+    quote: Quote
+    rank: Rank | None = None
 
 
 class TextRow(NamedTuple):
@@ -171,31 +169,48 @@ def corpus_rows(corpus: Corpus, options: ReportOptions) -> Iterator[TextRow]:
     """The rows of the files of a corpus. Raises DataError for a file that cannot be read, and for
     one without the columns."""
     for name, path in corpus.files.items():
-        records = corpus.records(path, options.columns)
-        yield from _file_rows(path, records, options, name if corpus.named else "")
+        place = f"{name}, line " if corpus.named else "line "
+        yield from _text_rows(str(path), _file_records(corpus, path, options), options, place)
 
 
-def _file_rows(
-    path: Path, records: Iterable[Found], options: ReportOptions, name: str
-) -> Iterator[TextRow]:
-    """The rows of a file. `name`: its name, if there are several."""
-    header: list[str] | None = None
-    for record in records:
-        if isinstance(record, list):
-            header = record
-            _check_columns(str(path), header, options)
-            continue
-        problem = record.problem or repeats_header(str(path), header, record)
-        place = f"{name}, line {record.line}" if name else f"line {record.line}"
-        if problem and (record.problem is None or not record.cells):
-            yield TextRow(place, "", faults=(Fault("row", _reason(problem)),))
-        else:
-            yield _text_row(place, record, options)
+def _file_records(corpus: Corpus, path: Path, options: ReportOptions) -> Iterator[Found]:
+    for item in corpus.records(path, options.columns):
+        if isinstance(item, list):
+            _check_columns(str(path), item, options)
+        yield item
 
 
-def _check_columns(source: str, columns: list[str], options: ReportOptions) -> None:
-    """Raise DataError for a table without the columns, and InputError for those of scored rows,
-    whose texts may be terms or phrases."""
+def frame_source(frame: Any, options: ReportOptions) -> Source:
+    """Gives the rows of a frame, or of a list of texts, which has no other columns. Raises
+    InputError for what is neither, and DataError for two columns of one name. The rows raise
+    InputError for a cell that is no text, and DataError for a column that is not there."""
+    if isinstance(frame, list | tuple):
+        records = partial(_listed_records, frame, options)
+    else:
+        records = partial(_frame_records, opened_frame(frame), options)
+    return lambda: _text_rows("the frame", records(), options, "row ")
+
+
+def _listed_records(texts: Sequence[Any], options: ReportOptions) -> Iterator[Found]:
+    for row, cell in enumerate(texts):
+        if not (isinstance(cell, str) or is_missing_cell(cell)):
+            raise InputError(
+                f"row {row}: expected a list of texts, found {shown(cell, 60)}: pass only the "
+                "texts, or a frame, such as pandas.DataFrame(rows)"
+            )
+        yield Record(row, {options.text: cell})
+
+
+def _frame_records(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[Found]:
+    _check_columns("the frame", frame.columns, options)
+    names = options.columns
+    for row, cells in enumerate(frame_cells(frame, names)):
+        yield Record(row, dict(zip(names, cells, strict=True)))
+
+
+def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> None:
+    """Raise DataError for a table without the columns, and InputError for one of scored rows, whose
+    texts may be terms or phrases."""
     if _SCORED.issubset(columns):
         raise InputError(
             f"{source}: contains rows that thinstack has scored, not the texts. Name the table "
@@ -204,94 +219,40 @@ def _check_columns(source: str, columns: list[str], options: ReportOptions) -> N
     check_columns(source, columns, options.columns, options.advice)
 
 
-def rows_of(frame: Any, options: ReportOptions) -> Source:
-    """Gives the rows of a frame, or of a list of texts, which has no other columns. Raises
-    InputError for what is neither, and DataError for two columns of one name. The rows raise
-    InputError for a cell that is no text, and DataError for a column that is not there."""
-    if isinstance(frame, list | tuple):
-        return lambda: _listed_rows(frame, options)
-    eager = opened_frame(frame)
-    return lambda: frame_rows(eager, options)
+def _text_rows(
+    source: str, items: Iterable[Found], options: ReportOptions, place: str
+) -> Iterator[TextRow]:
+    """The rows of a table of this name. `place`: the start of their places."""
+    columns, kinds = Columns(options.text, others=tuple(options.parts.values())), [*options.parts]
+    for row in rows_of(source, items, columns, prefix=place, advice=options.advice):
+        yield _text_row(row, kinds, options.dates)
 
 
-def _listed_rows(texts: Sequence[Any], options: ReportOptions) -> Iterator[TextRow]:
-    for row, cell in enumerate(texts):
-        if not (isinstance(cell, str) or is_missing_cell(cell)):
-            raise InputError(
-                f"row {row}: expected a list of texts, found {shown(cell, 60)}: pass only the "
-                "texts, or a frame, such as pandas.DataFrame(rows)"
-            )
-        yield _text_row(f"row {row}", Record(row, {options.text: cell}), options)
+def _text_row(row: Row, kinds: Sequence[Kind], dates: str | None) -> TextRow:
+    """A row whose other cells are of these kinds. `dates`: their format."""
+    place, parts, faults = str(row.id), dict[Kind, Any](), list[Fault]()
+    if row.problem and row.problem.kind != "missing":  # whose place leads the message
+        reason = row.problem.message.partition(": ")[2] or row.problem.message
+        return TextRow(place, "", faults=(Fault("row", reason),))
+    if not row.text.strip():
+        return TextRow(place, "", faults=(Fault("empty", ""),))
+    for kind, cell in zip(kinds, row.cells, strict=True):
+        parts[kind] = _part(kind, cell, dates)
+        if parts[kind] is None and is_missing_cell(cell):
+            faults.append(Fault(kind, "there is none"))
+        elif parts[kind] is None:
+            faults.append(Fault(kind, reason := shown(cell, 60), cell_of_date(cell) or reason))
+    group, day, stars = map(parts.get, ("group", "date", "stars"))
+    return TextRow(place, row.text, group, day, stars, tuple(faults))
 
 
-def frame_rows(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[TextRow]:
-    """The rows of a frame. Raises DataError for one without the columns, and InputError for a cell
-    in the column of texts that is none."""
-    _check_columns("the frame", frame.columns, options)
-    names = options.columns
-    for start in range(0, len(frame), _FRAME_ROWS):
-        part = frame[start : start + _FRAME_ROWS]
-        lists = [_cells(part.get_column(name)) for name in names]
-        for row, cells in enumerate(zip(*lists, strict=True), start):
-            if cells[0] is not None:
-                text_cell(frame, options.text, row, cells[0])
-            yield _text_row(
-                f"row {row}", Record(row, dict(zip(names, cells, strict=True))), options
-            )
-
-
-def _cells(column: "nw.Series[Any]") -> list[Any]:
-    """The cells of a column, None for one that is missing; dates that Python cannot hold as
-    texts."""
-    try:
-        cells = column.to_list()
-    except (ValueError, OverflowError):
-        cells = column.cast(nw.String).to_list()
-    pairs = zip(cells, column.is_null().to_list(), strict=True)
-    return [None if missing else cell for cell, missing in pairs]
-
-
-def _text_row(place: str, record: Record, options: ReportOptions) -> TextRow:
-    text, group, day, faults = "", None, None, list[Fault]()
-    cell = record.cells.get(options.text)
-    try:
-        text = cell_text(cell)
-    except DataError as error:
-        fault = Fault("empty", "") if is_missing_cell(cell) else Fault("row", f"the text: {error}")
-        faults.append(Fault("row", _reason(record.problem)) if record.problem else fault)
-    if options.by is not None:
-        cell = record.cells.get(options.by)
-        try:
-            group = cell_text(cell if isinstance(cell, _READ) else str(cell)).strip()
-        except DataError as error:
-            faults.append(_fault("group", cell, str(error)))
-    if options.over is not None:
-        cell = record.cells.get(options.over)
-        if (day := date_of(cell, options.dates)) is None:
-            faults.append(_fault("date", cell, shown(cell, 60)))
-    stars = None
-    if options.stars is not None:
-        cell = record.cells.get(options.stars)
-        if (stars := _stars_of(cell)) is None:
-            faults.append(_fault("stars", cell, shown(cell, 60)))
-    return TextRow(place, text, group, day, stars, tuple(faults))
-
-
-def _stars_of(cell: object) -> float | None:
-    """The number in a cell, if it is one from 1 to 5."""
-    try:
-        stars = float(str(cell).strip())
-    except ValueError:
-        return None
-    return stars if 1 <= stars <= 5 else None
-
-
-def _fault(kind: Kind, cell: object, reason: str) -> Fault:
-    if is_missing_cell(cell):
-        return Fault(kind, "there is none")
-    return Fault(kind, reason, cell_of_date(cell) or reason)
-
-
-def _reason(error: DataError) -> str:
-    """What an error says, without the file and the line, which the place has."""
-    return str(error).partition(": ")[2] or str(error)
+def _part(kind: Kind, cell: object, dates: str | None) -> Any:
+    """What a cell says; None if it cannot be read."""
+    if kind == "date":
+        return date_of(cell, dates)
+    with suppress(DataError, ValueError):
+        if kind == "stars":
+            stars = float(str(cell).strip())
+            return stars if 1 <= stars <= 5 else None
+        return cell_text(cell if isinstance(cell, _READ) else str(cell)).strip()
+    return None

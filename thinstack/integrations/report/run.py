@@ -9,15 +9,14 @@ from typing import Any, Final
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import is_installed
-from thinstack.errors import InputError, LanguageWarning, shown
+from thinstack.errors import InputError, LanguageWarning, StoppedError, shown
 from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import checked_mentions
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again
 from thinstack.integrations.report.reading import NothingReadError, Reader, model_name, nothing_read
-from thinstack.integrations.report.report import Report
-from thinstack.integrations.report.rows import ReportOptions, Source, rows_of
-from thinstack.integrations.report.summary import report_of
+from thinstack.integrations.report.report import Report, report_of
+from thinstack.integrations.report.rows import ReportOptions, Source, frame_source
 from thinstack.integrations.report.tally import QUOTES
 from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes
@@ -55,7 +54,7 @@ def run_report(
     plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
     collector = Collector(plan, options.about)
     tell(Progress(0, rows=plan.rows))
-    rows = read_again(source, plan)
+    rows, done = read_again(source, plan), 0
     for reader in readers:
         rows = reader(rows)
     with warnings.catch_warnings():
@@ -64,6 +63,11 @@ def run_report(
             collector.add(row)
             if done % _TOLD == 0:
                 tell(Progress(done, rows=plan.rows))
+    if done != plan.rows:
+        raise StoppedError(
+            f"expected {plan.rows:,} rows, found {done:,}: some are lost, so no report was "
+            "written. Please report this"
+        )
     if not collector.all.figures.texts:
         raise nothing_read(collector.unread(), plan.rows)
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)
@@ -122,7 +126,7 @@ def report(
     asked = checked_mentions(about)
     names = tuple(dict.fromkeys(map(name_of, asked)))
     options = ReportOptions("a frame", "", text, by, over, dates, names, min_mentions, stars)
-    source, readers = rows_of(frame, options), readers_of(model, asked, load)
+    source, readers = frame_source(frame, options), readers_of(model, asked, load)
     return run_report(source, readers, options, themes=themes_model(themes, load))
 
 

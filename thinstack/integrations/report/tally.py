@@ -1,10 +1,13 @@
-"""What is counted of texts while they stream by: sides, polarity, terms, phrases, quotes."""
+"""What is counted of texts while they stream by: sides, polarity, terms, phrases, quotes; and the
+same as plain data."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from datetime import date
-from typing import Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, Self
 
-from thinstack.integrations.report.rows import Span
+from thinstack.integrations.report.quotes import Quote, Rank
 from thinstack.integrations.report.statistics import Interval, mean_interval, share_interval
 from thinstack.integrations.report.terms import Said, typical
 
@@ -23,25 +26,9 @@ SAID: Final = 5
 QUOTES: Final = 3
 """Quotes that are kept of each side of a term, unless a user says how many."""
 
-Rank = tuple[int, int]
-"""The place of a quote among others; the lowest are kept."""
 
-
-class Quote(NamedTuple):
-    """What a text says, or the sentence of it that speaks of a term.
-
-    Attributes:
-        text: the sentence, or a part of it.
-        term, because: where the term stands in it, and the phrase that decides, if there are such.
-        side: -1, 0 or 1.
-        place: where the text is in its table, such as "line 12".
-    """
-
-    text: str
-    term: Span | None
-    because: Span | None
-    side: int
-    place: str
+Part = str | date | tuple[str, date] | None
+"""Some of the texts: of a group, of a period by its first day, of both; None is all of them."""
 
 
 class Figures:
@@ -111,8 +98,6 @@ class Figures:
         """Keep a quote, one of each rank, if it is among the `most` lowest of its side."""
         self._quotes = {} if self._quotes is None else self._quotes
         quotes = self._quotes.setdefault(quote.side, {})
-        if len(quotes) >= most and (not most or rank >= max(quotes)):
-            return
         quotes[rank] = quote
         if len(quotes) > most:
             del quotes[max(quotes)]
@@ -132,35 +117,50 @@ class Tally:
 
     Attributes:
         term: the term in lower case, "" of all texts.
-        figures: those of the texts.
-        groups, periods: the same by group and by the first day of each period.
+        parts: the figures of the texts (by the key None), of those of each group (by its name) and
+            of each period (by its first day), and of both together.
         mentions: how often the texts speak of it.
         names: how it is written, and how often.
         said: the phrases that decide for a side, and how often each is said.
     """
 
-    __slots__ = ("figures", "groups", "mentions", "names", "periods", "said", "term")
+    __slots__ = ("mentions", "names", "parts", "said", "term")
 
     def __init__(self, term: str = "") -> None:
-        self.term, self.figures, self.mentions = term, Figures(), 0
-        self.groups: dict[str, Figures] = {}
-        self.periods: dict[date, Figures] = {}
+        self.term, self.mentions = term, 0
+        self.parts: dict[Part, Figures] = defaultdict(Figures)
         self.names: Counter[str] = Counter()
-        self.said: dict[int, Counter[str]] = {}
+        self.said: dict[int, Counter[str]] = defaultdict(Counter)
 
-    def count(self, side: int, polarity: float, group: str | None, period: date | None) -> None:
-        """Count a text of a group and a period, which may be unknown."""
-        for figures in self.parts(group, period):
-            figures.add(side, polarity)
+    def count(self, side: int, polarity: float, parts: Iterable[Part]) -> None:
+        """Count a text in some parts."""
+        for part in parts:
+            self.parts[part].add(side, polarity)
 
-    def parts(self, group: str | None, period: date | None) -> list[Figures]:
-        """The figures that a text of a group and a period counts for."""
-        parts = [self.figures]
-        if group is not None:
-            parts.append(self.groups.setdefault(group, Figures()))
-        if period is not None:
-            parts.append(self.periods.setdefault(period, Figures()))
-        return parts
+    @property
+    def figures(self) -> Figures:
+        """The figures of the texts."""
+        return self.parts[None]
+
+    @property
+    def groups(self) -> dict[str, Figures]:
+        """The figures by group."""
+        return {part: figures for part, figures in self.parts.items() if isinstance(part, str)}
+
+    @property
+    def periods(self) -> dict[date, Figures]:
+        """The figures by the first day of each period, in order."""
+        parts = ((part, figures) for part, figures in self.parts.items() if isinstance(part, date))
+        return dict(sorted(parts))
+
+    @property
+    def courses(self) -> dict[str, dict[date, Figures]]:
+        """The figures of each group by period."""
+        courses = defaultdict[str, dict[date, Figures]](dict)
+        for part, figures in self.parts.items():
+            if isinstance(part, tuple):
+                courses[part[0]][part[1]] = figures
+        return courses
 
     @property
     def quotes(self) -> list[Quote]:
@@ -185,25 +185,66 @@ class Tally:
     def name(self, spelling: str) -> None:
         """Count a mention, as it is written. Where there are too many spellings, the rarest go."""
         self.mentions += 1
-        self.names[spelling] += 1
-        if len(self.names) > MOST_SAID:
-            self.names = Counter(dict(self.names.most_common(MOST_SAID // 2)))
+        self.names = _counted(self.names, spelling)
 
     def say(self, side: int, phrase: str) -> None:
         """Count a phrase that decides for a side. Where there are too many, the rarest go."""
-        said = self.said.setdefault(side, Counter())
-        said[phrase] += 1
-        if len(said) > MOST_SAID:
-            self.said[side] = Counter(dict(said.most_common(MOST_SAID // 2)))
+        self.said[side] = _counted(self.said[side], phrase)
 
     def join(self, other: Self) -> None:
         """Count what is counted of another name of the same term too."""
-        self.figures.merge(other.figures)
-        for name, figures in other.groups.items():
-            self.groups.setdefault(name, Figures()).merge(figures)
-        for start, figures in other.periods.items():
-            self.periods.setdefault(start, Figures()).merge(figures)
+        for part, figures in other.parts.items():
+            self.parts[part].merge(figures)
         self.mentions += other.mentions
         self.names.update(other.names)
         for side, said in other.said.items():
-            self.said.setdefault(side, Counter()).update(said)
+            self.said[side].update(said)
+
+
+def _counted(times: Counter[str], name: str) -> Counter[str]:
+    times[name] += 1
+    return times if len(times) <= MOST_SAID else Counter(dict(times.most_common(MOST_SAID // 2)))
+
+
+def plain(value: Any) -> Any:
+    """A part of a report as data ready for JSON. Figures stand among the attributes of what they
+    are of."""
+    if isinstance(value, Figures):
+        counts = dict(zip(SIDES.values(), value.counts, strict=True))
+        shares = {f"share_{side}": plain(value.share(side)) for side in SIDES.values()}
+        return {"texts": value.texts} | counts | shares | {"polarity": plain(value.polarity)}
+    if isinstance(value, Tally):
+        return plain(value.figures) | {
+            "term": value.term,
+            "names": plain(value.spellings),
+            "mentions": value.mentions,
+            "said": plain(value.typical),
+            "quotes": plain(value.quotes),
+            "groups": named(value.groups),
+            "periods": named(value.periods),
+        }
+    if isinstance(value, Interval):
+        ends = value._asdict().items()
+        return {name: None if end is None else round(end, 6) for name, end in ends}
+    if isinstance(value, Quote):
+        spans = {"term": value.term, "because": value.because}
+        parts = {name: span and value.text[slice(*span)] for name, span in spans.items()}
+        return {"text": value.text, "side": SIDES[value.side], "place": value.place} | parts
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        figures = any(isinstance(part, Figures) for part in value.values())
+        return named(value) if figures else {name: plain(part) for name, part in value.items()}
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        fields_of = getattr(value, "_fields", None) or [field.name for field in fields(value)]
+        data: dict[str, Any] = {}
+        for name in fields_of:
+            part = plain(getattr(value, name))
+            data |= part if name == "figures" else {name: part}
+        return data
+    return [plain(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def named(parts: Mapping[Any, Figures]) -> list[dict[str, Any]]:
+    """The figures of groups or periods, each with its name or first day."""
+    return [{"name": plain(name)} | plain(figures) for name, figures in parts.items()]

@@ -5,6 +5,7 @@ Widths come from a table of code points, so `js/src/drawnText.ts` finds the same
 measured, and nothing depends on a version of Unicode.
 """
 
+from functools import partial
 from typing import Final
 
 from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, elide, phrase, visible
@@ -61,10 +62,9 @@ def _other_width(code: int) -> int:
     return 15 if any(code in block for block in _WIDE) else 10
 
 
-def shorten(text: str, most: int) -> str:
-    """`text` in at most `most` >= 24 characters. If it is longer, dots replace words in its
-    middle."""
-    return elide(text, most, cells=False)
+shorten = partial(elide, cells=False)
+"""A text in at most so many characters, 24 or more. If it is longer, dots replace words in its
+middle."""
 
 
 def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:

@@ -23,12 +23,14 @@ _SPACE = re.compile(r"\s+")
 
 class Row(NamedTuple):
     """One phrase of an outline: the row of its scores, and the levels between the sentence and it.
-    `last`: whether no sibling follows. `hidden`: how many phrases inside it are left out."""
+    `last`: whether no sibling follows. `hidden`: how many phrases inside it are left out. `parts`:
+    the places of the rows of its two parts, if these are not left out."""
 
     node: int
     depth: int
     last: bool
     hidden: int
+    parts: tuple[int, ...] = ()
 
 
 def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -> list[Row]:
@@ -52,7 +54,12 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
     inside[steps != REDUCE] = 0
     order = order[np.lexsort((levels[order], spans[order, 0]))]
     last = (slots == 1) | (parents < 0)
-    return [Row(i, int(levels[i]), bool(last[i]), int(inside[i])) for i in order.tolist()]
+    parts = dict[int, tuple[int, ...]]()
+    for place, around in enumerate(parents[order].tolist()):
+        parts[around] = (*parts.get(around, ()), place)
+    columns = (column[order].tolist() for column in (levels, last, inside))
+    rows = zip(order.tolist(), *columns, strict=True)
+    return [Row(*row, parts.get(row[0], ())) for row in rows]
 
 
 def parts_note(prediction: Prediction) -> str:

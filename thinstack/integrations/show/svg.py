@@ -99,39 +99,30 @@ class _Picture:
 
     def markup(self) -> Iterator[str]:
         yield f'<text class="heading" x="{MARGIN}" y="{MARGIN}">{escape(self.heading)}</text>\n'
-        ends: list[int] = []  # of the groups that are open: how many parts are still to come
-        for place in self.places:
-            yield from self._phrase(place)
-            if place.parts:
-                ends.append(len(place.parts))
-                continue
-            yield "</g>\n"
-            while ends:
-                ends[-1] -= 1
-                if ends[-1]:
-                    break
-                ends.pop()
-                yield "</g></g>\n"
+        yield from self._phrase(self.places[0])
 
     def _phrase(self, place: Place) -> Iterator[str]:
-        """The start of the group of a phrase, which its parts follow."""
+        """The group of a phrase, with those of its parts."""
         node, x, y = place.row.node, place.x, place.y + HEADING
         start, end = self.spans[node]
+        parts = [self.places[part] for part in place.row.parts]
         whole = escape(excerpt(self.prediction, start, end, MAX_NAME))
         kinds = self.marks.tones[node] + (" turning" if node == self.turning else "")
-        state = ' tabindex="0" aria-expanded="true"' if place.parts else ""
+        state = ' tabindex="0" aria-expanded="true"' if parts else ""
         yield f'<g class="{kinds}" role="treeitem" data-node="{node}"{state} '
         yield f'aria-label="{escape(self.marks.names[node])}: {whole}">\n'
         yield f"<title>{whole}\n{escape(self.marks.scores(node))}</title>\n"
         foot, left, wide = y + NODE, x - place.width // 2, place.width
         yield f'<rect x="{left}" y="{y}" width="{wide}" height="{NODE}" rx="6"/>'
         yield f'<text class="sign" x="{x}" y="{y + 16}">{escape(self.marks.signs[node])}</text>\n'
-        if not place.parts:
-            yield f'<text x="{x}" y="{foot + 16}">{escape(place.text)}</text>'
+        if not parts:
+            yield f'<text x="{x}" y="{foot + 16}">{escape(place.text)}</text></g>\n'
             return
         closed = escape(excerpt(self.prediction, start, end, MAX_CLOSED))
         yield f'<text class="closed" x="{x}" y="{foot + 16}">{closed}</text>\n'
-        below = (self.places[part] for part in place.parts)
         # Slanted for one level, then straight down: no other node stands there.
-        lines = "".join(f"M{x} {foot}L{part.x} {y + LEVEL}V{part.y + HEADING}" for part in below)
+        lines = "".join(f"M{x} {foot}L{part.x} {y + LEVEL}V{part.y + HEADING}" for part in parts)
         yield f'<g role="group"><path d="{lines}"/>\n'
+        for part in parts:
+            yield from self._phrase(part)
+        yield "</g></g>\n"

@@ -137,22 +137,30 @@ class _TreePen(Pen):
         return line
 
 
-class TextAnswer(NamedTuple):
-    """Draws a text with words: its label and polarity, the probabilities of its classes, and its
-    highlights, in at most MOST_LINES lines. It fits the width and the encoding of its console.
-    `more`: what shows the rest, or nothing."""
+class Answer(NamedTuple):
+    """Draws a text with words: its label and polarity, and the probabilities of its classes and its
+    highlights, in at most MOST_LINES lines; or in place of these its `aspects`, each with what
+    decides. It fits the width and the encoding of its console. `more`: what shows the rest, or
+    nothing."""
 
     result: Result
+    aspects: Sequence[Aspect] | None = None
     more: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         result = self.result
         pen, scores = Pen(result.view, options), [*result.scores.values()]
         names = result.label, _best(result.view, scores), result.polarity, result.text
-        yield from (pen.headline(*names, lines=1), Text(), *pen.classes(scores, _CLASSES))
-        most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # which adds a line for the other classes
-        if lines := [_phrase(pen, result, phrase) for phrase in result.highlights(most)]:
-            yield from (Text(), *lines)
+        yield from (pen.headline(*names, lines=1), Text())
+        if self.aspects is None:
+            yield from pen.classes(scores, _CLASSES)
+            most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # which adds a line for the other classes
+            if lines := [_phrase(pen, result, phrase) for phrase in result.highlights(most)]:
+                yield from (Text(), *lines)
+        else:
+            width = max((cell_len(_term(pen, aspect)) for aspect in self.aspects), default=0)
+            lines = [_aspect(pen, aspect, width) for aspect in self.aspects]
+            yield from lines or [note("no aspects")]
         if self.more:
             yield note(f"{len(result.sentences)} sentences: {self.more}")
 
@@ -164,32 +172,17 @@ def _phrase(pen: Pen, result: Result, phrase: Phrase) -> Text:
     return line.append(text, pen.style(label, TEXT_STYLES))
 
 
-class AspectsAnswer(NamedTuple):
-    """Draws a text with words: its label and polarity, and its aspects, each with what decides. It
-    fits the width and the encoding of its console."""
-
-    result: Result
-    aspects: Sequence[Aspect]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        result = self.result
-        pen, scores = Pen(result.view, options), [*result.scores.values()]
-        names = result.label, _best(result.view, scores), result.polarity, result.text
-        yield from (pen.headline(*names, lines=1), Text())
-        widest = max(pen.width // 3, 4)
-        terms = [pen.elide(pen.fit(aspect.text), widest) for aspect in self.aspects]
-        width = max(map(cell_len, terms), default=0)
-        for term, aspect in zip(terms, self.aspects, strict=True):
-            yield _aspect(pen, aspect, term + " " * (width - cell_len(term)))
-        if not terms:
-            yield note("no aspects")
+def _term(pen: Pen, aspect: Aspect) -> str:
+    return pen.elide(pen.fit(aspect.text), max(pen.width // 3, 4))
 
 
-def _aspect(pen: Pen, aspect: Aspect, term: str) -> Text:
-    certain, scores = aspect.label is not None, [*aspect.scores.values()]
-    label = _best(aspect.sentence.view, scores)
-    line = pen.sign(label, certain=certain).append(
-        term, pen.style(label, TEXT_STYLES) if certain else ""
+def _aspect(pen: Pen, aspect: Aspect, width: int) -> Text:
+    """An aspect, whose term gets so much room."""
+    certain, term = aspect.label is not None, _term(pen, aspect)
+    label = _best(aspect.sentence.view, [*aspect.scores.values()])
+    line = pen.sign(label, certain=certain)
+    line.append(
+        term + " " * (width - cell_len(term)), pen.style(label, TEXT_STYLES) if certain else ""
     )
     line.append("" if aspect.polarity is None else f"  {aspect.polarity:+.2f}")
     if aspect.because is not None:
@@ -198,47 +191,28 @@ def _aspect(pen: Pen, aspect: Aspect, term: str) -> Text:
     return line
 
 
-def brief(pen: Pen, result: Result, *, cut: bool) -> Text:
-    """A text as one line: label, polarity and text. Those of one model stand below each other.
-    `cut`: whether the line is cut to the width of the pen."""
-    others = [UNCERTAIN, NO_WORDS] if result.sentences else [NO_WORDS, UNCERTAIN]
-    label = None if result.label is None else result.view.labels.index(result.label)
-    polarity = ""
-    if result.view.polarity is not None:
-        polarity = "       " if result.polarity is None else f"  {result.polarity:+.2f}"
-    return _one_line(pen, "", label, others, polarity, result.text, cut=cut)
-
-
 def _best(view: View, scores: Sequence[float]) -> int:
     return int(view.best(np.array([scores]))[0])
 
 
-def brief_aspect(pen: Pen, aspect: Aspect, start: str = "", end: str = "", *, cut: bool) -> Text:
-    """An aspect as one line: `start`, label, polarity, term, what decides, and `end`. Those of one
-    model stand below each other. `cut`: whether the line is cut to the width of the pen."""
-    labels = [*aspect.sentence.labels]
-    label = None if aspect.label is None else labels.index(aspect.label)
-    polarity = "" if aspect.polarity is None else f"  {aspect.polarity:+.2f}"
-    because = "" if aspect.because is None else f": {aspect.because}"
-    return _one_line(pen, start, label, [UNCERTAIN], polarity, f"{aspect}{because}{end}", cut=cut)
-
-
-def _one_line(
-    pen: Pen,
-    start: str,
-    label: int | None,
-    others: Sequence[str],
-    polarity: str,
-    text: str,
-    *,
-    cut: bool,
-) -> Text:
-    """`start`, a label, its polarity and a text. `others`: what may stand in place of a label, the
-    first of them if there is none here."""
+def brief(pen: Pen, said: Result | Aspect, start: str = "", end: str = "", *, cut: bool) -> Text:
+    """A text, or an aspect with what decides, as one line: `start`, label, polarity, text, and
+    `end`. Those of one model stand below each other. `cut`: whether the line is cut to the width of
+    the pen."""
+    if isinstance(said, Result):
+        view, text = said.view, said.text
+        others = [UNCERTAIN, NO_WORDS] if said.sentences else [NO_WORDS, UNCERTAIN]
+    else:
+        view, others = said.sentence.view, [UNCERTAIN]
+        text = f"{said}{'' if said.because is None else f': {said.because}'}"
+    label = None if said.label is None else view.labels.index(said.label)
     name = others[0] if label is None else pen.names[label]
     width = max(map(cell_len, [*pen.names, *others]))
     line = Text(start, no_wrap=True, overflow="ignore")
     style = "dim" if label is None else pen.style(label, TEXT_STYLES)
-    line.append(name + " " * (width - cell_len(name)), style).append(f"{polarity}  ")
-    text = pen.fit(text)
+    line.append(name + " " * (width - cell_len(name)), style)
+    if view.polarity is not None:
+        line.append("       " if said.polarity is None else f"  {said.polarity:+.2f}")
+    line.append("  ")
+    text = pen.fit(text + end)
     return line.append(pen.elide(text, pen.width - line.cell_len) if cut else text)

@@ -54,16 +54,22 @@ class TextNodes:
 
     Attributes:
         sentences: of all texts, in order.
-        texts: (N,) the place of the text of each node.
+        texts: (N,) the place of the text of each node, by default among the results.
         parents: (N,) the node around each, -1 for a sentence.
         polarity: (N,) from -1 to 1.
         opinions: the phrases that say most of each text, with their clauses. One that says less
             than `SAYS`, or that is in a clause of another side (`sides`), is left out.
     """
 
-    def __init__(self, results: Sequence[Result], ignore: Collection[str] = ()):
+    def __init__(
+        self,
+        results: Sequence[Result],
+        ignore: Collection[str] = (),
+        places: Sequence[int] | None = None,
+    ):
         """`results`: of texts with words, by a model of sentiment with vectors. `ignore`: words in
-        lower case that are no topics."""
+        lower case that are no topics. `places`: of the texts."""
+        places = range(len(results)) if places is None else places
         self._ignore = ignore
         read = [sentence for result in results for sentence in result.sentences]
         self.sentences = [Sentence(one.text, [*one.words], one.offsets, one.start) for one in read]
@@ -76,8 +82,7 @@ class TextNodes:
         self._signs, self._leaves = np.sign(self.polarity), steps == SHIFT
         self._sizes = [len(sentence.transitions) for sentence in read]
         counts = [len(result.sentences) for result in results]
-        text_of = np.repeat(np.arange(len(results)), counts)
-        self.texts = np.repeat(text_of, self._sizes)
+        self.texts = np.repeat(np.repeat(np.array(places), counts), self._sizes)
         self.opinions = self._opinions(results, read)
 
     def vectors(self, nodes: Ints) -> NDArray[np.float16]:
@@ -156,12 +161,8 @@ class TextNodes:
 
     def _opinions(self, results: Sequence[Result], read: Sequence[Prediction]) -> Opinions:
         firsts = dict(zip(map(id, read), self._firsts.tolist(), strict=True))
-        phrases = [
-            (place, firsts[id(phrase.sentence)] + phrase.node)
-            for place, result in enumerate(results)
-            for phrase in result.highlights(HIGHLIGHTS)
-        ]
-        texts, nodes = np.array(phrases, np.int64).reshape(-1, 2).T
+        phrases = (phrase for result in results for phrase in result.highlights(HIGHLIGHTS))
+        nodes = np.array([firsts[id(one.sentence)] + one.node for one in phrases], np.int64)
         sides = self._signs[nodes].astype(np.int64)
         lacks = self.topics == 0
         clauses = self._climbed(nodes, lambda node, around: lacks[node], _WIDEST_TOPIC)
@@ -170,7 +171,7 @@ class TextNodes:
         says = (self.polarity[clauses] * sides >= SAYS) & (self.sides[clauses] == sides)
         clauses = np.where(lacks[clauses], -1, clauses)
         says |= clauses < 0
-        return Opinions(texts[says], sides[says], clauses[says])
+        return Opinions(self.texts[nodes[says]], sides[says], clauses[says])
 
     def _clauses(self, nodes: Ints) -> Ints:
         """The largest phrase around each node of up to `WIDEST` words without another side."""

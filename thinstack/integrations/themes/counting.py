@@ -1,19 +1,19 @@
 """Counts the texts of themes, in bounded memory beside a few bytes for each row."""
 
-from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
-from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import Plan
+from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.reading import nothing_read
-from thinstack.integrations.report.rows import Mention, ReportOptions, Span, column_name
+from thinstack.integrations.report.rows import Mention, ReportOptions, column_name
 from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.tally import SIDES, Figures
-from thinstack.integrations.themes.clauses import LEAST, TextNodes
+from thinstack.integrations.themes.clauses import LEAST, Ints, TextNodes
 from thinstack.integrations.themes.matching import Matcher
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.integrations.themes.reading import ReadTexts
@@ -31,54 +31,45 @@ class ThemeCounter:
     table."""
 
     def __init__(self, matcher: Matcher, plan: Plan, options: ThemeOptions):
-        self._matcher, self._plan, self._options = matcher, plan, options
+        self._matcher, self._plan, self._options, self._rows = matcher, plan, options, 0
         self._keys = [str(number) for number in range(len(matcher.names))]
         self._collector = Collector(plan, self._keys, options.quotes)
-        self._matches = RowMatches.empty()
-        self._opinions = {side: array("b") for side in options.sides}
+        self._matches, self._opinions = list[RowMatches](), list[NDArray[np.int8]]()
 
     def add(self, texts: ReadTexts) -> None:
         """Count the texts of rows, which come in order."""
         mentions: list[list[Mention]] = [[] for _ in texts.rows]
-        opinions = {side: np.zeros(len(texts.rows), np.int8) for side in self._opinions}
+        opinions = np.zeros((len(self._options.sides), len(texts.rows)), np.int8)
         if texts.nodes is not None:
             self._match(texts, texts.nodes, mentions)
-            said, readable = texts.nodes.opinions, np.array(texts.readable)
-            for side, column in opinions.items():
+            said = texts.nodes.opinions
+            for side, column in zip(self._options.sides, opinions, strict=True):
                 some = said.sides == side
                 kinds = np.where(said.clauses[some] < 0, _GENERAL, _TOPIC)
-                np.maximum.at(column, readable[said.texts[some]], kinds.astype(np.int8))
-        for side, column in opinions.items():
-            self._opinions[side].frombytes(column.tobytes())
+                np.maximum.at(column, said.texts[some], kinds.astype(np.int8))
+        self._opinions.append(opinions)
         for row, some_mentions in zip(texts.rows, mentions, strict=True):
             self._collector.add(row._replace(mentions=tuple(some_mentions)))
-            self._matches.end_row(len(some_mentions))
+        self._rows += len(texts.rows)
 
     def _match(self, texts: ReadTexts, nodes: TextNodes, mentions: list[list[Mention]]) -> None:
         """Give the rows of texts their mentions of themes, the best first."""
-        columns = [column.tolist() for column in self._matcher.match(nodes)]
-        for text, theme, node, similarity in zip(*columns, strict=True):
-            start, end = nodes.characters(node)
+        matches = self._matcher.match(nodes)
+        spans = np.zeros((len(matches.texts), 2), np.int32)
+        columns = (column.tolist() for column in matches)
+        for place, (row, theme, node, similarity) in enumerate(zip(*columns, strict=True)):
             sentence = nodes.sentences[nodes.sentence(node)]
+            spans[place] = span = Span(*nodes.characters(node))
             polarity = float(nodes.polarity[node])
-            lot = crc32(sentence.text.encode(errors="replace"))
             side = self._matcher.sides[theme]
             clear = side * float(nodes.polarity[nodes.roots[node]])
             says = (polarity >= LEAST) - (polarity <= -LEAST)
-            span = Span(start - sentence.start, end - sentence.start)
-            mention = Mention(
-                term=self._keys[theme],
-                named=True,
-                side=side or says,
-                polarity=polarity,
-                sentence=sentence.text,
-                place=span,
-                because=None,
-                said=None,
-                rank=(-round(1e6 * (similarity + _CLEAR * clear)), lot),
-            )
-            mentions[texts.readable[text]].append(mention)
-            self._matches.add(theme, start, end, similarity)
+            term, at = span.shifted(-sentence.start), texts.rows[row].place
+            quote = Quote(sentence.text, term, None, side or says, at)
+            rank = -round(1e6 * (similarity + _CLEAR * clear)), quote.lot
+            mentions[row].append(Mention(self._keys[theme], polarity, quote, rank))
+        rows = matches.texts + self._rows
+        self._matches.append(RowMatches(rows, matches.themes, spans, matches.similarity))
 
     def themes(self, report: ReportOptions, products: Collection[str] = ()) -> Themes:
         """What was counted, which is used up. `report`: what the table is called, and its columns.
@@ -94,22 +85,23 @@ class ThemeCounter:
             phrases = [collector.terms[self._keys[number]].names for number in some]
             words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
         calendar = self._plan.calendar
-        self._matches.show(order, len(self._keys))
+        matches = RowMatches.joined(self._matches).shown(order, len(self._keys))
+        sides = [self._matcher.sides[number] for number in order]
         return Themes(
             source=report.source,
             model=report.model,
             rows=self._plan.rows,
-            counted=len(self._matches.ends),
+            counted=self._rows,
             named=named,
             figures=figures,
             themes=tuple(self._theme(number, words[number]) for number in order),
-            sides=tuple(self._sides([self._matcher.sides[number] for number in order])),
+            sides=tuple(self._sides(matches, np.array(sides, np.int64))),
             by=None if report.by is None else column_name(report.by),
             over=None if report.over is None else column_name(report.over),
             unit=None if calendar is None else calendar.unit,
             unread=collector.unread(),
             products=tuple(sorted(products)),
-            matches=self._matches,
+            matches=matches,
         )
 
     def _largest(self) -> list[int]:
@@ -139,17 +131,17 @@ class ThemeCounter:
             examples=tuple(self._matcher.examples[number]),
         )
 
-    def _sides(self, side_of: Sequence[int]) -> Iterator[SideFigures]:
+    def _sides(self, matches: RowMatches, side_of: Ints) -> Iterator[SideFigures]:
         """How many texts say something of each side, and of these how many have no theme that is
-        shown. `side_of`: those of the themes."""
+        shown (`matches`). `side_of`: those of the themes."""
         of_all = self._collector.all.figures.texts
-        rows, themes = self._matches.shown()
-        sides = np.array(side_of, np.int64)[themes]
-        for side, column in self._opinions.items():
-            opinions, has_theme = np.array(column), np.zeros(len(column), np.bool_)
-            has_theme[rows[sides == side]] = True
+        sides = side_of[matches.themes]
+        columns = np.concatenate(self._opinions, axis=1)
+        for side, opinions in zip(self._options.sides, columns, strict=True):
+            has_theme = np.zeros(self._rows, np.bool_)
+            has_theme[matches.rows[sides == side]] = True
             says = (opinions > 0) | has_theme
-            has_theme[rows[sides == 0]] = True
+            has_theme[matches.rows[sides == 0]] = True
             counts = says, (opinions == _TOPIC) & ~has_theme, (opinions == _GENERAL) & ~has_theme
             share, other, general = (share_interval(int(one.sum()), of_all) for one in counts)
             yield SideFigures(SIDES[side], int(says.sum()), share, other, general)

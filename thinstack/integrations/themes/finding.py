@@ -75,7 +75,7 @@ class ClauseSample:
         self._owners, self._said = list[Ints](), list[str]()
 
     def add(self, texts: ReadTexts, first: int) -> None:
-        """Take in the clauses of texts, of which the first one has this number."""
+        """Take in the clauses of texts, of whose rows the first one has this number."""
         nodes = texts.nodes
         if nodes is None:
             return
@@ -88,7 +88,7 @@ class ClauseSample:
         self._owners.append(owners + first)
         for clause, owner in zip(clauses.tolist(), owners.tolist(), strict=True):
             start, end = nodes.characters(clause)
-            self._said.append(texts.rows[texts.readable[owner]].text[start:end])
+            self._said.append(texts.rows[owner].text[start:end])
 
     def groups(self, count: int, names: Floats) -> ClauseGroups:
         """The groups of the clauses of `count` texts. `names`: directions (k, D) that clauses are
@@ -114,11 +114,12 @@ def find_themes(
     model: Predictor, texts: Iterable[ReadTexts], ignore: Collection[str]
 ) -> FoundThemes:
     """The complaints and the praise in some texts. `ignore`: names that do not count."""
-    samples, count = {side: ClauseSample(side) for side in (-1, 1)}, 0
+    samples, rows, count = {side: ClauseSample(side) for side in (-1, 1)}, 0, 0
     for some in texts:
         for sample in samples.values():
-            sample.add(some, count)
-        count += len(some.readable)
+            sample.add(some, rows)
+        rows += len(some.rows)
+        count += sum(row.unreadable is None for row in some.rows)
     names = ignored_directions(model, ignore)
     titles, examples, side_of = list[str](), list[list[str]](), list[int]()
     parts, directions = list[Floats](), dict[int, Floats]()

@@ -1,6 +1,5 @@
 """Which themes a text belongs to, and the phrase of it that says so."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -35,28 +34,17 @@ class Matches(NamedTuple):
     similarity: Floats
 
 
-class Matcher(ABC):
-    """The K themes of a table.
+@dataclass(frozen=True)
+class FoundThemes:
+    """K themes that were found.
 
     Attributes:
         names: of the themes.
-        sides: -1 or 1, what each says; 0 for either.
+        sides: -1 or 1, what each says.
         examples: of each theme, phrases that belong to it.
+        centres: (K, D), those of a side in turn.
+        directions: by side, what vectors are compared without (k, D).
     """
-
-    names: Sequence[str]
-    sides: Sequence[int]
-    examples: Sequence[Sequence[str]]
-
-    @abstractmethod
-    def match(self, nodes: TextNodes) -> Matches:
-        """The themes of some texts."""
-
-
-@dataclass(frozen=True)
-class FoundThemes(Matcher):
-    """Themes that were found. `centres`: (K, D), those of a side in turn; `directions`: what
-    vectors of a side are compared without (k, D)."""
 
     names: Sequence[str]
     sides: Sequence[int]
@@ -101,8 +89,9 @@ def ignored_directions(model: Predictor, words: Collection[str]) -> Floats:
     return np.stack(rows) if rows else np.zeros((0, model.width), np.float32)
 
 
-class NamedThemes(Matcher):
-    """Themes that a user names by examples.
+class NamedThemes:
+    """Themes that a user names by examples. They have `names`, `sides` and `examples` as those that
+    are found (`FoundThemes`); a side of 0 is either.
 
     A phrase is as similar to a theme as the mean of two cosines, each with the nearest example:
     that of the phrase, and that of its sentence. If all examples of a theme take one side, phrases
@@ -114,8 +103,9 @@ class NamedThemes(Matcher):
 
     def __init__(self, model: Predictor, options: ThemeOptions):
         names = options.names or {}
-        self.names, self._options = list(names), options
-        self.examples = [*map(list, names.values())]
+        self.names: Sequence[str] = list(names)
+        self.examples: Sequence[Sequence[str]] = [*map(list, names.values())]
+        self._options = options
         self._ignored = ignored_directions(model, options.ignore)
         polarity, vectors = list[float](), list[NDArray[np.float32]]()
         for example in (one for examples in self.examples for one in examples):
@@ -154,6 +144,9 @@ class NamedThemes(Matcher):
         cosines = without(nodes.vectors(some), self._ignored) @ self._vectors.T
         nearest: Floats = np.maximum.reduceat(cosines, self._first, axis=1)
         return nearest
+
+
+Matcher = FoundThemes | NamedThemes
 
 
 def _best(parts: Sequence[Matches], *, alone: bool = False) -> Matches:

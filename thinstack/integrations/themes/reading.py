@@ -15,26 +15,19 @@ _CHARACTERS: Final = 1 << 16  # of these
 
 
 class ReadTexts(NamedTuple):
-    """Rows that a model has read.
-
-    Attributes:
-        rows: these, also those whose texts do not count.
-        readable: the places in `rows` of the texts that count.
-        nodes: those of these texts; None if there are none.
-    """
+    """Rows that a model has read, with the `nodes` of those whose texts count; None if none does.
+    The texts of the nodes are places in `rows`."""
 
     rows: list[TextRow]
-    readable: list[int]
     nodes: TextNodes | None
 
     @classmethod
     def of(cls, pairs: list[tuple[TextRow, Result]], ignore: Collection[str] = ()) -> "ReadTexts":
         """Rows with what a model says of their texts, as `scored_rows` gives them. `ignore`: words
         in lower case that are no topics."""
-        readable = [place for place, (row, _) in enumerate(pairs) if not row.unreadable]
-        results = [pairs[place][1] for place in readable]
-        nodes = TextNodes(results, ignore) if readable else None
-        return cls([row for row, _ in pairs], readable, nodes)
+        results = {place: result for place, (row, result) in enumerate(pairs) if not row.unreadable}
+        nodes = TextNodes([*results.values()], ignore, [*results]) if results else None
+        return cls([row for row, _ in pairs], nodes)
 
 
 def read_texts(

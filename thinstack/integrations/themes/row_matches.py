@@ -1,11 +1,12 @@
 """Which themes each row of a table has, and the phrases that say so."""
 
-from array import array
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from thinstack.integrations.themes.centres import Floats, Ints
 
 
 class Match(NamedTuple):
@@ -20,49 +21,35 @@ class Match(NamedTuple):
 
 
 class RowMatches(NamedTuple):
-    """The M themes of rows, as columns, those of a row best first.
+    """The M themes of rows, as columns, in the order of the rows, those of a row best first.
 
     Attributes:
-        ends: of each row, how many there are up to and with it.
-        themes: the places of the themes; -1 for one that is not shown.
-        spans: 2 M numbers, the characters [start, end) of the phrases.
-        similarity: of these.
+        rows, themes: (M,) the places of both.
+        spans: (M, 2) the characters [start, end) of the phrases.
+        similarity: (M,) of these.
     """
 
-    ends: "array[int]"
-    themes: "array[int]"
-    spans: "array[int]"
-    similarity: "array[float]"
+    rows: Ints
+    themes: Ints
+    spans: NDArray[np.int32]
+    similarity: Floats
 
     @classmethod
-    def empty(cls) -> "RowMatches":
-        return cls(array("q"), array("i"), array("i"), array("f"))
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The themes of all rows, from those of some at a time."""
+        nothing = np.zeros(0, np.int64)
+        none = cls(nothing, nothing, np.zeros((0, 2), np.int32), np.zeros(0, np.float32))
+        return cls._make(map(np.concatenate, zip(none, *parts, strict=True)))
 
     def of(self, row: int) -> Iterator[tuple[int, int, int, float]]:
-        """The theme, the characters and the similarity of each shown theme of a row."""
-        for place in range(self.ends[row - 1] if row else 0, self.ends[row]):
-            if self.themes[place] >= 0:
-                start, end = self.spans[2 * place : 2 * place + 2]
-                yield self.themes[place], start, end, self.similarity[place]
+        """The theme, the characters and the similarity of each theme of a row."""
+        for place in range(*np.searchsorted(self.rows, (row, row + 1))):
+            start, end = self.spans[place].tolist()
+            yield int(self.themes[place]), start, end, float(self.similarity[place])
 
-    def add(self, theme: int, start: int, end: int, similarity: float) -> None:
-        """Store a theme of a row."""
-        self.themes.append(theme)
-        self.spans.extend((start, end))
-        self.similarity.append(similarity)
-
-    def end_row(self, count: int) -> None:
-        """Store that the next row has so many of the themes."""
-        self.ends.append((self.ends[-1] if self.ends else 0) + count)
-
-    def show(self, order: Sequence[int], count: int) -> None:
-        """Give the themes, of which there are `count`, the places that they have in `order`."""
-        places = np.full(count, -1, np.int32)
+    def shown(self, order: Sequence[int], count: int) -> Self:
+        """Those of the themes in `order`, out of `count`, by their places there."""
+        places = np.full(count, -1)
         places[[*order]] = np.arange(len(order))
-        self.themes[:] = array("i", places[np.array(self.themes, np.int64)].tobytes())
-
-    def shown(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The row and the theme of each that is shown."""
-        themes, ends = np.array(self.themes, np.int64), np.array(self.ends, np.int64)
-        rows = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-        return rows[themes >= 0], themes[themes >= 0]
+        shown = self._replace(themes=places[self.themes])
+        return self._make(column[shown.themes >= 0] for column in shown)

@@ -13,7 +13,7 @@ from thinstack.integrations.corpora.run import Progress
 from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
-from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, rows_of
+from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, frame_source
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes
 from thinstack.integrations.themes.matching import NamedThemes, sides_of
@@ -78,7 +78,7 @@ def themes(
         model = Predictor(open_bundle(model))
     settings = {"text": text, "by": by, "over": over, "dates": dates, "advice": ADVICE}
     columns = ReportOptions("a frame", model_name(model), **settings)
-    result, _ = run_themes(rows_of(frame, columns), model, columns, options)
+    result, _ = run_themes(frame_source(frame, columns), model, columns, options)
     if isinstance(frame, list | tuple):
         return replace(result, text_of=frame.__getitem__)
     eager = opened_frame(frame)

@@ -12,10 +12,11 @@ import numpy as np
 
 from thinstack.errors import InputError, shown
 from thinstack.integrations.report.calendar import Unit
-from thinstack.integrations.report.figures import Unread, plain
+from thinstack.integrations.report.quotes import Quote
+from thinstack.integrations.report.rows import Unread
 from thinstack.integrations.report.sentences import texts, trend
 from thinstack.integrations.report.statistics import LEVEL, Interval
-from thinstack.integrations.report.tally import Figures, Quote, Side
+from thinstack.integrations.report.tally import Figures, Side, plain
 from thinstack.integrations.show.outline import visible
 from thinstack.integrations.themes.row_matches import Match, RowMatches
 
@@ -151,8 +152,11 @@ class Themes:
         """The name of the best theme of each row, None without one, in the order of the table.
         Raises InputError if not all rows were counted."""
         self._check_counted()
-        best = (next(self.matches.of(row), None) for row in range(self.rows))
-        return [None if match is None else self.themes[match[0]].title for match in best]
+        labels: list[str | None] = [None] * self.rows
+        rows, best = np.unique(self.matches.rows, return_index=True)
+        for row, theme in zip(rows.tolist(), self.matches.themes[best].tolist(), strict=True):
+            labels[row] = self.themes[theme].title
+        return labels
 
     def of(self, row: int) -> list[Match]:
         """The themes of a row, counted from 0, the best first. Raises InputError for a row that is
