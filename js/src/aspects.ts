@@ -47,7 +47,7 @@ export class Aspect {
     this.scores = phrase.scores!;
     const mirror = turned && mirrorOf(sentence);
     if (mirror) {
-      const values = Object.values(this.scores);
+      const values = sentence.labels.map((label) => this.scores[label]);
       this.scores = named(mirror.map((place) => values[place]), sentence.labels);
       this.label &&= sentence.labels[mirror[sentence.labels.indexOf(this.label)]];
       this.polarity = -this.polarity!;

@@ -1,4 +1,5 @@
 /** The clause that expresses the opinion about a term, and the phrase in it that decides. Mirrors `runtime/clauses.py`. */
+import { type Span } from "./english.js";
 import { type Edges, edgesOf, isWord } from "./highlights.js";
 import { NEUTRAL, type Phrase, siblingOf, sideOf } from "./phrase.js";
 import { type Prediction } from "./prediction.js";
@@ -17,9 +18,12 @@ export interface Verdict {
  */
 export class Clauses {
   private readonly edges: Edges;
+  private readonly spans: readonly Span[];
+  private readonly phrases: readonly Phrase[];
 
   constructor(private readonly sentence: Prediction) {
     this.edges = edgesOf(sentence);
+    [this.spans, this.phrases] = [sentence.spans, sentence.phrases];
   }
 
   /**
@@ -66,7 +70,7 @@ export class Clauses {
 
   /** The smallest phrase around these words. */
   private smallest(first: number, behind: number): Phrase {
-    const { phrases, spans } = this.sentence;
+    const { phrases, spans } = this;
     return phrases[spans.findIndex(([start, end]) => start <= first && behind <= end)];
   }
 
@@ -78,7 +82,7 @@ export class Clauses {
 
   /** Whether a phrase makes sense on its own and has a content word outside the term. */
   private isShown({ node, parent }: Phrase, first: number, behind: number): boolean {
-    const [start, end] = this.sentence.spans[node];
+    const [start, end] = this.spans[node];
     const { content, whole } = this.edges;
     const count = (from: number, to: number) => (from < to ? content[to] - content[from] : 0);
     const beside = count(start, Math.min(first, end)) + count(Math.max(behind, start), end);
@@ -87,7 +91,7 @@ export class Clauses {
 
   /** Whether a phrase and its sibling are separate clauses. */
   private isApart(phrase: Phrase): boolean {
-    const { spans } = this.sentence;
+    const { spans } = this;
     const beside = siblingOf(phrase);
     const [start, end] = spans[beside.node];
     const meet = Math.max(spans[phrase.node][0], start);
@@ -101,15 +105,15 @@ export class Clauses {
   /** Whether a word such as "except" or "but" joins a phrase to its sibling, and the sibling is not neutral. */
   private isExcepted(phrase: Phrase): boolean {
     const { opposite } = rules().clauses;
-    const [start] = this.sentence.spans[phrase.node];
-    const [first, behind] = this.sentence.spans[siblingOf(phrase).node];
+    const [start] = this.spans[phrase.node];
+    const [first, behind] = this.spans[siblingOf(phrase).node];
     const between = this.edges.spelt.slice(start - Number(first < start), start + 1);
     const rest = this.edges.spelt.slice(first, behind);
     return between.some((word) => opposite.includes(word)) && rest.some((word) => isWord(word) && !opposite.includes(word));
   }
 
   private isUnreal(clause: Phrase, behind: number): boolean {
-    return rules().unreal.test(this.edges.spelt.slice(this.sentence.spans[clause.node][0], behind).join(" "));
+    return rules().unreal.test(this.edges.spelt.slice(this.spans[clause.node][0], behind).join(" "));
   }
 }
 

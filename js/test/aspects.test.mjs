@@ -258,3 +258,14 @@ test("about needs a model of sentiment that scores phrases", async () => {
   assert.throws(() => alone.about("menu"), { name: "InputError", message: /scores only sentences: load / });
   assert.deepEqual(alone.about("film"), []);
 });
+
+test("a reversed aspect gives each score to its class, whatever the classes are called", () => {
+  const labels = ["very negative", "negative", "neutral", "positive", "very positive"];
+  const classSets = { "-1": labels.slice(0, 2), 0: ["neutral"], 1: labels.slice(3) };
+  const tree = treeOf("(3 (3 (3 great) (2 staff)) (2 (2 except) (2 food)))");
+  const rows = tree.labels.map((label) => labels.map((_, place) => (place === Number(label) ? 0.8 : 0.05)));
+  const view = chooseView({ labels, classSets });
+  const [food] = new Result("great staff except food", [sentenceOf(tree, rows, view)], view).about("food");
+  assert.equal(food.label, "-1");
+  assert.ok(food.scores["-1"] > food.scores[0] && food.scores["-1"] > food.scores[1]);
+});

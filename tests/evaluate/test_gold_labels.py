@@ -1,5 +1,8 @@
 """Which class of a model each label of a table means."""
 
+import csv
+from types import SimpleNamespace
+
 import pytest
 from aspect_models import write_aspect_bundle
 
@@ -7,6 +10,7 @@ import thinstack
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
+from thinstack.evaluate.suite import halves, read_suite
 from thinstack.evaluate.text_evaluation import evaluate_table, gold_labels
 
 
@@ -15,6 +19,14 @@ def models():
     return {
         classes: thinstack.load("sentiment", threads=1, classes=classes) for classes in (2, 3, 5)
     }
+
+
+def write_rows(path, rows):
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
 
 
 def meaning_of(predictor, labels, **relabel):
@@ -63,6 +75,32 @@ def test_labels_are_read_as_a_person_means_them(models, classes, labels, expecte
         return
     found = meaning_of(models[classes], labels)
     assert [found.classes[name] for name in labels.split(",")] == expected
+
+
+def test_a_label_that_is_shown_is_not_another_class_of_that_name(models):
+    shown = "negative", "slightly negative", "slightly positive", "positive"
+    config = SimpleNamespace(labels=models[5].config.labels)
+    own = SimpleNamespace(labels=shown, config=config, view=models[5].view)
+    assert [*meaning_of(own, ",".join(shown)).classes.values()] == [0, 1, 2, 3]
+
+
+def test_the_label_that_is_measured_is_the_one_that_is_predicted(models, tmp_path):
+    cases = [case.text for case in halves(read_suite("polarity"), "open")]
+    results = list(models[5].stream(cases))
+    odd = [one for one in results if one.label != max(one.scores, key=one.scores.get)]
+    assert odd
+    write_rows(tmp_path / "t.csv", [{"text": one.text, "label": one.label} for one in odd])
+    figures, _ = evaluate_table(models[5], Table(tmp_path / "t.csv"), wrong=(wrong := []))
+    assert (figures["accuracy"], wrong) == (100.0, [])
+
+
+def test_a_text_without_words_is_a_row_that_cannot_be_used(models, tmp_path):
+    rows = [{"text": text, "label": "positive"} for text in ("Lovely.", "\u200b", "Superb.")]
+    table = Table(write_rows(tmp_path / "t.csv", rows))
+    with pytest.raises(DataError, match=r"t\.csv:3: expected a text with words"):
+        evaluate_table(models[5], table)
+    figures, _ = evaluate_table(models[5], table, skipped=(skipped := []))
+    assert (figures["texts"], len(skipped)) == (2, 1)
 
 
 def test_what_was_not_taken_as_it_stands_is_said(models):

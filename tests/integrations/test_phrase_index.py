@@ -258,6 +258,7 @@ def test_bad_input_is_named(model, index, last_word):
         (["good"], [1, 2], "found more"),
         (["good"], [b"1"], "that JSON can represent, found b'1'"),
         (["good"], [float("nan")], "that JSON can represent, found nan"),
+        (["good"], [("A", 1)], "that JSON can represent, found \\('A', 1\\)"),
         ("good", None, "expected several texts"),
         ([3], None, "text 0: "),
     ):

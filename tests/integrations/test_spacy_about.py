@@ -6,6 +6,8 @@ from last_word_model import pipeline
 from spacy_aspects import TEXT, TOLD, group, told, with_aspects
 
 import thinstack
+from thinstack.errors import InputError
+from thinstack.integrations.spacy import TreeAspects
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +91,8 @@ def test_tokens_that_are_merged(folder):
         assert told([doc[4:5]._.about]) == [(4, 5, "Awful staff", "negative")]
     # The group shows no span that begins inside a token.
     assert group(after) == [TOLD[0], (10, 11, "screen", "neutral")]
+
+
+def test_a_single_text_is_not_a_list_of_terms():
+    with pytest.raises(InputError, match="expected a list of terms"):
+        TreeAspects(model="sentiment", about="battery")

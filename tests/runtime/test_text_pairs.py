@@ -230,3 +230,25 @@ def test_two_columns_are_for_a_model_of_pairs(cli, tmp_path):
     command = ("predict", "--input", path, "--text", "text_a", "--text", "text_b")
     answer = cli(*command, "--out", tmp_path / "out.csv")
     assert (answer.code, "--text: expected one column" in answer.err) == (2, True)
+
+
+def test_a_pair_without_words_is_left_out_and_named(trained):
+    model = thinstack.load(trained.bundle.path, threads=1, isolated=False)
+    pairs, errors = [("film", "plot"), ("who", " "), ("bad", "good")], {}
+    results = list(PairReader(model).results(pairs, errors.__setitem__))
+    assert [(one.text_a, one.text_b) for one in results] == [pairs[0], pairs[2]]
+    assert results[1].scores == pytest.approx(model.pairs("bad", "good").scores, abs=1e-6)
+    assert [*errors] == [1] and "text_b" in str(errors[1])
+
+
+def test_a_table_of_pairs_loses_only_the_rows_that_cannot_be_read(trained, cli, tmp_path):
+    rows = 'text_a,text_b\nfilm,plot\nwho,NA\n"a","<br>"\nbad,good\n'
+    (tmp_path / "p.csv").write_text(rows, encoding="utf-8")
+    out = tmp_path / "out.csv"
+    table = "--input", tmp_path / "p.csv", "--out", out
+    answer = cli("predict", "--model", trained.bundle.path, *table)
+    assert answer.code == 1
+    assert answer.err.startswith("2 rows failed, the first: ")
+    assert "p.csv:3" in answer.err
+    kept = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
+    assert [row["text_b"] for row in kept] == ["plot", "good"]

@@ -72,6 +72,8 @@ NEGATED += [
     "Honestly {} fault it",
     "I just {}",
     "they really {}.",
+    "people simply {}.",
+    "It definitely always {}.",
 ]
 
 

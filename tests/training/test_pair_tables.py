@@ -1,11 +1,13 @@
 """Pairs of sentences from tables: what is read of them, what is learnt, and how the file is run."""
 
 import csv
+import itertools
 import json
 import random
 import re
 import shlex
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.table_task import TableOptions, table_task
 from thinstack.training.tasks._ratings import find_scale
-from thinstack.training.tasks.pairs import Pair, always_commonest, by_overlap
+from thinstack.training.tasks.pairs import Entailment, Pair, always_commonest, by_overlap
 
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
 
@@ -257,3 +259,15 @@ def test_from_a_table_to_what_the_model_says_of_pairs(tmp_path, cli, column, ini
         )
         assert np.mean((own - given) ** 2) < 0.5 * given.var()
         assert (pearson(own, given) or 0) > 0.8
+
+
+def test_a_pair_is_not_replaced_by_the_same_texts_the_other_way_round():
+    one, other = (
+        SimpleNamespace(trees=trees)
+        for trees in itertools.permutations(
+            [SimpleNamespace(words=["A", "dog"]), SimpleNamespace(words=["no", "cat"])]
+        )
+    )
+    task = Entailment(format="table.v1")
+    assert task.replaced_by(one) != task.replaced_by(other)
+    assert task.group_of(one) == task.group_of(other)

@@ -1,17 +1,21 @@
 """The recipe that is written for a table."""
 
+import tomllib
+from types import SimpleNamespace
+
 import pytest
 import tiny_texts
 from tiny_encoder import OPTIONS, WIDTH
 
 from thinstack.bundle import open_bundle
-from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.errors import ConfigError, DataError, UnknownNameError
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER
 from thinstack.training.table_task import TableOptions
 from thinstack.training.tasks.texts import Texts
-from thinstack.training.text_recipe import text_recipe
-from thinstack.training.train_texts import _write_recipe, commented
+from thinstack.training.text_recipe import table_recipe, text_recipe
+from thinstack.training.train_texts import _toml, _write_recipe, commented
 
 FILES = DataConfig(train='a "b".csv', dev_share=0.1)
 TASK = Texts(text_column="Überschrift\x7f")
@@ -116,3 +120,37 @@ def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path):
         made(init=str(bundle))
     with pytest.raises(UnknownNameError, match="sentiment"):
         made(init="stt")
+
+
+# -- corrections
+
+
+def test_saved_corrections_are_read_as_they_were_written(tmp_path):
+    settings = {"encoding": "cp1252", "separator": ";", "header": False}
+    task = Texts(text_column="1", label_column="2", **settings)
+    saved, own = tmp_path / "corrections.csv", tmp_path / "own.csv"
+    saved.write_text("1,2\nDas café,bad\n", encoding="utf-8")
+    own.write_text("Das café;bad\n", encoding="cp1252")
+    for file in (saved, own):
+        (row,) = task.for_corrections(file).rows(file)
+        assert [*row.values.values()] == ["Das café", "bad"]
+
+
+def test_a_label_that_is_corrected_away_is_no_class(tmp_path):
+    rows = "".join(f"Film {n},{label}\n" for n, label in enumerate(["good", "bad"] * 5))
+    (tmp_path / "t.csv").write_text(f"text,label\n{rows}Dull,badd\n", encoding="utf-8")
+    (tmp_path / "more.csv").write_text("text,label\ndull,bad\n", encoding="utf-8")
+    options = TableOptions(add=tmp_path / "more.csv", init="none")
+    recipe = table_recipe(tmp_path / "t.csv", "t", options, Inputs(tmp_path))
+    assert {*recipe.model.shown_labels} == {"good", "bad"}
+
+
+def test_texts_of_one_class_are_refused_before_training():
+    recipe = SimpleNamespace(data=SimpleNamespace(train="t.csv"))
+    with pytest.raises(DataError, match=r"t\.csv: expected texts of at least two classes"):
+        Texts().check_items(recipe, [SimpleNamespace(label="good")] * 3)
+
+
+@pytest.mark.parametrize("name", ["\U0001f600", 'a "b"', "\x7f", "tab\t"])
+def test_any_name_is_a_string_of_toml(name):
+    assert tomllib.loads(f"x = {_toml({name: [name]})}") == {"x": {name: [name]}}

@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
+import typer
+
 from thinstack.cli.options import chosen, listed, print_json
 from thinstack.cli.predict_corpus import CorpusSettings
 from thinstack.cli.print_results import Kind, rounded, until_the_reader_stops
 from thinstack.data.files.outputs import check_output
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import check_classes, csv_writer
-from thinstack.errors import InputError, escaped
+from thinstack.errors import DataError, InputError, ThinstackError, escaped
 
 if TYPE_CHECKING:
     from thinstack.runtime.pairs import PairResult
@@ -49,10 +51,10 @@ def print_pair(predictor: "Predictor", pair: tuple[str, str], kind: Kind) -> Non
 
 
 def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str) -> None:
-    """Write a row for each pair of a table, as CSV to standard output, or to the file --out.
+    """Write a row for each pair of a table, as CSV to standard output, or to the file --out. Rows
+    that cannot be read are left out, and said to standard error; the exit code is then 1.
 
-    Raises DataError for a table without the two columns, and for a row that has no text in one of
-    them. The file is then not written.
+    Raises DataError for a table without the two columns.
     """
     from thinstack.data.tables.table import Table
     from thinstack.runtime.pairs import SIDES, PairReader
@@ -63,14 +65,27 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
         problem = f"expected two different columns for a model of pairs, found {', '.join(columns)}"
         raise InputError(f"--text: {problem}; {ADVICE}")
     table = Table(corpus.input, encoding=encoding, separator=corpus.separator, header=corpus.header)
-    rows = (tuple(row.values.values()) for row in table.rows(columns, advice=ADVICE))
-    results = PairReader(predictor).results((first, second) for first, second in rows)
+    lines, failed = list[int](), list[DataError]()
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        for row in table.rows(columns, advice=ADVICE, skipped=failed):
+            lines.append(row.line)
+            yield row.values[columns[0]], row.values[columns[1]]
+
+    def fail(place: int, error: ThinstackError) -> None:
+        problem = str(error).partition(": ")[2]
+        failed.append(DataError(f"{corpus.input}:{lines[place]}: {problem}"))
+
+    results = PairReader(predictor).results(pairs(), fail)
     with _output(corpus.out, [corpus.input, predictor.bundle.path]) as stream:
         if corpus.out is None or corpus.out.suffix.lower() == ".csv":
             _write_csv(results, predictor, stream)
         else:
             for result in results:
                 print_json(result.to_dict(), indent=None, file=stream)
+    if failed:
+        print(f"{len(failed):,} rows failed, the first: {escaped(str(failed[0]))}", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 @contextmanager

@@ -78,7 +78,9 @@ class TableSettings(TableFormat):
         """The options that are named, by their fields."""
         options = {name: getattr(self, name) for name in chosen(self)}
         if labels := options.pop("labels", None):
-            options["labels"] = tuple(name.strip() for name in labels.split(","))
+            options["labels"] = named = tuple(name.strip() for name in labels.split(","))
+            if "" in named:
+                raise InputError(f"--labels: expected names between the commas, found {labels!r}")
         return options
 
 

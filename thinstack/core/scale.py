@@ -242,7 +242,7 @@ def summed(scores: NDArray[np.floating], sets: NDArray[np.float32] | None) -> ND
 
 
 def _are_of_sentiment(labels: Sequence[str], numbers: Sequence[float], column: str) -> bool:
-    words = {*re.findall("[a-z]+", column.lower())}
+    words = {*_words(column)}
     if {*numbers} == {0, 1}:
         return bool(words & FELT)
     stars = all(re.search(r"\bstars?\b", label.lower()) for label in labels)

@@ -83,20 +83,27 @@ NAMES: Final = {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy
 """The names of the figures that are printed, by key."""
 
 
-def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[str]) -> Figures:
+def text_figures(
+    scores: NDArray[np.floating],
+    gold: IntArray,
+    labels: Sequence[str],
+    predicted: IntArray | None = None,
+) -> Figures:
     """Figures in percent of the scores (T, C) of texts against their classes (T,), named `labels`.
+    `predicted` (T,): the classes that a model names; by default the most probable ones.
 
     Returns `accuracy`; `macro_f1`, the mean F1 over all classes that occur or were predicted;
     `binary_accuracy` for classes with sides, as in `accuracy`; `calibration_error` in percentage
     points. Each is None
     without texts. `texts` and `binary_texts` are the numbers of texts.
     """
-    table = confusion(scores.argmax(1), gold, scores.shape[1])
+    predicted = scores.argmax(1) if predicted is None else predicted
+    table = confusion(predicted, gold, scores.shape[1])
     right, both = table.diagonal(), table.sum(0) + table.sum(1)
     f1 = 200.0 * right[both > 0] / both[both > 0]
     binary = binary_right(scores, gold, Scale.of(labels))
     return {
-        "accuracy": percentage(scores.argmax(1) == gold),
+        "accuracy": percentage(predicted == gold),
         "macro_f1": float(f1.mean()) if len(f1) else None,
         "binary_accuracy": percentage(binary),
         "calibration_error": calibration_error(scores, gold),

@@ -56,7 +56,8 @@ def evaluate_suite(
     texts = (case.text for case in cases)
     scores = text_scores(predictor, texts, source=source, where="the suite")
     whole = [case for case in cases if isinstance(case, Case)]
-    return polarity_figures(whole, scores, predictor.labels, predictor.view.scale)
+    best = predictor.view.best(scores)
+    return polarity_figures(whole, scores, predictor.labels, predictor.view.scale, best)
 
 
 def polarity_figures(
@@ -64,14 +65,17 @@ def polarity_figures(
     scores: NDArray[np.floating],
     labels: Sequence[str],
     scale: Scale | None = None,
+    predicted: NDArray[np.integer] | None = None,
 ) -> SuiteFigures:
     """`suite_figures` of texts with these scores (K, C). `scale`: where the classes stand; by
-    default their names, `labels`, tell. Raises InputError for classes that are not about sentiment.
+    default their names, `labels`, tell. `predicted` (K,): the classes that a model names; by
+    default the most probable ones. Raises InputError for classes that are not about sentiment.
     """
     scale = _needed(labels, scale or Scale.of(labels))
     sides = np.array(scale.sides)
     polarity = scores @ np.array(scale.polarity)
-    return suite_figures(cases, scores @ sides, sides[scores.argmax(1)], polarity)
+    predicted = scores.argmax(1) if predicted is None else predicted
+    return suite_figures(cases, scores @ sides, sides[predicted], polarity)
 
 
 def suite_figures(

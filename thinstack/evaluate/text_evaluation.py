@@ -80,21 +80,48 @@ def evaluate_table(
         said.append("the columns start and end were ignored: accuracy is measured on whole texts")
     if notes is not None:
         notes.extend(said)
-    texts = (row.values[text] for row in rows)
-    scores = text_scores(predictor, texts, source=source, where=path)
+    rows, scores = _scored(rows, text, predictor, source, path, skipped)
     places = np.array([classes[row.values[label]] for row in rows], np.int64)
+    predicted = predictor.view.best(scores)
     if wrong is not None:
-        missed = np.flatnonzero((places >= 0) & (places != scores.argmax(1)))
-        missed = missed[np.argsort(-scores[missed].max(1), kind="stable")]
+        missed = np.flatnonzero((places >= 0) & (places != predicted))
+        sure = scores[missed, predicted[missed]]
+        missed = missed[np.argsort(-sure, kind="stable")]
         results = predictor.stream((rows[row].values[text] for row in missed), source=source)
         for row, result in zip(missed.tolist(), results, strict=True):
-            label, best = (predictor.labels[n] for n in (places[row], scores[row].argmax()))
-            line, probability = rows[row].line, float(scores[row].max())
+            label, best = (predictor.labels[n] for n in (places[row], predicted[row]))
+            line, probability = rows[row].line, float(scores[row, predicted[row]])
             because = "; ".join(_deciding(result, best))
             wrong.append(Wrong(line, result.text, label, best, probability, because))
-    scores, places = scores[places >= 0], places[places >= 0]
-    matrix = confusion(scores.argmax(1), places, len(predictor.labels))
-    return text_figures(scores, places, predictor.labels), matrix
+    counted = places >= 0
+    scores, predicted, places = scores[counted], predicted[counted], places[counted]
+    matrix = confusion(predicted, places, len(predictor.labels))
+    return text_figures(scores, places, predictor.labels, predicted), matrix
+
+
+def _scored(
+    rows: Sequence[TableRow],
+    text: str,
+    predictor: Predictor,
+    source: TreeSource,
+    path: FilePath,
+    skipped: list[DataError] | None,
+) -> tuple[list[TableRow], NDArray[np.floating]]:
+    """The rows whose `text` has words, and the scores (T, C) of these texts. The errors of the
+    others go to `skipped`; without a list, the first is raised."""
+    read, scores = list[TableRow](), list[list[float]]()
+    results = predictor.stream((row.values[text] for row in rows), source=source)
+    for row, result in zip(rows, results, strict=True):
+        if result.sentences:
+            read.append(row)
+            scores.append([*result.scores.values()])
+            continue
+        expected = f"expected a text with words in {text!r}"
+        problem = DataError(f"{path}:{row.line}: {expected}, found {result.text!r:.60}")
+        if skipped is None:
+            raise problem
+        skipped.append(problem)
+    return read, np.array(scores).reshape(-1, len(predictor.labels))
 
 
 def _deciding(result: Result, label: str) -> Iterator[str]:
@@ -176,10 +203,10 @@ def _class_of(label: str, predictor: Predictor) -> int | None:
     """The place of the class of this name among those shown, -1 if it is left out."""
     every, shown = predictor.config.labels, predictor.labels
     for alike in (str, meaning):
-        for labels in (every, shown):
+        for labels in (shown, every):
             places = [n for n, name in enumerate(labels) if alike(name) == alike(label)]
             if len(places) == 1:
-                return _shown(places[0], predictor) if labels is every else places[0]
+                return places[0] if labels is shown else _shown(places[0], predictor)
     return None
 
 

@@ -154,7 +154,7 @@ def checked_mentions(about: object) -> tuple[str | Category, ...]:
     if isinstance(about, str) or not isinstance(about, Sequence):
         return checked_terms(about)
     checked_terms([one for one in about if not isinstance(one, Category)])
-    return tuple(about)
+    return tuple(one for place, one in enumerate(about) if one not in about[:place])
 
 
 def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:

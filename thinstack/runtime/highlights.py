@@ -1,5 +1,6 @@
 """Chooses phrases: those that say most about a text, and those that are worth a mark in it."""
 
+from bisect import bisect_left, insort
 from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -38,7 +39,7 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
     `Result.highlights` says which these are. Raises InputError unless `n` is a whole number, at
     least 0.
     """
-    if not isinstance(n, int) or n < 0:
+    if not isinstance(n, int | np.integer) or n < 0:
         raise InputError(f"expected a whole number of highlights, at least 0, found {shown(n)}")
     ranked = []
     for sentence in sentences:
@@ -101,23 +102,25 @@ class _Ranked(ReadNodes):
             return [0] if self.sides[0] != NEUTRAL else []
         order = [node for node, shown in enumerate(self.shown) if shown]
         order.sort(key=lambda node: (-self.strength[node], self._width(node), self.spans[node]))
-        chosen = list[int]()
+        chosen, taken = list[int](), list[tuple[int, int]]()
         for node in order:
             if len(chosen) == most:
                 break
-            if self._is_free(node, chosen) and not self._is_turned(node):
-                chosen.append(self._climbed(node, chosen))
+            if self._is_free(node, taken) and not self._is_turned(node):
+                chosen.append(self._climbed(node, taken))
+                insort(taken, self.spans[chosen[-1]])
         return chosen
 
     def _width(self, node: int) -> int:
         start, end = self.spans[node]
         return end - start
 
-    def _is_free(self, node: int, chosen: Sequence[int]) -> bool:
-        """Whether a node overlaps no chosen one."""
+    def _is_free(self, node: int, taken: Sequence[tuple[int, int]]) -> bool:
+        """Whether a node overlaps none of the spans that are taken, which are in order."""
         start, end = self.spans[node]
-        spans = [self.spans[other] for other in chosen]
-        return all(end <= first or behind <= start for first, behind in spans)
+        place = bisect_left(taken, (start, end))
+        near = taken[max(place - 1, 0) : place + 1]
+        return all(end <= first or behind <= start for first, behind in near)
 
     def _is_turned(self, node: int) -> bool:
         """Whether what is around a node turns its side round, as `not` does, without a phrase that
@@ -137,13 +140,13 @@ class _Ranked(ReadNodes):
             and self.has_content(beside)
         )
 
-    def _climbed(self, node: int, chosen: Sequence[int]) -> int:
+    def _climbed(self, node: int, taken: Sequence[tuple[int, int]]) -> int:
         """The largest phrase around a node that says as much, and nothing of another side."""
         side, least, best = self.sides[node], CLIMB * self.strength[node], node
         child, parent = node, self.parents[node]
         while parent >= 0 and self.sides[parent] == side and self.strength[parent] >= least:
             beside = self.sibling(child)
-            if not self._is_free(parent, chosen) or self._has_other_side(beside, side):
+            if not self._is_free(parent, taken) or self._has_other_side(beside, side):
                 break
             if self.shown[parent] and self._width(parent) <= WIDEST:
                 best = parent

@@ -13,7 +13,7 @@ from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError
 from thinstack.runtime.long_sentences import Limits
 from thinstack.runtime.scorer import Scorer
-from thinstack.runtime.stream import TextReader
+from thinstack.runtime.stream import OnError, TextReader
 from thinstack.runtime.units import Parts, costs_of, units_of_sentences
 from thinstack.text.batching import lengths_of, listed
 from thinstack.text.sentences import check_text
@@ -114,27 +114,38 @@ class PairReader(TextReader):
         scorer.check_reads_pairs()
         self.scorer = scorer
 
-    def results(self, pairs: Iterable[tuple[str, str]]) -> Iterator[PairResult]:
+    def results(
+        self, pairs: Iterable[tuple[str, str]], on_error: OnError | None = None
+    ) -> Iterator[PairResult]:
         """The results of pairs in order, in batches. Raises InputError, naming the place of the
-        pair (from 0) and its side, for what is no text or has no words."""
+        pair (from 0) and its side, for what is no text or has no words; `on_error` takes the place
+        and the error of a pair without words, which is then left out."""
         checked, first = starmap(_checked, enumerate(pairs)), 0
         for batch in self.batches(checked, lambda pair: sum(map(len, pair)), texts=2):
-            yield from self._scored(batch, first)
+            yield from self._scored(batch, first, on_error)
             first += len(batch)
 
-    def _scored(self, batch: Sequence[tuple[str, str]], first: int) -> Iterator[PairResult]:
-        sides = [text for pair in batch for text in pair]
-        words = list[Sequence[str]]()
-        for place, (text, cut) in enumerate(zip(sides, self._cut(sides), strict=True)):
-            name = f"{SIDES[place % 2]} of pair {first + place // 2}"
-            if not cut:
-                problem = f"expected a text with words, found {text!r:.60}"
-                raise InputError(f"{name}: {problem}; leave the pair out")
-            words.append(cut[0].words)
-            self.warn_of_language(name, words[-1])
+    def _scored(
+        self, batch: Sequence[tuple[str, str]], first: int, on_error: OnError | None
+    ) -> Iterator[PairResult]:
+        cuts = list(self._cut([text for pair in batch for text in pair]))
+        read, words = list[tuple[str, str]](), list[Sequence[str]]()
+        for place, (pair, cut) in enumerate(zip(batch, _by_pair(cuts), strict=True), start=first):
+            if all(cut):
+                read.append(pair)
+                words += [sentences[0].words for sentences in cut]
+                self.warn_of_language(f"{SIDES[0]} of pair {place}", words[-2])
+                self.warn_of_language(f"{SIDES[1]} of pair {place}", words[-1])
+                continue
+            side = 0 if not cut[0] else 1
+            problem = f"expected a text with words, found {pair[side]!r:.60}; leave the pair out"
+            error = InputError(f"{SIDES[side]} of pair {place}: {problem}")
+            if on_error is None:
+                raise error
+            on_error(place, error)
         scores = self.scorer.score_pairs(words)
         ratings, view = self.scorer.ratings(scores), self.scorer.view
-        for place, (pair, row) in enumerate(zip(batch, scores.tolist(), strict=True)):
+        for place, (pair, row) in enumerate(zip(read, scores.tolist(), strict=True)):
             rating = None if ratings is None else float(ratings[place])
             label = view.label(row) if ratings is None else None
             named = dict(zip(view.labels, row, strict=True))

@@ -232,7 +232,9 @@ class Predictor(PairScorer):
 
     def why(self, prediction: Prediction) -> list[Contribution]:
         """Return how much each phrase contributes to the label of a prediction by this model.
-        Raises InputError as `thinstack.runtime.why.contributions` does."""
+        Raises InputError as `thinstack.runtime.why.contributions` does, and for a prediction by
+        another model."""
+        check_model(self, prediction, "why")
         return contributions(self, prediction)
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:

@@ -75,7 +75,7 @@ class Scorer:
             "isolated": isolated,
             "allow_operators": tuple(allow_operators),
         }
-        if not isinstance(max_words, int) or max_words < 2:
+        if not isinstance(max_words, int | np.integer) or max_words < 2:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
         self.bundle, self.config = bundle, bundle.config

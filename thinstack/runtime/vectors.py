@@ -42,6 +42,7 @@ def stored(vectors: NDArray[np.float16] | None) -> NDArray[np.float16]:
 def need_vectors(predictor: "Predictor", purpose: str, *, sign: bool = False) -> None:
     """Raise InputError, which names the `purpose` of vectors, if the model gives none, or if it
     gives no polarity for their `sign`."""
+    predictor.check_reads_texts()
     if not predictor.width:
         raise InputError(f"{purpose}: this model gives no vectors: load one that does, {LOAD}")
     if sign and predictor.view.polarity is None:
@@ -122,6 +123,6 @@ def check_model(predictor: "Predictor", value: Any, call: str) -> None:
     other: Predictor | None = getattr(sentence, "predictor", None)
     if other is not None and other.bundle.manifest.digest != predictor.bundle.manifest.digest:
         raise InputError(
-            f"{call}: expected a vector of this model, {predictor.bundle.path}, found one of "
+            f"{call}: expected a result of this model, {predictor.bundle.path}, found one of "
             f"{other.bundle.path}: read the text with this model"
         )

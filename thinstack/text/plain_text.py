@@ -17,7 +17,7 @@ from thinstack.data.words.letters import MARKED, plain_letters, rewritten
 
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
-_LONGEST, _LOOKAHEAD = len("definitely can't"), 20
+_LONGEST, _LOOKAHEAD = len("definitely always can't"), 20
 """Characters before and behind the end of a misspelt `n't` that decide about it."""
 _SIGNS, _SIGN = r"<&\\*_~\[\]#>\n%=<tick>", b"\n"
 _SMALL = re.sub(rb"[<&`\\*_~\]#>%=]", _SIGN, bytes(range(256)).lower())

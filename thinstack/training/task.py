@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import SerializeAsAny
 
@@ -143,6 +143,14 @@ class Task(Named):
     def group_of(self, item: Any) -> Hashable:
         """What an item has in common with others that must be set aside together with it."""
         return id(item)
+
+    def replaced_by(self, item: Any) -> Hashable:
+        """What an item has in common with the corrections that replace it."""
+        return self.group_of(item)
+
+    def for_corrections(self, file: FilePath) -> Self:
+        """The task as it reads a file of corrections."""
+        return self
 
     def leaves(
         self,

@@ -3,7 +3,6 @@ starts, and with which settings."""
 
 import re
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,14 +71,19 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
     data, task = table_task(path, options, inputs)
     bad: list[DataError] | None = [] if task.skip_bad else None
     file = inputs.table(path.name).named(path)
-    tables = [file, *([inputs.table(data.add)] if data.add is not None else [])]
-    rows = chain.from_iterable(task.rows(one, bad, options.labels) for one in tables)
+    rows = list(task.rows(file, bad, options.labels))
+    count = len(rows)
+    if data.add is not None:
+        added = inputs.table(data.add)
+        more = list(task.for_corrections(added).rows(added, bad, options.labels))
+        replaced = {task.text_of(row) for row in more}
+        rows = [row for row in rows if task.text_of(row) not in replaced] + more
     values = [row.values[task.target_column] for row in rows]
     labels = task.labels_of(values, str(file), options.labels, options.scale)
     init = options.init or default_start(task, labels, options.scale)
     start = None if init == "none" else inputs.bundle(init)
     if data.dev is None:
-        watched = round(len(values) * (data.dev_share or 0.0))
+        watched = round(count * (data.dev_share or 0.0))
     else:
         watched = sum(1 for _ in task.rows(inputs.table(data.dev), bad, options.labels))
     recipe = text_recipe(

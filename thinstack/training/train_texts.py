@@ -78,7 +78,7 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
     file there is of another kind."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
     before = note.read_text(encoding="utf-8") if note.exists() else text
-    same = before == text or _settings(before) == _settings(text)
+    same = before == text or _settings(before) == _settings(text) is not None
     if not same and (started or not before.startswith(f"# {_FIRST.partition('{')[0]}")):
         raise ConfigError(
             f"{note}: expected the recipe of this table and these options, found another or "
@@ -162,10 +162,10 @@ def _field(name: str, value: Any, description: str) -> Iterator[str]:
 
 
 def _toml(value: Any) -> str:
-    """A value on one line; the strings of JSON are strings of TOML."""
+    """A value on one line; the strings of JSON are strings of TOML, except for surrogates."""
     if isinstance(value, Mapping):
-        pairs = (f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items())
+        pairs = (f"{_toml(name)} = {_toml(one)}" for name, one in value.items())
         return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")

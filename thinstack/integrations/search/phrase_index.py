@@ -25,7 +25,7 @@ from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
 from thinstack.integrations.search.ranking import Places, best_first, cosines, signs
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.stream import OnError
-from thinstack.runtime.vectors import LOAD, row_of
+from thinstack.runtime.vectors import need_vectors, row_of
 
 Side = Literal["negative", "positive"]
 
@@ -79,13 +79,17 @@ class PhraseIndex:
     def __init__(self, model: Predictor | str | Path = "vectors"):
         if not isinstance(model, Predictor):
             model = Predictor(open_bundle(model))
-        if not model.width:
-            raise InputError(f"this model gives no vectors: load one that does, {LOAD}")
+        need_vectors(model, "a phrase index")
         self.model, self._table = model, PhraseTable(model.width)
         self._graph: Graph | None = None
 
     def __len__(self) -> int:
         return len(self._table)
+
+    @property
+    def texts(self) -> int:
+        """Number of texts."""
+        return len(self._table.texts)
 
     def __repr__(self) -> str:
         return f"<PhraseIndex of {len(self):,} phrases of {len(self._table.texts):,} texts>"
@@ -293,7 +297,10 @@ class PhraseIndex:
 def _json(id: object) -> str:
     """An id as JSON, numbers of numpy as those of Python."""
     try:
-        return json.dumps(id, allow_nan=False, default=lambda value: value.item())
+        text = json.dumps(id, allow_nan=False, default=lambda value: value.item())
+        if bool(json.loads(text) == id):
+            return text
     except (ValueError, TypeError, AttributeError, RecursionError):
-        problem = f"ids: expected a value that JSON can represent, found {shown(id, 60)}"
-        raise InputError(f"{problem}: pass its number or its text") from None
+        pass
+    problem = f"ids: expected a value that JSON can represent, found {shown(id, 60)}"
+    raise InputError(f"{problem}: pass its number or its text")

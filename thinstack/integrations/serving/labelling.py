@@ -6,6 +6,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from thinstack.core.scale import ordered
 from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.csv_rows import csv_line
@@ -130,7 +132,7 @@ class Labelling:
             file.seek(-1, os.SEEK_END)
             file.write(b"" if file.read() == b"\n" else b"\n")
         text, label = self._columns
-        for row in table.rows(self._columns, classes=Classes(label)):
+        for row in table.rows(self._columns, classes=Classes(label, self.labels)):
             yield row.values[text], row.values[label]
 
     def _texts(self, table: Table, skipped: list[DataError] | None) -> list[DoubtfulText]:
@@ -140,7 +142,7 @@ class Labelling:
         if len(columns) < 2 and label != "label":
             check_columns(str(table.path), table.columns, [label], COLUMN_ADVICE)
         rows, seen, labels = list[DoubtfulText](), {*self._saved}, set[str]()
-        checks: dict[str, Any] = {"classes": Classes(label), "optional": [label]}
+        checks: dict[str, Any] = {"classes": Classes(label, self.labels), "optional": [label]}
         for row in table.rows(columns, skipped=skipped, **(checks if label in columns else {})):
             value = row.values.get(label, "")
             labels |= {value} if value else set()
@@ -154,6 +156,6 @@ class Labelling:
 
 
 def _answer(result: Any) -> dict[str, Any]:
-    scores = result.scores
-    best = max(scores, key=scores.__getitem__)
-    return {"predicted": best, "probability": scores[best]}
+    scores = np.array([*result.scores.values()])
+    best = int(result.view.best(scores[None])[0])
+    return {"predicted": [*result.scores][best], "probability": float(scores[best])}

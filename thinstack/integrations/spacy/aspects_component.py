@@ -137,6 +137,9 @@ class TreeAspects(TreeSentiment):
         views = classes, abstain, max_words, spans_key, isolated
         super().__init__(name, model, source, device, threads, None, scorer, *views)
         register_aspects()
+        if isinstance(about, str):
+            expected = "expected a list of terms, such as ['battery', 'price|cost']"
+            raise InputError(f"about: {expected}, found {shown(about, 60)}")
         self.about = None if about is None else list(about)
         Terms(self.about or ())
 

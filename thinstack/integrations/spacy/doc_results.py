@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, InputError
 from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
 from thinstack.runtime.prediction import Prediction
@@ -216,7 +216,12 @@ def _end(sentence: Prediction) -> int:
 def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dict[str, Any]]]:
     """What `TreeSentiment.why` gives for a Doc, computed by the predictor of the component `name`,
     which scored the Doc."""
-    records = []
+    records, stored = list[list[dict[str, Any]]](), stored_of(doc, name)
+    if stored is not None and stored.model != (digest := predictor.bundle.manifest.digest):
+        raise InputError(
+            f"{name}: expected a Doc scored by the model {digest:.12}, found one by "
+            f"{stored.model:.12}: score its text with this pipeline"
+        )
     for sentence in predictions(doc, name):
         why = predictor.why(sentence)
         places = word_places(sentence, np.reshape([one.span for one in why], (-1, 2)).astype(int))

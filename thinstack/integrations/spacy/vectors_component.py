@@ -168,7 +168,7 @@ def _unpacked(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
     """For msgpack, by which spaCy reads Docs."""
     value = value if chain is None else chain(value)
     column = isinstance(value, np.ndarray) and value.dtype == np.float32 and value.shape[1:] == (1,)
-    return value.view(_Detached) if column and (value.view(np.uint32) == _MARK).all() else value
+    return value.view(_Detached) if column and (value.view(np.uint32) == _MARK).any() else value
 
 
 srsly.msgpack_decoders.register("thinstack", func=_unpacked)

@@ -178,13 +178,14 @@ def read_items(
     if recipe.training.stop_on == "held":
         train, held = set_aside(train, -(-len(train) // HELD_PART), task.group_of)
     if files.add is not None:
-        rows = inputs.items(files.add, recipe, errors)
-        before = {task.group_of(item) for item in dev}
+        reader = task.for_corrections(inputs.table(files.add))
+        rows = inputs.items(files.add, recipe.model_copy(update={"task": reader}), errors)
+        before = {task.replaced_by(item) for item in dev}
         (train, held, dev), replaced = corrected(
-            (train, held, dev), rows, task.group_of, last=not task.repeats
+            (train, held, dev), rows, task.replaced_by, last=not task.repeats
         )
         aside = len(before.intersection(replaced))
-        texts = len({task.group_of(row) for row in rows})
+        texts = len({task.replaced_by(row) for row in rows})
         if notes is not None:
             notes.append(
                 f"{files.add}: {texts:,} {task.items}, of which {len(replaced):,} replace rows "

@@ -14,9 +14,10 @@ from rich.text import Text
 from thinstack.bundle import Bundle
 from thinstack.core.config import ModelConfig
 from thinstack.core.scale import ClassSets
-from thinstack.data.files.paths import FilePath
+from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.alike import likeness, unknown_label
+from thinstack.data.tables.csv_rows import csv_line
 from thinstack.data.tables.dialects import Separator
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
@@ -97,6 +98,19 @@ class TableTask(Task):
         """A file as a table that is written as the settings say."""
         return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
 
+    def for_corrections(self, file: FilePath) -> Self:
+        """The task as it reads a file of corrections. What `thinstack serve` saves is UTF-8 with
+        commas and a header, however the table is written."""
+        saved = FileContent.of(file).content().decode(errors="replace")
+        if not saved.startswith(csv_line(self.columns_read)) or "\ufffd" in saved:
+            return self
+        return self.model_copy(update={"encoding": "utf-8", "separator": None, "header": None})
+
+    def text_of(self, row: TableRow) -> Hashable:
+        """What a row of the table has in common with the correction that replaces it."""
+        columns = (name for name in self.columns_read if name != self.target_column)
+        return tuple(likeness(row.values[name]) for name in columns)
+
     def rows(
         self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
     ) -> Iterator[TableRow]:
@@ -168,6 +182,9 @@ class TextTask(TableTask):
     @property
     def target_column(self) -> str:
         return self.label_column
+
+    def text_of(self, row: TableRow) -> Hashable:
+        return likeness(row.values[self.text_column])
 
     def splitter(self) -> Splitter:
         """The function that cuts texts into sentences."""

@@ -130,6 +130,9 @@ class Pairs(TableTask):
     def group_of(self, item: Pair) -> Hashable:
         return frozenset(likeness(" ".join(tree.words)) for tree in item.trees)
 
+    def replaced_by(self, item: Pair) -> Hashable:
+        return tuple(likeness(" ".join(tree.words)) for tree in item.trees)
+
     # -- measuring
 
     def measure(

@@ -114,6 +114,13 @@ class Texts(TextTask):
     def class_of(self, item: Text) -> str:
         return item.label
 
+    def check_items(self, recipe: Recipe, train: Sequence[Text]) -> None:
+        if len(labels := {item.label for item in train}) == 1:
+            raise DataError(
+                f"{recipe.data.train}: expected texts of at least two classes to train on, found "
+                f"only {labels.pop()!r:.60}; add texts of another class"
+            )
+
     # -- learning and measuring
 
     @property

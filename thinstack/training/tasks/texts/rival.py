@@ -37,6 +37,9 @@ NAME: Final = "TF-IDF of words and characters, logistic regression"
 MAX_RIVAL_TEXTS: Final = 50_000
 """The most texts that the rival learns from. Of more texts it takes so many, evenly spread."""
 
+MAX_WEIGHTS: Final = 1_000_000
+"""The most weights of words, and of characters: features, times classes."""
+
 _FEW: Final = 50
 """Of fewer texts, pieces of words count that stand in one text only."""
 
@@ -62,11 +65,12 @@ def learn_plain(
     `characters`, 2- to 5-grams of the characters of words come beside them. It learns from `texts`
     of the classes `names`. Texts are words with spaces between them.
     """
-    grams = [TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")]
+    most = {"max_features": MAX_WEIGHTS // len(labels)}
+    grams = [TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+", **most)]
     if characters:
         least = 1 if len(texts) < _FEW else 2
         pieces = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": least}
-        grams.append(TfidfVectorizer(sublinear_tf=True, **pieces))
+        grams.append(TfidfVectorizer(sublinear_tf=True, **pieces, **most))
     plain = LogisticRegression(C=10.0, max_iter=1000)
     model = make_pipeline(make_union(*grams), plain)
     # Vectors are so small that several threads wait for each other.
