@@ -169,9 +169,6 @@ class Aspects(TextTask):
     def loss(self, step: Step) -> Losses:
         return aspect_losses(step)
 
-    def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
-        return ("gold", "self")
-
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers | None]:
