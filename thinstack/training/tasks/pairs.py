@@ -23,6 +23,7 @@ from thinstack.data.tables.table_rows import Classes, TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, escaped
 from thinstack.evaluate.figures import Figures, entailment, relatedness
+from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
@@ -32,10 +33,11 @@ from thinstack.training.examples.labelled import labelled_pair
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
+from thinstack.training.task import Task
 from thinstack.training.tasks._ratings import find_scale, is_fraction, rating_of
 from thinstack.training.tasks._table import Defaults, TableTask, check_label, located
 
-__all__ = ["Entailment", "Relatedness"]
+__all__ = ["thinstack_tasks"]
 
 ADVICE: Final = (
     "name the columns of pairs with --text, given twice, and --label (classes) or --score (ratings)"
@@ -245,6 +247,11 @@ class Relatedness(Pairs):
 
     def labels_in(self, values: Sequence[str], source: str) -> tuple[str, ...]:
         return find_scale(values, source)
+
+
+@hookimpl
+def thinstack_tasks() -> list[type[Task]]:
+    return [Entailment, Relatedness]
 
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:
