@@ -14,7 +14,7 @@ from thinstack.runtime.categories import Category, nearest_phrase
 from thinstack.runtime.clauses import ClauseNodes, Verdict
 from thinstack.runtime.highlights import is_word
 from thinstack.runtime.mentions import Mention, Terms
-from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase, shown
+from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -45,6 +45,8 @@ class Aspect(NodeView):
     """
 
     __slots__ = ("_because", "asked", "end", "probability", "start", "turned")
+    start: int
+    end: int
 
     def __init__(
         self,
@@ -84,12 +86,6 @@ class Aspect(NodeView):
         return -polarity if self.turned and polarity is not None else polarity
 
     @property
-    def text(self) -> str:
-        """The term as typed."""
-        shift = self.sentence.start
-        return self.sentence.text[self.start - shift : self.end - shift]
-
-    @property
     def because(self) -> Phrase | None:
         """The deciding phrase. None if the opinion is neutral, or if no phrase around the term
         agrees with it and can be read on its own."""
@@ -100,20 +96,6 @@ class Aspect(NodeView):
         text), `label`, `polarity`, `scores` and `because`, which is None or has `text`, `start` and
         `end`. If you named the term, it also has `asked`."""
         return aspect_data(self)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Aspect):
-            return NotImplemented
-        return self._key == other._key and self.sentence is other.sentence
-
-    def __hash__(self) -> int:
-        return hash((id(self.sentence), *self._key))
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return shown(self)
 
     @property
     def _key(self) -> tuple[int, int, str | None]:

@@ -10,7 +10,6 @@ from thinstack.core.transitions import SHIFT
 from thinstack.runtime.vectors import stored, unit
 
 if TYPE_CHECKING:
-    from thinstack.runtime.aspects import Aspect
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.result import Judgement
 
@@ -145,6 +144,41 @@ class NodeView:
         """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
         return self._nodes.polarity[self.node]
 
+    @property
+    def start(self) -> int:
+        """Its first character in the whole text."""
+        return self._nodes.starts[self.node]
+
+    @property
+    def end(self) -> int:
+        """The character of the whole text behind it."""
+        return self._nodes.ends[self.node]
+
+    @property
+    def text(self) -> str:
+        """Its text as it was typed."""
+        shift = self.sentence.start
+        return self.sentence.text[self.start - shift : self.end - shift]
+
+    @property
+    def _key(self) -> object:
+        """What tells it from others of its sentence."""
+        return self.node
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._key == other._key and self.sentence is other.sentence
+
+    def __hash__(self) -> int:
+        return hash((id(self.sentence), self._key))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return shown(self)
+
 
 class Phrase(NodeView):
     """A phrase of a sentence: a node of its tree.
@@ -157,22 +191,6 @@ class Phrase(NodeView):
     """
 
     __slots__ = ()
-
-    @property
-    def text(self) -> str:
-        """The phrase as it was typed."""
-        shift = self.sentence.start
-        return self.sentence.text[self.start - shift : self.end - shift]
-
-    @property
-    def start(self) -> int:
-        """Its first character in the whole text."""
-        return self._nodes.starts[self.node]
-
-    @property
-    def end(self) -> int:
-        """The character of the whole text behind it."""
-        return self._nodes.ends[self.node]
 
     @property
     def vector(self) -> NDArray[np.float32]:
@@ -191,22 +209,8 @@ class Phrase(NodeView):
         pair = self._nodes.children(self.node)
         return () if pair is None else tuple(Phrase(self._nodes, node) for node in pair)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Phrase):
-            return NotImplemented
-        return self.node == other.node and self.sentence is other.sentence
 
-    def __hash__(self) -> int:
-        return hash((id(self.sentence), self.node))
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return shown(self)
-
-
-def shown(judged: "Judgement | Phrase | Aspect") -> str:
+def shown(judged: "Judgement | NodeView") -> str:
     """What is printed of each of these: its label, polarity and text."""
     polarity, text = "" if judged.polarity is None else f" {judged.polarity:+.2f}", judged.text
     text = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."

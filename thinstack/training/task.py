@@ -223,7 +223,7 @@ class Task(Named):
 
     def measured_trees(self, recipe: "Recipe") -> tuple[str, ...]:
         """The sources of the trees that the model is measured with."""
-        if not self.brings_trees:
+        if not self.teaches_parser:
             return recipe.training.trees
         return ("gold", "self") if recipe.model.parses else ("gold",)
 

@@ -4,6 +4,7 @@ import json
 import textwrap
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,9 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
     file there is of another kind."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
     before = note.read_text(encoding="utf-8") if note.exists() else text
-    same = before == text or _settings(before) == _settings(text) is not None
+    same = before == text
+    with suppress(tomllib.TOMLDecodeError):  # comments may differ
+        same = same or tomllib.loads(before) == tomllib.loads(text)
     if not same and (started or not before.startswith(f"# {_FIRST.partition('{')[0]}")):
         raise ConfigError(
             f"{note}: expected the recipe of this table and these options, found another or "
@@ -86,14 +89,6 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
             "ANOTHER; or name another folder"
         )
     write_atomically(note, text)
-
-
-def _settings(recipe: str) -> dict[str, Any] | None:
-    """The settings of a recipe, without its comments; None if it is not valid TOML."""
-    try:
-        return tomllib.loads(recipe)
-    except tomllib.TOMLDecodeError:
-        return None
 
 
 def train_rows(

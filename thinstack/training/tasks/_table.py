@@ -24,6 +24,7 @@ from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, 
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.set_aside import repeated
 from thinstack.training.publish.reports import say_classes
 from thinstack.training.recipe import Recipe
@@ -126,9 +127,13 @@ class TableTask(Task):
         return self.table(path).rows(self.columns_read, **checks)
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
-        labels = recipe.model.shown_labels
-        say_classes(labels, datasets, console, self.scale_lines(recipe.model))
+        self.say_targets(recipe, datasets, console)
         say_what_is_odd(self, recipe, datasets, out, console)
+
+    def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
+        """Print what is learnt: the classes, and how many rows have each."""
+        more = self.scale_lines(recipe.model)
+        say_classes(recipe.model.shown_labels, datasets, console, more)
 
     def scale_lines(self, model: ModelConfig) -> Iterable[str]:
         """Lines about whether the labels of a model are taken for a scale."""
@@ -136,13 +141,17 @@ class TableTask(Task):
 
     # -- what `thinstack train TABLE` asks
 
-    @abstractmethod
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
         """The labels of a model that learns these values of `target_column`; those that a user has
         `named`, if any. `source` leads messages. `scale`: whether a user takes them for a scale.
         Raises InputError for a scale whose order is not known."""
+        return tuple(named) or self.labels_in(values, f"{source}, {self.target_column}")
+
+    def labels_in(self, values: Sequence[str], source: str) -> tuple[str, ...]:
+        """The labels of these values of `target_column`, if a user names none: classes."""
+        return find_labels(values, source)
 
     def settled(
         self, labels: Sequence[str], scale: bool | None, start: Bundle | None

@@ -23,26 +23,21 @@ from thinstack.data.tables.table_rows import Classes, TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, escaped
 from thinstack.evaluate.figures import Figures, entailment, relatedness
+from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
-from thinstack.training.examples.labels import find_labels
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
+from thinstack.training.task import Task
 from thinstack.training.tasks._ratings import find_scale, is_fraction, rating_of
-from thinstack.training.tasks._table import (
-    Defaults,
-    TableTask,
-    check_label,
-    located,
-    say_what_is_odd,
-)
+from thinstack.training.tasks._table import Defaults, TableTask, check_label, located
 
-__all__ = ["Entailment", "Relatedness"]
+__all__ = ["thinstack_tasks"]
 
 ADVICE: Final = (
     "name the columns of pairs with --text, given twice, and --label (classes) or --score (ratings)"
@@ -208,18 +203,13 @@ class Entailment(Pairs):
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return always_commonest(*datasets.items)
 
-    def labels_of(
-        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
-    ) -> tuple[str, ...]:
-        source = f"{source}, {self.label_column}"
-        if named:
-            return tuple(named)
+    def labels_in(self, values: Sequence[str], source: str) -> tuple[str, ...]:
         if numbers := [value for value in values if is_fraction(value)]:
             problem = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
             raise DataError(
                 f"{source}: {problem}; if they are ratings, name the column with --score"
             )
-        return find_labels(values, source)
+        return super().labels_in(values, source)
 
 
 class Relatedness(Pairs):
@@ -254,15 +244,17 @@ class Relatedness(Pairs):
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return by_overlap(*datasets.items)
 
-    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+    def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         labels = recipe.model.labels
         console.print(Text(escaped(f"ratings: from {labels[0]} to {labels[-1]}")))
-        say_what_is_odd(self, recipe, datasets, out, console)
 
-    def labels_of(
-        self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
-    ) -> tuple[str, ...]:
-        return tuple(named) or find_scale(values, f"{source}, {self.score_column}")
+    def labels_in(self, values: Sequence[str], source: str) -> tuple[str, ...]:
+        return find_scale(values, source)
+
+
+@hookimpl
+def thinstack_tasks() -> list[type[Task]]:
+    return [Entailment, Relatedness]
 
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:

@@ -19,13 +19,12 @@ from thinstack.evaluate.figures import ASPECT_NAMES, Figures, aspect_figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
-from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
-from thinstack.training.tasks._table import Defaults, TextTask, say_what_is_odd
+from thinstack.training.tasks._table import Defaults, TextTask
 from thinstack.training.tasks.aspects.guide import (
     Guide,
     aspect_losses,
@@ -170,9 +169,6 @@ class Aspects(TextTask):
     def loss(self, step: Step) -> Losses:
         return aspect_losses(step)
 
-    def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
-        return ("gold", "self")
-
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers | None]:
@@ -199,35 +195,36 @@ class Aspects(TextTask):
         """None: it measures whole texts, or suites."""
         return None
 
-    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+    def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         train, dev = (
             Counter(label for item in part for *_, label in item.terms) for part in datasets.items
         )
         listed = [f"{name} {train[name]:,} + {dev[name]:,}" for name in recipe.model.labels[1:]]
         line = f"terms (training + development): {', '.join(listed)}"
         console.print(Text(escaped(line)), soft_wrap=True)
-        say_what_is_odd(self, recipe, datasets, out, console)
 
     # -- what `thinstack train TABLE` asks
 
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        if named:
-            return (NO_TERM, *(label for label in named if label != NO_TERM))
+        named = [label for label in named if label != NO_TERM]
+        return (NO_TERM, *super().labels_of(values, source, named, scale))
+
+    def labels_in(self, values: Sequence[str], source: str) -> tuple[str, ...]:
         if not (labelled := [value for value in values if value]):
             raise DataError(
                 f"{source}: expected rows with start, end and label of terms, found only texts"
             )
-        labels = find_labels(labelled, f"{source}, {self.label_column}")
+        labels = super().labels_in(labelled, source)
         sides = Scale.of(labels)
         if sides is None or len({*sides.sides}) < len(sides.sides):
             raise InputError(
                 f"{source}: expected the labels negative, neutral and positive (or two of "
-                f"them) in {self.label_column}, found {', '.join(labels):.200}; rename them, "
+                f"them), found {', '.join(labels):.200}; rename them, "
                 "or list the labels to use (--labels) and skip rows with others (--skip-bad)"
             )
-        return (NO_TERM, *labels)
+        return labels
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         yield f'try it: thinstack predict --model {bundle} --aspects "Any text."'

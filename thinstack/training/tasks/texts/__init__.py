@@ -34,7 +34,6 @@ from thinstack.runtime.scored import mean_scores
 from thinstack.text.sentences import Sentence
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
-from thinstack.training.examples.labels import find_labels
 from thinstack.training.loop.measuring import Answers, answers_of, scores_of
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Cases
@@ -236,7 +235,7 @@ class Texts(TextTask):
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        labels = tuple(named) or find_labels(values, f"{source}, {self.label_column}")
+        labels = super().labels_of(values, source, named, scale)
         in_known_order = named or len(labels) < 3 or in_order(labels) or are_numbers(labels)
         if scale and not in_known_order:
             raise InputError(

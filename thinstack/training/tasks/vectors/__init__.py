@@ -225,9 +225,6 @@ class VectorsOfPhrases(Task):
         assert self._teacher is not None, "examples are made first"
         return torch.from_numpy(self._teacher.vectors[targets[targets >= 0]].astype(np.float32))
 
-    def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
-        return ("gold", "self") if recipe.model.parses else ("gold",)
-
     @torch.inference_mode()
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
