@@ -108,7 +108,7 @@ def test_the_suite_of_polarity_beside_rivals():
 
 def right_answers(column):
     """A model's percentages by suite and kind, with the number of texts."""
-    table = SUITES[SUITES.index("## Right answers") :]
+    table = SUITES[SUITES.index("## Correct answers") :]
     lines = re.search(r"(^\|.*\n)+", table, re.MULTILINE)[0].splitlines()
     heads, _, *cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
     place = heads.index(column)
