@@ -33,6 +33,7 @@ from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.marks import percent
 from thinstack.integrations.show.outline import inline
+from thinstack.integrations.themes.themes import one_decimal, rest, title
 
 MOST_SHOWN: Final = 20
 """Aspects that the page shows of those that a model finds; JSON and CSV have all."""
@@ -49,13 +50,10 @@ WIDTH: Final = 1000  # units that a picture of periods is wide
 
 def page(report: Report) -> str:
     """The page of a report."""
-    from thinstack.integrations.themes.page import section  # whose page has the style of this one
-
     script = _file("page.js")
     return render(
         "page.html",
         report=report,
-        themes=section(report.themes) if report.themes else "",
         aspects=report.aspects if report.about else report.aspects[:MOST_SHOWN],
         groups=[*report.whole.groups.items()][:MOST_GROUPS],
         periods=[*report.whole.periods.items()],
@@ -93,7 +91,8 @@ def _templates() -> Environment:
     )
     functions: tuple[Callable[..., object], ...] = (
         *(asked_name, axis, both_ends, course_of, course_paths, difference_sentence, enumerated),
-        *(marked, of_side, other_names, percent, period_name, spoken, texts),
+        *(marked, of_side, one_decimal, other_names, percent, period_name, rest, spoken, texts),
+        title,
     )
     templates.globals |= {function.__name__: function for function in functions}
     templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}

@@ -67,9 +67,8 @@ shorten = partial(elide, cells=False)
 middle."""
 
 
-def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:
-    """The words [start, end) of a sentence, made visible and shortened to `most` characters."""
-    return phrase(prediction, start, end, most, shorten)
+excerpt = partial(phrase, shorten=shorten)
+"""The words [start, end) of a sentence, made visible and shortened to so many characters."""
 
 
 def percent(share: float) -> str:

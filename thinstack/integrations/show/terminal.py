@@ -1,7 +1,6 @@
 """What a terminal shows of sentences and texts, and which classes were mistaken for which."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -63,78 +62,62 @@ def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> RenderableType:
     return table
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawing:
+class _Drawing(NamedTuple):
     prediction: Prediction
     turning: Contribution | None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        prediction, pen = self.prediction, _TreePen(self.prediction, options, self.turning)
-        scores = prediction.node_scores[-1].tolist()
-        names = prediction.label, pen.labels[-1], prediction.polarity, prediction.text
-        yield from (pen.headline(*names, lines=5), *pen.notes(), Text(), *pen.classes(scores))
+        prediction, pen = self.prediction, Pen(self.prediction.view, options)
+        scores, best = prediction.node_scores[-1].tolist(), int(prediction.label_ids[-1])
+        names = prediction.label, best, prediction.polarity, prediction.text
+        yield from (pen.headline(*names, lines=5), *self._notes(pen), Text(), *pen.classes(scores))
         if prediction.phrases:
-            yield from (Text(), *pen.tree())
+            yield from (Text(), *self._tree(pen))
 
-
-class _TreePen(Pen):
-    """Draws one prediction."""
-
-    def __init__(
-        self, prediction: Prediction, options: ConsoleOptions, turning: Contribution | None
-    ):
-        super().__init__(prediction.view, options)
-        self.turning, self.prediction = turning, prediction
-        self.labels, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
-        self.certain = prediction.certain.tolist()
-
-    def notes(self) -> list[Text]:
-        lines = []
+    def _notes(self, pen: Pen) -> Iterator[Text]:
         if self.turning:
             because = f"{reason(self.prediction, self.turning)}: "
-            room = self.width - len(because)
-            text = self.elide(self.fit(self.turning.text), room)
-            lines.append(Text.assemble(because, (text, "bold"), no_wrap=True, overflow="crop"))
+            text = pen.elide(pen.fit(self.turning.text), pen.width - len(because))
+            yield Text.assemble(because, (text, "bold"), no_wrap=True, overflow="crop")
         if parts := parts_note(self.prediction):
-            lines.append(Text(parts, style="dim"))
-        return lines
+            yield Text(parts, style="dim")
 
-    def tree(self) -> list[Text]:
-        deepest = max((self.width // 2 - self.sign_width - 4) // 2, 1)
+    def _tree(self, pen: Pen) -> Iterator[Text]:
+        columns = self.prediction.label_ids, self.prediction.certain, self.prediction.spans
+        labels, certain, spans = (column.tolist() for column in columns)
+        deepest = max((pen.width // 2 - pen.sign_width - 4) // 2, 1)
         rows = outline(self.prediction, depth=deepest, phrases=MAX_PHRASES)
-        lines = []
         above: list[bool] = []  # of each level above: was its phrase the last of its pair?
         for row in rows:
             del above[row.depth :]
-            lines.append(self.line(row, above))
+            node = labels[row.node], certain[row.node], spans[row.node]
+            yield self._line(pen, row, above, node)
             above.append(row.last)
         if hidden := sum(row.hidden for row in rows):
-            number = f"{hidden:,} of {len(self.labels):,}"
+            number = f"{hidden:,} of {len(labels):,}"
             left_out = f"(+n): n more phrases inside, not drawn ({number}); --json lists all."
-            lines += [Text(), Text(left_out, style="dim")]
-        if not all(self.certain):
+            yield from (Text(), Text(left_out, style="dim"))
+        if not all(certain):
             unsure = f"?: {UNCERTAIN}, no class reaches {self.prediction.abstain:.0%}."
-            lines += [Text(), Text(unsure, style="dim")]
-        return lines
+            yield from (Text(), Text(unsure, style="dim"))
 
-    def line(self, row: Row, above: list[bool]) -> Text:
-        pipe, tee, corner = ("| ", "|-", "`-") if self.ascii else ("│ ", "├╴", "└╴")
-        label = self.labels[row.node]
-        certain = self.certain[row.node]
-        line = self.sign(label, certain=certain)
+    def _line(
+        self, pen: Pen, row: Row, above: list[bool], node: tuple[int, bool, list[int]]
+    ) -> Text:
+        """A phrase. `node`: its most probable class, whether that is certain, and its words."""
+        label, certain, (start, end) = node
+        pipe, tee, corner = ("| ", "|-", "`-") if pen.ascii else ("│ ", "├╴", "└╴")
+        line = pen.sign(label, certain=certain)
         if row.depth:
             guides = "".join("  " if last else pipe for last in above[1:])
             line.append(guides + (corner if row.last else tee), "dim")
         more = f" (+{row.hidden:,})" if row.hidden else ""
         if self.turning and row.node == self.turning.node:
-            more += " <-" if self.ascii else " ◄"
-        room = self.width - line.cell_len - len(more)
-        start, end = self.spans[row.node]
-        text = self.fit(phrase(self.prediction, start, end, room, self.elide))
-        text = self.elide(text, room)
-        style = self.style(label, TEXT_STYLES) if certain else ""
-        line.append(text, style).append(more, "dim")
-        return line
+            more += " <-" if pen.ascii else " ◄"
+        room = pen.width - line.cell_len - len(more)
+        text = pen.elide(pen.fit(phrase(self.prediction, start, end, room, pen.elide)), room)
+        style = pen.style(label, TEXT_STYLES) if certain else ""
+        return line.append(text, style).append(more, "dim")
 
 
 class Answer(NamedTuple):

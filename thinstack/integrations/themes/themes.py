@@ -225,9 +225,9 @@ class Themes:
 
     def html(self) -> str:
         """The themes as one HTML page. It needs no other file, no network and no script."""
-        from thinstack.integrations.themes.page import page
+        from thinstack.integrations.report.page import render
 
-        return page(self)
+        return render("themes_page.html", themes=self)
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for a notebook."""
