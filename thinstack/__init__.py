@@ -37,12 +37,6 @@ if TYPE_CHECKING:
     from thinstack.data.trees.conllu import read_conllu, to_conllu, write_conllu
     from thinstack.data.trees.head_rules import english_head
     from thinstack.data.trees.nltk import from_nltk, to_nltk
-    from thinstack.data.trees.parent_arrays import (
-        read_constituency_trees,
-        read_dependency_trees,
-        write_constituency_trees,
-        write_dependency_trees,
-    )
     from thinstack.data.trees.phrases import project_labels
     from thinstack.data.trees.treebank import read_trees
     from thinstack.integrations.frames import score_frame
@@ -62,8 +56,6 @@ else:
             "data.trees.conllu": "read_conllu to_conllu write_conllu",
             "data.trees.head_rules": "english_head",
             "data.trees.nltk": "from_nltk to_nltk",
-            "data.trees.parent_arrays": "read_constituency_trees read_dependency_trees "
-            "write_constituency_trees write_dependency_trees",
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
             "integrations.frames": "score_frame",
@@ -103,8 +95,6 @@ __all__ = [
     "load",
     "project_labels",
     "read_conllu",
-    "read_constituency_trees",
-    "read_dependency_trees",
     "read_trees",
     "render",
     "report",
@@ -116,8 +106,6 @@ __all__ = [
     "to_nltk",
     "train_texts",
     "write_conllu",
-    "write_constituency_trees",
-    "write_dependency_trees",
 ]
 
 

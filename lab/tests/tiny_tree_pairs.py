@@ -11,9 +11,9 @@ from training import tiny_recipe
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
-from thinstack.data.trees.parent_arrays import write_constituency_trees, write_dependency_trees
 from thinstack.data.trees.text_files import write_lines
 from thinstack.training.recipe import Recipe
+from thinstack_lab.parent_arrays import write_constituency_trees, write_dependency_trees
 
 RATINGS = ("1", "2", "3", "4", "5")
 TRACKED = {"encoder": {"tracker": {"size": 3, "feeds": False}}}

@@ -10,10 +10,10 @@ from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.binarize import binarize
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
 from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 from thinstack.training.tasks.pairs import Pair
+from thinstack_lab.parent_arrays import read_constituency_trees, read_dependency_trees
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
 """The trees that a model reads. Models of binary trees and of sequences get constituency trees,

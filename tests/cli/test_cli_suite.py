@@ -113,9 +113,9 @@ def test_what_has_no_figures_is_refused(cli, bundle, mine, last_word):
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ("one two --suite polarity", "no file beside --suite; found one two"),
-        ("one --suite polarity --model two", "no other model beside --model; found one"),
-        ("one two --model three", "a file, and no other model beside --model; found one two"),
+        ("one two --suite polarity", "one model at most; found one two"),
+        ("one --suite polarity --model two", "one model at most; found one"),
+        ("one two --model three", "one model at most; found one two"),
         ("", "a file; found nothing"),
     ],
 )

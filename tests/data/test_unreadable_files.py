@@ -87,7 +87,7 @@ def named(value):
 NO_FILES = [
     (pipe, "a pipe"),
     (linked_pipe, "a pipe"),
-    (socket_file, "a socket"),
+    (socket_file, "a device"),
     (device, "a device"),
     (Path.mkdir, "a folder"),
 ]

@@ -30,7 +30,6 @@ from thinstack.integrations.corpora.inputs import Columns, open_corpus
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.run_manifest import (
     MANIFEST,
-    InputFile,
     RunManifest,
     Settings,
     read_run_manifest,
@@ -56,12 +55,7 @@ OF_ASPECTS = (
 )
 VECTORS = b"3 2\nthe 0.5 -1\nfilm 1e-3 2\n. . 0 0.25\n"
 MANIFESTED = RunManifest(
-    input={"a.csv": InputFile(bytes=3, sha256="00")},
-    model="00",
-    labels=("bad", "good"),
-    settings=Settings(),
-    shards=(4096, 3),
-    digests=("00", "11"),
+    input={"a.csv": "00"}, model="00", labels=("bad", "good"), settings=Settings(), shards=(4096, 3)
 )
 
 
@@ -136,7 +130,7 @@ def out_folder(content, folder):
         if name.strip(".") and len(name.encode()) < 200 and "\0" not in name:
             (where / name).write_text(text, encoding="utf-8")
     found = OutFolder(where, "jsonl")
-    found.prepare()
+    found.check()
     found.clean()
     assert not list(where.glob("*.partial"))
     return len(found.done()) + sum(map(found.failed, found.done()))

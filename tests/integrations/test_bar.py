@@ -5,7 +5,7 @@ import re
 
 from rich.console import Console
 
-from thinstack.cli.predict_corpus import CorpusBar
+from thinstack.cli.table_query import CorpusBar
 from thinstack.integrations.corpora.run import Progress
 
 

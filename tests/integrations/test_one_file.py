@@ -88,7 +88,7 @@ def test_a_file_in_another_encoding_names_the_way_out(predict, tmp_path):
     path.write_bytes("text\ngood\ncaf\xe9 film\n".encode("cp1252"))
     stopped(predict(path, "--out", out), "1 of 2 rows have failed", "t.csv:3: ", "--encoding")
     parts, again = out.parent / ".s.csv.parts", (path, "--out", out, "--encoding", "cp1252")
-    stopped(predict(*again), "settings.encoding is", f"to start again, remove {parts}, or name")
+    stopped(predict(*again), "its encoding is", f"to start again, remove {parts}, or name")
     shutil.rmtree(parts)
     assert predict(*again).code == 0
 

@@ -5,11 +5,9 @@ import json
 
 import numpy as np
 import pytest
-from pyarrow import parquet
 from scored_rows import read_rows
 
 from thinstack.errors import InputError
-from thinstack.integrations.corpora import part_files as parts
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.part_files import check_format, failed_lines, open_part
 from thinstack.integrations.corpora.row_columns import Layout
@@ -88,17 +86,6 @@ def test_a_file_holds_the_rows(tmp_path, format, output):
     found = records(path, format)
     assert found == expected
     assert [list(record) for record in found] == [list(record) for record in expected]
-
-
-def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "_GROUP", 3)
-    with open_part(tmp_path / "part", "parquet", Layout(LABELS, "phrases")) as write:
-        for _ in range(2):
-            write(GIVEN, ROWS)
-    file = parquet.ParquetFile(tmp_path / "part")
-    groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-    assert groups == [3, 4, 1]
-    assert records(tmp_path / "part", "parquet") == [*RECORDS, *RECORDS]
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])

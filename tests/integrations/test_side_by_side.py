@@ -81,13 +81,13 @@ def test_what_kills_its_process_is_found(last_word, tmp_path):
     assert json.loads(line) == {
         "id": "4",
         "kind": "killed",
-        "message": "the process that scored it died 2 times: SIGKILL",
+        "message": "the process that scored it died twice: Killed",
     }
 
 
 def test_a_process_that_cannot_go_on_says_why(last_word, tmp_path):
     path, parent = str(last_word.path), os.getpid()
-    with pytest.raises(StoppedError, match=r"3 processes .*exit code 7"):
+    with pytest.raises(StoppedError, match=r"as it started .*exit code 7"):
         run(["full"], tmp_path, StillbornModel(path, parent=parent))
     with pytest.raises(StoppedError, match="the model cannot be loaded"):
         run(["full"], tmp_path, UnloadableModel(path, parent=parent))

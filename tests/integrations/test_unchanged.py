@@ -99,7 +99,7 @@ def test_an_input_that_changes_ends_the_run(change, at, model, tmp_path):
 def test_a_change_that_is_undone_is_found(model, tmp_path):
     path = written(tmp_path / "in.txt")
     changes = {8: lambda: with_its_time(path), 40: lambda: written(path)}
-    with pytest.raises(StoppedError, match=r"from row [0-9]+ on"):
+    with pytest.raises(StoppedError, match="has changed"):
         run(path, tmp_path / "out", model, changes)
 
 
@@ -189,9 +189,6 @@ def test_a_part_that_is_gone_at_the_end_is_told(model, tmp_path):
     path, out = written(tmp_path / "in.txt"), tmp_path / "out"
     with pytest.raises(StoppedError, match=r"40 rows .*\[1\]"):
         run(path, out, model, {32: (out / "part-000001.jsonl").unlink})
-    (out / "errors").mkdir()
-    with pytest.raises(StoppedError, match=r"40 rows .*, found 40, 0 "):
-        run(path, out, model, {40: lambda: (out / "errors/part-000002.jsonl").write_text("{}\n")})
     assert not finished(out)
 
 

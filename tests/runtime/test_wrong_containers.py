@@ -107,10 +107,8 @@ def test_a_single_doc_is_put_in_a_list(last_word):
         component.predict(DOC)
 
 
-@pytest.mark.parametrize(
-    ("given", "mend"), [(UserString("so"), r"str\(value\)"), (np.array("so"), r"array\.item\(\)")]
-)
-def test_a_text_in_other_clothes(predictor, given, mend):
+@pytest.mark.parametrize("given", [UserString("so"), np.array("so")])
+def test_a_text_in_other_clothes(predictor, given):
     for call in (predictor.predict, thinstack.render, splitter(), splitter(sentences=False)):
-        with pytest.raises(InputError, match=mend):
+        with pytest.raises(InputError, match=f"found a {type(given).__name__}"):
             list(call(given))

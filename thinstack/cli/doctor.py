@@ -3,6 +3,7 @@ that fixes it."""
 
 import platform
 import sys
+from dataclasses import asdict
 
 import typer
 from rich.console import Console
@@ -23,8 +24,6 @@ def doctor(
     Checks package versions, plugins, runtimes, and a model on its reference cases. The exit code is
     0 if everything required works, 1 if not, and 2 for invalid options.
     """
-    from dataclasses import asdict
-
     from thinstack._version import __version__
     from thinstack.cli.checks import examine, exit_code
 
@@ -59,8 +58,6 @@ def plugins(as_json: JsonOption = False) -> None:
 
     Also lists plugins that failed to load, with their errors.
     """
-    from dataclasses import asdict
-
     from rich.table import Column, Table
 
     from thinstack.plugins.manager import manager

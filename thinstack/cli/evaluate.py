@@ -12,7 +12,7 @@ from thinstack.cli import options
 from thinstack.cli.evaluate_suite import Suite, evaluate_on_suite, write_wrong
 from thinstack.cli.options import argument, option
 from thinstack.cli.print_results import rounded
-from thinstack.core.config import EvaluationSource
+from thinstack.core.config import EvaluationSource, TreeSource
 from thinstack.data.files.outputs import Output
 from thinstack.data.tables.table_kinds import holds_table, is_table
 from thinstack.errors import DataError, InputError, escaped
@@ -78,30 +78,34 @@ def evaluate(
     compares predicted probabilities with accuracy. With --suite, evaluates on built-in
     sentences instead of a file.
     """
-    from thinstack import load
     from thinstack.evaluate.treebank_evaluation import evaluate_file
 
     renamed = _renamed(relabel or ())
     model, file = _model_and_file((model, file), named, suite.suite)
     view: dict[str, Any] = {"classes": classes, "aggregation": aggregation}
-    predictor = load(model, **vars(running), **view)
+    predictor = running.load(model, **view)
     predictor.view.need_labels("evaluate")
     predictor.check_reads_texts()
+    brackets = tree_format == "brackets.v1"
+    of_table = suite.suite is None and (
+        bool(options.chosen(columns, "separator", "header"))
+        or is_table(file)
+        or (brackets and holds_table(file))
+    )
+    if source == "gold" and (suite.suite is not None or of_table):
+        raise InputError(
+            f"{suite.suite or file}: it has texts and no gold trees: choose another source, such "
+            "as --source auto"
+        )
+    for_texts: TreeSource = "auto" if source is None or source == "gold" else source
     if suite.suite is not None:
         if renamed:
             raise InputError("--relabel: a suite has its own labels: leave it out")
-        evaluate_on_suite(predictor, model, suite, source or "auto", as_json=as_json)
+        evaluate_on_suite(predictor, model, suite, for_texts, as_json=as_json)
         return
-    brackets = tree_format == "brackets.v1"
-    as_table = bool(options.chosen(columns, "separator", "header"))
-    if as_table or is_table(file) or (brackets and holds_table(file)):
-        if source == "gold":
-            raise InputError(
-                f"{file}: a table has texts and no gold trees: choose another source, such as "
-                "--source auto"
-            )
+    if of_table:
         output = suite.output([predictor.bundle.path, Path(file)])
-        settings = {"source": source or "auto", "relabel": renamed}
+        settings = {"source": for_texts, "relabel": renamed}
         _evaluate_texts(predictor, file, columns, settings, output, as_json=as_json)
         return
     if suite.list_wrong or columns.skip_bad:
@@ -135,16 +139,14 @@ def _model_and_file(
 ) -> tuple[str, str]:
     """The bundle and the file that the arguments name. With a suite, the file is ""."""
     names = [name for name in arguments if name is not None]
-    files = 0 if suite else 1
-    most = files + (named is None)
-    if not files <= len(names) <= most:
+    files = [] if suite else names[-1:]
+    models = [*names[: len(names) - len(files)], *([] if named is None else [named])]
+    if not (files or suite) or len(models) > 1:
         what = "no file beside --suite" if suite else "a file"
-        left = "" if named is None else ", and no other model beside --model"
         raise typer.BadParameter(
-            f"expected {what}{left}; found {escaped(' '.join(names)) or 'nothing'}"
+            f"expected {what}, and one model at most; found {escaped(' '.join(names)) or 'nothing'}"
         )
-    model = named or (names[0] if len(names) > files else "sentiment")
-    return model, names[-1] if files else ""
+    return (models or ["sentiment"])[0], (files or [""])[0]
 
 
 def _renamed(relabel: Iterable[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.cli.options import option, print_json, print_table
-from thinstack.core.config import EvaluationSource
+from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import Output, check_output
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError, escaped
@@ -51,7 +51,7 @@ def write_wrong(output: Output, columns: Sequence[str], rows: Sequence[Iterable[
 
 
 def evaluate_on_suite(
-    predictor: "Predictor", model: str, asked: Suite, source: EvaluationSource, *, as_json: bool
+    predictor: "Predictor", model: str, asked: Suite, source: TreeSource, *, as_json: bool
 ) -> None:
     """Print the figures of a half of a suite and, on request, write the texts that are wrong."""
     from thinstack.evaluate.suite_evaluation import evaluate_suite
@@ -61,11 +61,6 @@ def evaluate_on_suite(
         raise InputError(
             f"--list-wrong shows the open half only, but the half is {half}: add --half open. If "
             "you fix a model by looking at the reported half, its figures mean nothing"
-        )
-    if source == "gold":
-        raise InputError(
-            f"{suite}: a suite has texts and no gold trees: choose another source, such as "
-            "--source auto"
         )
     output = asked.output([predictor.bundle.path, *([] if suite == ALL else [Path(suite)])])
     figures: dict[str, dict[str, Any]] = {}

@@ -6,21 +6,14 @@ from typing import Any, Literal
 
 from rich.console import Console
 
-from thinstack.cli.options import (
-    IsolatedOption,
-    ModelArgument,
-    QuantizeOption,
-    argument,
-    grouped,
-    option,
-)
+from thinstack.cli.options import IsolatedOption, QuantizeOption, argument, grouped, option
 from thinstack.errors import InputError, needs_extra
 
 
 @grouped
 def export(
     *,
-    model: ModelArgument,
+    model: str = argument("The model: a bundle's name, folder or hf:// address."),
     file: Path = argument(
         "The file to write: .onnx, or .pt for TorchScript (deprecated by PyTorch)."
     ),

@@ -7,7 +7,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TextIO, get_type_hints
 
 import typer
 from rich.console import Console
@@ -19,12 +19,10 @@ from thinstack.errors import InputError, escaped, shown
 if TYPE_CHECKING:
     from thinstack.data.tables.table import Table
     from thinstack.runtime.mentions import Asked
+    from thinstack.runtime.predictor import Predictor
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
-]
-ModelArgument = Annotated[
-    str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
 ]
 IsolatedOption = Annotated[
     bool | None,
@@ -33,16 +31,6 @@ IsolatedOption = Annotated[
         help="Run the model in a separate process with memory and time limits.  [default: on for "
         "third-party models]",
     ),
-]
-DeviceOption = Annotated[
-    Device,
-    typer.Option(
-        help="Where to run the model. auto: large batches on a GPU (CUDA or, without it, WebGPU), "
-        "everything else on the CPU."
-    ),
-]
-ThreadsOption = Annotated[
-    int | None, typer.Option(min=1, max=256, help="Number of threads.  [default: one per core]")
 ]
 ClassesOption = Annotated[
     int | None,
@@ -83,7 +71,6 @@ HeaderOption = Annotated[
         "named 1, 2, 3 ...  [default: header]",
     ),
 ]
-SkipBadOption = Annotated[bool, typer.Option("--skip-bad", help="For a table: skip invalid rows.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -104,9 +91,19 @@ def argument(help: str, *, default: Any = ...) -> Any:
 class Running:
     """Where and how a model runs."""
 
-    device: DeviceOption = "cpu"
+    device: Device = option(
+        "Where to run the model. auto: large batches on a GPU (CUDA or, without it, WebGPU), "
+        "everything else on the CPU.",
+        default="cpu",
+    )
     isolated: IsolatedOption = None
-    threads: ThreadsOption = None
+    threads: int | None = option("Number of threads.  [default: one per core]", min=1, max=256)
+
+    def load(self, model: str | Path, **view: Any) -> "Predictor":
+        """The model of this name or folder. `view`: how it shows its classes."""
+        from thinstack import load
+
+        return load(model, **vars(self), **view)
 
 
 @dataclass(frozen=True)
@@ -122,23 +119,13 @@ class ViewSettings:
 
 
 @dataclass(frozen=True)
-class TextColumn:
-    """Where the texts of a table are, and how it is written."""
-
-    text: str | None = option("Text column.  [default: text]", "--text")
-    separator: SeparatorOption = None
-    header: HeaderOption = None
-    encoding: str | None = option("Encoding of the table.  [default: utf-8]")
-
-
-@dataclass(frozen=True)
 class TableFormat:
     """How a table is written."""
 
     encoding: str = option("For a table: its encoding.", default="utf-8")
     separator: SeparatorOption = None
     header: HeaderOption = None
-    skip_bad: SkipBadOption = False
+    skip_bad: bool = option("For a table: skip invalid rows.", "--skip-bad", default=False)
 
     def table(self, path: str | Path) -> "Table":
         """The file at a path as a table that is written so."""
@@ -155,25 +142,30 @@ class ColumnSettings(TableFormat):
     label_column: str = option("For a table: the label column.", "--label", default="label")
 
 
+EXAMPLE: Final = "price=overpriced,cheap"
+
+
 def asked(about: Sequence[str] | None, categories: Sequence[str] | None) -> "Asked":
     """The terms of `--about` and the categories of `--category`."""
     from thinstack.runtime.categories import Category
 
-    examples = named_examples("--category", categories, "price=overpriced,cheap")
+    examples = named_examples("--category", categories, EXAMPLE)
     return [*(about or ()), *(Category(*pair) for pair in examples.items())]
 
 
-def named_examples(name: str, values: Sequence[str] | None, example: str) -> dict[str, list[str]]:
+def named_examples(
+    name: str, values: Sequence[str] | None, example: str
+) -> dict[str, tuple[str, ...]]:
     """The examples in the values of an option, by what they are examples of. Raises InputError,
     which shows an `example`, for a value without a name or examples."""
-    names = dict[str, list[str]]()
+    names = dict[str, tuple[str, ...]]()
     for value in values or ():
         of, _, texts = value.partition("=")
-        examples = [text.strip() for text in texts.split(",") if text.strip()]
+        examples = tuple(text.strip() for text in texts.split(",") if text.strip())
         if not (of.strip() and examples):
             expected = f'expected a name and examples, such as "{example}"'
             raise InputError(f"{name}: {expected}, found {shown(value, 60)}")
-        names.setdefault(of.strip(), []).extend(examples)
+        names[of.strip()] = (*names.get(of.strip(), ()), *examples)
     return names
 
 

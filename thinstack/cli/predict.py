@@ -2,16 +2,17 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from thinstack.cli import options
 from thinstack.cli.options import argument, option
 from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus
-from thinstack.cli.predict_pairs import KINDS, print_pair, refuse_with_pairs, score_table
+from thinstack.cli.predict_pairs import print_pair, score_table
 from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import check_output
@@ -21,6 +22,28 @@ from thinstack.errors import InputError
 if TYPE_CHECKING:
     from thinstack.runtime.mentions import Asked
     from thinstack.runtime.result import Result
+
+
+_KINDS: Final[tuple[Kind, ...]] = ("as_json", "as_json_lines", "as_csv", "brief")
+_APART: Final = (
+    ((*_KINDS, "full"), (*_KINDS, "full")),
+    (("aspects",), ("about", "category")),
+    (("aspects", "about", "category"), ("full", "html", "svg", "why")),
+    (("why",), ("as_csv", "brief")),
+    (("html", "svg"), ("as_json_lines", "as_csv", "brief", "full")),
+)
+"""Options of which one of the first do not go together with one of the second."""
+
+_PAIR_TABLE: Final = ("input", "out", "text", "separator", "header", "encoding")
+_MODES: Final[dict[str, tuple[str, ...]]] = {
+    "--pair": ("as_json", "as_json_lines", "as_csv", "encoding"),
+    "a table of pairs": _PAIR_TABLE,
+    "--input": (
+        *("source", "encoding", "paragraphs", "about", "category"),
+        *(setting.name for setting in fields(CorpusSettings)),
+    ),
+}
+"""The options, but those of the model and its classes, that go with what is scored."""
 
 
 @dataclass(frozen=True)
@@ -69,21 +92,13 @@ class DisplaySettings:
     def kind(self) -> Kind:
         """The one kind of output. Raises InputError for options that ask for several. A page and a
         picture may be written beside JSON."""
-        kinds = options.chosen(self, "as_json", "as_json_lines", "as_csv", "brief", "full")
-        pages = options.chosen(self, "html", "svg")
-        why = options.chosen(self, "why")
-        named = options.chosen(self, "about", "category")
-        terms = [*options.chosen(self, "aspects"), *named[:1]]
-        whole = [*options.chosen(self, "full"), *pages, *why]
-        if len(terms) > 1 or (terms and whole):
-            both = options.listed([*terms, *whole])
-            raise InputError(f"{both}: do not go together: choose one of them")
-        unexplained = why if {"as_csv", "brief"}.intersection(kinds) else []
-        if len(kinds) > 1 or unexplained or (pages and kinds not in ([], ["as_json"])):
-            clashing = options.listed([*kinds, *pages, *unexplained])
-            raise InputError(f"{clashing}: do not go together: choose one kind of output")
-        order: tuple[Kind, ...] = ("as_json", "as_json_lines", "as_csv", "brief")
-        return next((kind for kind in order if kind in kinds), "drawn")
+        named = options.chosen(self)
+        for names, others in _APART:
+            left = [name for name in named if name in names]
+            if left and (right := [name for name in named if name in others and name != left[0]]):
+                both = options.listed([left[0], *right])
+                raise InputError(f"{both}: do not go together: choose one of them")
+        return next((kind for kind in _KINDS if kind in named), "drawn")
 
 
 @dataclass(frozen=True)
@@ -135,34 +150,35 @@ def predict(
 
     The bundled model predicts sentiment. Other models predict their own labels.
     """
-    from thinstack import load
     from thinstack.bundle import open_bundle
 
     origin = context.get_parameter_source("model")
     if origin is not None and origin.name == "DEFAULT":
         model = "vectors" if corpus.vectors or shown.category else model
         model = "aspects" if shown.aspects or corpus.output == "aspects" else model
-    texts_alone = [*(["texts"] if texts else []), *options.chosen(shown)]
-    if pair is not None or (corpus.input is not None and open_bundle(model).reads_pairs):
-        refused = [name for name in texts_alone if pair is None or name not in KINDS]
-        refused += options.chosen(reading, "source", "paragraphs")
-        refuse_with_pairs(refused, corpus, of_table=pair is None)
-        predictor = load(model, **vars(running), **vars(view))
-        if pair is not None:
-            print_pair(predictor, pair, shown.kind())
-        else:
-            score_table(predictor, corpus, encoding=reading.encoding)
+    pair_table = corpus.input is not None and open_bundle(model).reads_pairs
+    mode = "--pair" if pair else "a table of pairs" if pair_table else "--input"
+    if pair or corpus.input is not None:
+        named = [*["texts"] * bool(texts), *chain(*map(options.chosen, (reading, shown, corpus)))]
+        if refused := [name for name in named if name not in _MODES[mode]]:
+            raise InputError(f"{options.listed(refused)}: does not work with {mode}: leave it out")
+    if pair is not None:
+        print_pair(running.load(model, **vars(view)), pair, shown.kind())
+        return
+    if pair_table:
+        score_table(running.load(model, **vars(view)), corpus, encoding=reading.encoding)
         return
     if corpus.input is not None:
-        misplaced = [name for name in texts_alone if name not in ("about", "category")]
-        read = vars(reading) | vars(view) | {"asked": shown.asked}
-        predict_corpus(corpus, corpus.input, model, running, read, misplaced)
+        examples = options.named_examples("--category", shown.category, options.EXAMPLE)
+        read = vars(reading) | vars(view) | {"categories": examples}
+        read |= {"about": tuple(shown.about or ())}
+        predict_corpus(corpus, corpus.input, model, running, read)
     corpus.refuse_without_input(texts or [])
     kind = shown.kind()
     if texts and reading.paragraphs:
         raise InputError("--paragraphs cuts standard input, but texts are given: leave one out")
     inputs = texts or _texts_of_input(reading.encoding, paragraphs=reading.paragraphs)
-    predictor = load(model, **vars(running), **vars(view))
+    predictor = running.load(model, **vars(view))
     used = [predictor.bundle.path, None if texts else 0]
     pages = {
         name: check_output(path, f"--{name}", [*used, shown.html if name == "svg" else None])

@@ -1,27 +1,21 @@
 """`thinstack predict --input`: scores files of texts, and writes the rows to a folder."""
 
 import os
-import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import typer
-from rich.console import Console
 
 from thinstack.cli.options import HeaderOption, Running, SeparatorOption, chosen, listed, option
-from thinstack.data.files.signals import stoppable
-from thinstack.errors import InputError, StoppedError, escaped
+from thinstack.cli.table_query import print_note, standard_input, watched
+from thinstack.errors import InputError, StoppedError
 
 if TYPE_CHECKING:
-    from thinstack.integrations.corpora.run import Progress as Done
-    from thinstack.integrations.corpora.run import Request
-    from thinstack.runtime.mentions import Asked
+    from thinstack.integrations.corpora.run import Progress, Request
 
 
-_STANDARD_INPUT = "-"
 _GO_ON = "run the same command again to continue"
 
 
@@ -56,15 +50,14 @@ class CorpusSettings:
         "With --input: the output format.  [default: that of the --out file; otherwise parquet "
         "with --vectors or Parquet input; otherwise jsonl]"
     )
-    jobs: int | None = option(
-        "With --input: number of parallel processes. 0 scores in the main process.  [default: 1]",
+    jobs: int = option(
+        "With --input: number of parallel processes. 0 scores in the main process.",
+        default=1,
         min=0,
         max=256,
     )
-    fail_after: float | None = option(
-        "With --input: stop if more than this share of the rows fails.  [default: 0.01]",
-        min=0,
-        max=1,
+    fail_after: float = option(
+        "With --input: stop if more than this share of the rows fails.", default=0.01, min=0, max=1
     )
     allow_repeated_ids: bool = option(
         "With --input: allow several rows with the same id.", "--allow-repeated-ids", default=False
@@ -109,81 +102,26 @@ class CorpusSettings:
             )
 
 
-class CorpusBar:
-    """Shows the rows done, rows per second and the time left. Shows nothing without a terminal.
-
-    `clock`: gives the time in seconds, from any start.
-    """
-
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic):
-        from rich import progress
-
-        self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TextColumn("{task.fields[speed]}"),
-            progress.TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-            transient=True,
-            speed_estimate_period=3600.0,  # seconds that the speed is measured over
-            get_time=clock,
-        )
-
-    def __enter__(self) -> "CorpusBar":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def tell(self, now: "Done") -> None:
-        """Show the progress: first how many rows have been counted, then how many are done."""
-        name = "counting rows" if now.rows is None else "rows"
-        if [shown.description for shown in self._bar.tasks] != [name]:
-            for shown in self._bar.tasks:
-                self._bar.remove_task(shown.id)
-            self._bar.add_task(name, total=now.rows, completed=now.done, speed="")
-        (shown,) = self._bar.tasks
-        speed = f"{shown.speed:,.0f} rows/s" if shown.speed else ""
-        self._bar.update(shown.id, completed=now.done, speed=speed)
-
-
 def predict_corpus(
-    corpus: CorpusSettings,
-    input: Path,
-    model: str,
-    running: Running,
-    reading: Mapping[str, Any],
-    misplaced: Sequence[str],
+    corpus: CorpusSettings, input: Path, model: str, running: Running, reading: Mapping[str, Any]
 ) -> NoReturn:
     """Score the texts of a file, a folder or standard input, and write the scores to a folder.
-    `reading`: how texts are read; `misplaced`: options that were named and do not fit. The exit
-    code is 0 if all rows have scores, and 1 if some have failed. Raises StoppedError for Ctrl-C,
-    SIGTERM or a full disk."""
+    `reading`: how texts are read, and the terms and categories. The exit code is 0 if all rows have
+    scores, and 1 if some have failed. Raises StoppedError for Ctrl-C, SIGTERM or a full disk."""
     from thinstack.integrations.corpora.run import score_corpus
 
-    if misplaced:
-        raise InputError(
-            f"{listed(misplaced)}: does not work with --input, which writes its scores to --out, "
-            "such as --out scored.csv: leave it out"
-        )
     if corpus.out is None:
         raise InputError(
             "--input needs a folder or a file for the scores: add --out FOLDER, or --out scored.csv"
         )
-    request, console = (
-        _request(corpus, input, corpus.out, model, running, reading),
-        Console(stderr=True),
-    )
+    request = _request(corpus, input, corpus.out, model, running, reading)
     stays = f"the rows in {request.out} are kept"
     try:
-        with stoppable(f"stopped; {stays}: {_GO_ON}"), CorpusBar(console) as bar:
+        with watched(f"stopped; {stays}: {_GO_ON}") as bar:
             last = score_corpus(request, bar.tell)
     except OSError as error:
         raise StoppedError(f"{error}; {stays}: fix the problem, then {_GO_ON}") from None
-    console.print(escaped(_summary(last, request)), soft_wrap=True, highlight=False, markup=False)
+    print_note(_summary(last, request))
     raise typer.Exit(1 if last.failed else 0)
 
 
@@ -200,6 +138,7 @@ def _request(
     from thinstack.integrations.corpora.run import Request
     from thinstack.integrations.corpora.run_manifest import Settings
     from thinstack.integrations.corpora.workers import ModelSource
+    from thinstack.integrations.frames import checked_mentions
 
     of_tables = chosen(corpus, "text", "id", "separator", "header")
     if reading["paragraphs"] and of_tables:
@@ -207,20 +146,21 @@ def _request(
             f"{listed(of_tables)}: is for tables, whose texts --paragraphs does not cut: leave one "
             "out"
         )
-    named = {name: getattr(corpus, name) for name in chosen(corpus)}
-    if texts := named.pop("text", None):
-        if len(texts) > 1:
-            raise InputError(
-                f"--text: expected one column, found {', '.join(texts)}; two are for a model of "
-                "pairs, which --model names"
-            )
-        named["text"] = texts[0]
-    named.pop("columns", None)  # those that are asked for; the settings have those that are there
-    settings = {name: named[name] for name in Settings.model_fields if name in named}
-    settings |= {
-        name: value for name, value in reading.items() if value is not None and name != "asked"
-    }
-    settings |= _asked(reading["asked"], settings)
+    if corpus.text is not None and len(corpus.text) > 1:
+        raise InputError(
+            f"--text: expected one column, found {', '.join(corpus.text)}; two are for a model of "
+            "pairs, which --model names"
+        )
+    names = ("id", "separator", "header", "output", "vectors", "format")
+    settings = {name: getattr(corpus, name) for name in chosen(corpus, *names)}
+    settings |= {name: reading[name] for name in reading if reading[name] is not None}
+    settings |= {"text": corpus.text[0]} if corpus.text else {}
+    by_terms = settings["about"] or settings["categories"]
+    if by_terms and settings.setdefault("output", "documents") != "documents":
+        raise InputError(
+            "--about and --category add columns to the rows of texts: leave --output out, or "
+            "name --output documents"
+        )
     one_file = file_format(out)
     if one_file and settings.setdefault("format", one_file) != one_file:
         raise InputError(
@@ -231,51 +171,24 @@ def _request(
         raise InputError("--bom is for one file of CSV: add --out FILE.csv, or leave --bom out")
     parquet = corpus.vectors or input.suffix.lower() == ".parquet"
     settings.setdefault("format", "parquet" if parquet else "jsonl")
-    isolated = running.isolated
+    parsed = Settings.parse(settings, source="options")
+    checked_mentions(parsed.asked)
     return Request(
         input=standard_input(input) or input,
         out=parts_folder(out) if one_file else out,
         file=out if one_file else None,
-        settings=Settings.parse(settings, source="options"),
-        model=ModelSource(model, running.device, running.threads or 1, isolated=isolated),
+        settings=parsed,
+        model=ModelSource(model, running.device, running.threads or 1, isolated=running.isolated),
         named=bool(chosen(corpus, "text", "id")),
         repeated_ids=corpus.allow_repeated_ids,
         keep=corpus.kept,
         bom=corpus.bom,
-        **{name: named[name] for name in ("jobs", "fail_after") if name in named},
+        jobs=corpus.jobs,
+        fail_after=corpus.fail_after,
     )
 
 
-def _asked(about: "Asked", settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings for terms and categories, which documents have columns of."""
-    from thinstack.integrations.frames import checked_mentions
-    from thinstack.runtime.categories import Category
-
-    asked = checked_mentions(about)
-    if not asked:
-        return {}
-    if settings.get("output", "documents") != "documents":
-        raise InputError(
-            "--about and --category add columns to the rows of texts: leave --output out, or name "
-            "--output documents"
-        )
-    categories = {one.name: tuple(one.examples) for one in asked if isinstance(one, Category)}
-    terms = tuple(one for one in asked if not isinstance(one, Category))
-    return {"output": "documents", "about": terms, "categories": categories}
-
-
-def standard_input(input: Path) -> BinaryIO | None:
-    """Standard input where `input` names it, else None. Raises InputError if it is a terminal."""
-    if str(input) != _STANDARD_INPUT:
-        return None
-    if sys.stdin.isatty():
-        raise InputError(
-            "- reads standard input, but that is a terminal: pipe texts into it, or name a file"
-        )
-    return sys.stdin.buffer
-
-
-def _summary(last: "Done", request: "Request") -> str:
+def _summary(last: "Progress", request: "Request") -> str:
     from thinstack.integrations.corpora.output_files import failed_file, first_reason
 
     out = request.file or request.out

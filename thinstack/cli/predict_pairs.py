@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 import typer
 
-from thinstack.cli.options import chosen, listed, print_json
+from thinstack.cli.options import print_json
 from thinstack.cli.predict_corpus import CorpusSettings
 from thinstack.cli.print_results import Kind, rounded, until_the_reader_stops
 from thinstack.data.files.outputs import check_output
@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
 ADVICE: Final = "name the two columns of texts with --text, given twice"
-KINDS: Final = ("as_json", "as_json_lines", "as_csv")
-"""How what is said of a pair can be printed."""
-_READ: Final = ("input", "out", "text", "separator", "header")
-
-
-def refuse_with_pairs(names: Sequence[str], corpus: CorpusSettings, *, of_table: bool) -> None:
-    """Raise InputError for options, and for settings of a corpus, that are not for pairs.
-    `of_table`: whether a table is read."""
-    refused = [*names, *(name for name in chosen(corpus) if not of_table or name not in _READ)]
-    if refused:
-        pairs = "a table of pairs" if of_table else "--pair"
-        raise InputError(f"{listed(refused)}: does not work with {pairs}: leave it out")
 
 
 def print_pair(predictor: "Predictor", pair: tuple[str, str], kind: Kind) -> None:

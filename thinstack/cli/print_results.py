@@ -216,15 +216,9 @@ class Aspects(Sentences):
 
     def data(self, result: "Result") -> dict[str, Any]:
         """A text with its aspects."""
-        labels, scores = result.scores.keys(), rounded(result.scores.values())
-        (polarity,) = rounded([result.polarity])
-        return {
-            "text": result.text,
-            "label": result.label,
-            "polarity": polarity,
-            "scores": dict(zip(labels, scores, strict=True)),
-            "aspects": [aspect.to_dict() for aspect in self.of(result)],
-        }
+        data, aspects = result.to_dict(), [aspect.to_dict() for aspect in self.of(result)]
+        names = ("text", "label", "polarity", "scores")
+        return {name: data[name] for name in names} | {"aspects": aspects}
 
 
 @contextmanager

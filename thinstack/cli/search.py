@@ -3,24 +3,19 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli import options
 from thinstack.cli.options import argument, option
-from thinstack.cli.predict_corpus import CorpusBar
 from thinstack.cli.print_results import until_the_reader_stops
-from thinstack.cli.report import opened_table
+from thinstack.cli.table_query import TableQuery, print_note
 from thinstack.data.files.outputs import check_output
-from thinstack.data.files.signals import stoppable
 from thinstack.errors import escaped
 
 if TYPE_CHECKING:
     from thinstack.integrations.search.phrase_index import Hit
-    from thinstack.integrations.search.table_search import IndexedTable
 
-_STOPPED: Final = "stopped before anything was written: run the same command again"
 _AROUND: Final = 40
 """Characters of a sentence that are shown on either side of a phrase."""
 
@@ -30,14 +25,9 @@ _COLUMNS: Final = ("phrase", "similarity", "polarity", "count", "row")
 
 @options.grouped
 def search(
-    context: typer.Context,
     *,
-    table: Path = argument(
-        "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file "
-        "with one text per line, a folder of such files, or - for standard input."
-    ),
+    table: TableQuery,
     query: str = argument('What to look for, such as "slow service".'),
-    column: options.TextColumn,
     side: Literal["negative", "positive"] | None = option(
         "Find only negative or only positive phrases."
     ),
@@ -45,7 +35,6 @@ def search(
         "Leave out phrases whose similarity is below this, such as 0.3.", min=-1, max=1
     ),
     top: int = option("Number of phrases. With --by: per group.", default=10, min=1),
-    by: str | None = option("Group column, such as store. Searches each group separately."),
     as_json: bool = option("Print one line of JSON per phrase.", "--json", default=False),
     model: str = option(
         "A model with vectors: a bundle's name, folder or hf:// address.",
@@ -64,14 +53,21 @@ def search(
     polarity together, so that phrases of the opposite polarity rank lower. Counts phrases with the
     same spelling as one.
     """
-    console = Console(stderr=True)
-    with stoppable(_STOPPED), CorpusBar(console) as bar:
-        indexed = _indexed(context.params, bar)
+    from thinstack.integrations.report.rows import corpus_rows
+    from thinstack.integrations.search.table_search import indexed_table
+
+    if index is not None:
+        check_output(index, "--index", [table.table])
+    advice = "name the columns with --text and --by"
+    with table.watched() as bar, table.opened(advice=advice) as (corpus, columns):
+        loaded = running.load(model)
+        indexed = indexed_table(
+            lambda: corpus_rows(corpus, columns), loaded, columns, bar.tell, index
+        )
     if indexed.left_out[0]:
         number, first = indexed.left_out
-        problem = f"rows not searched: {number:,}; the first is {first}"
-        console.print(escaped(problem), soft_wrap=True, highlight=False, markup=False)
-    groups = [None] if by is None else [*indexed.plan.groups]
+        print_note(f"rows not searched: {number:,}; the first is {first}")
+    groups = [None] if table.by is None else [*indexed.plan.groups]
 
     def hits(group: str | None) -> "list[Hit]":
         where = None if group is None else lambda id: id[1] == group
@@ -82,41 +78,21 @@ def search(
     with until_the_reader_stops():
         if as_json:
             for group in groups:
+                more = {} if table.by is None else {"group": group}
                 for hit in hits(group):
-                    options.print_json(_record(hit, by, group), indent=None)
+                    options.print_json(more | _record(hit), indent=None)
             return
         for group in groups[:_MOST_GROUPS]:
-            title = f"{query} in {table.name}" + ("" if group is None else f", {by} {group}")
+            title = f"{query} in {table.table.name}"
+            title += "" if group is None else f", {table.by} {group}"
             options.print_table(title, _COLUMNS, map(_row, hits(group)))
     if rest := max(len(groups) - _MOST_GROUPS, 0) + indexed.plan.others:
-        console.print(f"{rest:,} smaller groups are not shown. --json prints the 50 largest.")
+        print_note(f"{rest:,} smaller groups are not shown. --json prints the 50 largest.")
 
 
-def _indexed(asked: dict[str, Any], bar: CorpusBar) -> "IndexedTable":
-    from thinstack import load
-    from thinstack.integrations.report.rows import ReportOptions, corpus_rows
-    from thinstack.integrations.search.table_search import indexed_table
-
-    if asked["index"] is not None:
-        check_output(asked["index"], "--index", [asked["table"]])
-    running = {name: asked[name] for name in ("device", "isolated", "threads")}
-    with opened_table(asked) as corpus:
-        settings = ReportOptions(
-            source=asked["table"].name,
-            text="text" if asked["text"] is None else asked["text"],
-            by=asked["by"],
-            advice="name the columns with --text and --by",
-        )
-        loaded = load(asked["model"], **running)
-        return indexed_table(
-            lambda: corpus_rows(corpus, settings), loaded, settings, bar.tell, asked["index"]
-        )
-
-
-def _record(hit: "Hit", by: str | None, group: str | None) -> dict[str, Any]:
+def _record(hit: "Hit") -> dict[str, Any]:
     names = ("phrase", "similarity", "polarity", "count", "start", "end", "sentence", "text")
-    more = {} if by is None else {"group": group}
-    return more | {name: getattr(hit, name) for name in names} | {"row": hit.id[0]}
+    return {name: getattr(hit, name) for name in names} | {"row": hit.id[0]}
 
 
 def _row(hit: "Hit") -> list[str | Text]:

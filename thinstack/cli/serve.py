@@ -33,8 +33,7 @@ def serve(
     ),
     columns: options.ColumnSettings,
     view: options.ViewSettings,
-    isolated: options.IsolatedOption = None,
-    threads: options.ThreadsOption = None,
+    running: options.Running,
 ) -> None:
     """Open a page on this machine that scores texts as you type them.
 
@@ -42,14 +41,13 @@ def serve(
     """
     import webbrowser
 
-    from thinstack import load
     from thinstack.integrations.serving.server import PageServer
 
     named = options.chosen(columns) + ["out"] * (out is not None)
     if table is None and named:
         raise InputError(f"{options.listed(named)}: works only with --table, which names a table")
     with PageServer(port) as server:
-        server.predictor = load(model, threads=threads, isolated=isolated, **vars(view))
+        server.predictor = running.load(model, **vars(view))
         server.predictor.view.need_labels("serve")
         server.name = Path(model).name or model
         if table is not None:

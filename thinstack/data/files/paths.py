@@ -23,13 +23,6 @@ _FILES = (
 _SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/+")
 
-_KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
 _PIPE = "save its contents to a file and name that (thinstack predict --input - reads one)"
 
 
@@ -67,8 +60,8 @@ def file_path(path: object) -> Path:
         return place
     if stat.S_ISREG(mode):
         return place
-    what = next((name for is_one, name in _KINDS if is_one(mode)), "something else")
-    advice = _PIPE if what == "a pipe" else "name a file"
+    what = "a folder" if stat.S_ISDIR(mode) else "a device"
+    what, advice = ("a pipe", _PIPE) if stat.S_ISFIFO(mode) else (what, "name a file")
     raise DataError(f"{place}: expected a file, found {what}; {advice}")
 
 

@@ -4,20 +4,15 @@ line feed behind each row."""
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from thinstack.errors import InputError
 
-
-class RowWriter(Protocol):
-    """What `csv.writer` makes."""
-
-    def writerow(self, row: Iterable[Any], /) -> Any: ...
-
-    def writerows(self, rows: Iterable[Iterable[Any]], /) -> None: ...
+if TYPE_CHECKING:
+    from _csv import Writer
 
 
-def csv_writer(stream: TextIO) -> RowWriter:
+def csv_writer(stream: TextIO) -> "Writer":
     """A writer of rows to a stream that leaves line feeds as they are (`newline=""`). None and ""
     are empty cells. Texts stay as they are, also those that begin with "=" like a formula."""
     return csv.writer(_Lines(stream), lineterminator="\r\n")

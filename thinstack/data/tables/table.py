@@ -9,7 +9,6 @@ from itertools import chain, starmap
 from typing import Any, Unpack
 
 from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
-from thinstack.data.tables.dialects import SAMPLE, Dialect, find_dialect
 from thinstack.data.tables.separated import separated_records
 from thinstack.data.tables.table_kinds import table_kind
 from thinstack.data.tables.table_rows import (
@@ -59,14 +58,6 @@ class Table:
         """As `table_kind` gives it."""
         separated = self.separator is not None or self.header is not None
         return table_kind(self.path, separated=separated)
-
-    @cached_property
-    def dialect(self) -> Dialect | None:
-        """How the cells are written; None for a table of another kind."""
-        if self.kind != ".csv":
-            return None
-        with opened_text(self.path, self.encoding) as stream:
-            return find_dialect(self.path, stream.readlines(SAMPLE), self.separator)
 
     @cached_property
     def columns(self) -> list[str]:

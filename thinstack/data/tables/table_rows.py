@@ -192,9 +192,7 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
         value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return _whole(value)
-    if isinstance(value, float | Decimal):
+    if isinstance(value, int | float | Decimal):
         return _number(value)
     if not isinstance(value, str):
         kind = type(value).__name__
@@ -242,14 +240,12 @@ def is_no_class(label: str) -> bool:
     return label.strip() in _NO_CLASS
 
 
-def _whole(value: int) -> str:
+def _number(value: float | Decimal) -> str:
     try:
-        return str(value)
+        if isinstance(value, int):
+            return str(value)
     except ValueError:  # more digits than Python prints
         raise DataError("found a number of thousands of digits") from None
-
-
-def _number(value: float | Decimal) -> str:
     if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
         raise _MissingError("found NaN")
     if not math.isfinite(value):

@@ -6,11 +6,14 @@ DEPREL; or, from labelled files, its class.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from thinstack.core import Tree
-from thinstack.data.trees.parent_arrays import parse_parents
+from thinstack.core.tree import depths
 from thinstack.data.trees.text_files import Row, collect, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
@@ -128,6 +131,31 @@ def _tree(sentence: list[Row]) -> Tree:
     forms, heads, labels = ([row.entries[n] for row in words] for n in (FORM, HEAD, DEPREL))
     parents = parse_parents(heads, lambda n, message: words[n].error(HEAD, message))
     return Tree.from_parents(parents, forms, [None if name == "_" else name for name in labels])
+
+
+def parse_parents(
+    entries: Sequence[str], error: Callable[[int, str], TreeError]
+) -> NDArray[np.int64]:
+    """The parents (N,) of N nodes, counted from 0, and -1 for the one root. The entries count from
+    "1"; "0" is the parent of the root.
+
+    Raises what `error` makes of a node (from 0) and a message. It does so for any other entry, for
+    no root or several, and for a node that leads to a cycle.
+    """
+    nodes = len(entries)
+    numbers = {str(number): number - 1 for number in range(nodes + 1)}
+    for node, entry in enumerate(entries):
+        if entry not in numbers:
+            expected = f"expected a node from 1 to {nodes}, or 0 for the root"
+            raise error(node, f"{expected}, found {entry!r}")
+    parents = np.array([numbers[entry] for entry in entries], np.int64)
+    roots = np.flatnonzero(parents < 0).tolist()
+    if len(roots) != 1:
+        raise error((*roots, 0, 0)[1], f"expected exactly one root (0), found {len(roots)}")
+    for node in np.flatnonzero(depths(parents) < 0).tolist():
+        problem = f"found node {node + 1} to lead to a cycle"
+        raise error(node, f"expected every node to lead to the root, {problem}")
+    return parents
 
 
 def _words(sentence: list[Row]) -> list[Row]:

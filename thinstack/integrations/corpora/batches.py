@@ -99,16 +99,16 @@ def _check_batches(batches: object) -> None:
         text = isinstance(batches, str | bytes | Path | None)
         kind = shown(batches, 60) if text else f"a {type(batches).__name__}"
         raise InputError(
-            f"expected record batches of pyarrow, found {kind}: pass table.to_batches() of a "
-            "pyarrow.Table, which Table.from_pandas(frame) makes, put a single batch in a list, or "
-            "score a file with `thinstack predict --input FILE`"
+            f"expected record batches of pyarrow, found {kind}: pass "
+            "table.to_batches() of a pyarrow.Table, which Table.from_pandas(frame) makes, put a "
+            "single batch in a list, or score a file with `thinstack predict --input FILE`"
         )
 
 
 def _scored(
     batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns
 ) -> Iterator["pa.RecordBatch"]:
-    layout = Layout(scorer.labels, scorer.output, scorer.width)
+    layout = Layout.of(scorer)
     schema = rows_schema(layout, problems=True)
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
@@ -123,8 +123,8 @@ def _scored(
 def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:
     """The rows of the batches, `BATCH_ROWS` at once; those of an Arrow batch are not all taken into
     Python."""
-    with needs_extra("data", "pyarrow"):
-        import pyarrow as pa
+    import pyarrow as pa
+
     line = 1
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):

@@ -34,9 +34,12 @@ SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
 a compressed file."""
 
 _ADVICE = "name the columns with --text and --id"
-_ONE_COLUMN = (".txt", ".spacy")
 _ID: Final = "id"
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
+
+
+Stamp = tuple[int, ...]
+"""The state of a file: another one once somebody has written to it."""
 
 
 class Problem(NamedTuple):
@@ -108,6 +111,23 @@ class Corpus(NamedTuple):
     header: bool | None = None
     paragraphs: bool = False
 
+    @property
+    def separated(self) -> bool:
+        """Whether the user has said that files are tables."""
+        return self.separator is not None or self.header is not None
+
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of each file."""
+        return {name: _digest(path) for name, path in self.files.items()}
+
+    def stamps(self) -> dict[str, Stamp]:
+        """The state of each file. Raises OSError."""
+        states = {name: path.stat() for name, path in self.files.items()}
+        return {
+            name: (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+            for name, state in states.items()
+        }
+
     def rows(self) -> Iterator[Row]:
         """The rows of all files, in the order of the files."""
         for name, path in self.files.items():
@@ -122,7 +142,7 @@ class Corpus(NamedTuple):
             with needs_extra("spacy"):
                 from thinstack.integrations.spacy.doc_bins import doc_texts
             return doc_texts(path)
-        if kind == ".txt" and not _told(self.separator, self.header):
+        if kind == ".txt" and not self.separated:
             return _texts(path, self.encoding, paragraphs=self.paragraphs)
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
         if table.kind == ".parquet":
@@ -134,14 +154,12 @@ class Corpus(NamedTuple):
         JSON, of all rows."""
         names, but = dict[str, None](), {*self.columns.names, *[_ID] * self.columns.own_id}
         for path in self.files.values():
-            rows = (self.kind or _suffix(path)) in (".json", ".jsonl", ".ndjson", "")
-            for one in self.records(path, ()):
-                if isinstance(one, list):
-                    names |= dict.fromkeys(one)
-                    if not rows:
-                        break
-                elif rows:
-                    names |= dict.fromkeys(one.cells)
+            in_rows = (self.kind or _suffix(path)) in (".json", ".jsonl", ".ndjson", "")
+            for item in self.records(path, ()):
+                if isinstance(item, list):
+                    names |= dict.fromkeys(item)
+                elif in_rows:
+                    names |= dict.fromkeys(item.cells)
                 else:
                     break
         return [name for name in names if name not in but]
@@ -191,23 +209,21 @@ def spooled_corpus(
 def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) -> None:
     """Raise InputError for a file that cannot be read as the corpus is to be. `columns`: those that
     the user has named."""
-    suffix, table = _suffix(file), _told(corpus.separator, corpus.header)
+    suffix, problem = _suffix(file), ""
     if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
-        raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
-    if suffix not in SUFFIXES and not table:
-        expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
-        raise InputError(
-            f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
-            "specify its separator with --sep"
+        problem = f"expected a name in UTF-8, found {name!r:.80}: rename it"
+    elif suffix not in SUFFIXES and not corpus.separated:
+        problem = (
+            f"expected a file of texts, whose name ends in {', '.join(SUFFIXES)}; found {name!r}: "
+            "rename it, or move it away; if it is a table, specify its separator with --sep"
         )
-    if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
-        how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
-        raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out{how}")
-    if corpus.paragraphs and suffix != ".txt":
-        raise InputError(
-            f"{file}: --paragraphs works only with .txt files, and a {suffix or 'table'} has "
-            "its own rows: leave it out"
-        )
+    elif columns and (suffix == ".spacy" or (suffix == ".txt" and not corpus.separated)):
+        problem = f"a {suffix} file has no columns: leave --text and --id out"
+        problem += "; if it is a table, add --sep tab" if suffix == ".txt" else ""
+    elif corpus.paragraphs and suffix != ".txt":
+        problem = "--paragraphs works only with .txt files: leave it out"
+    if problem:
+        raise InputError(f"{file}: {problem}")
 
 
 def _is_file(path: Path) -> bool:
@@ -222,8 +238,7 @@ def _is_file(path: Path) -> bool:
     return not path.is_dir() and file_path(path).is_file()
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
+def _digest(path: Path) -> str:
     try:
         with file_path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -233,11 +248,6 @@ def digest(path: Path) -> str:
 
 def _suffix(path: Path) -> str:
     return without_compression(path).suffix.lower()
-
-
-def _told(separator: str | None, header: bool | None) -> bool:
-    """Whether the user has said that files are tables."""
-    return separator is not None or header is not None
 
 
 def _texts(path: Path, encoding: str, *, paragraphs: bool) -> Iterator[Found]:

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from thinstack.data.files.lock import LOCK
 from thinstack.data.files.outputs import Used, check_output
-from thinstack.data.files.paths import check_new_folder
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
@@ -27,9 +26,6 @@ SPOOL: Final = "standard-input"
 _ERRORS: Final = "errors"
 _PARTIAL: Final = ".partial"
 _LONGEST: Final = 300  # characters of a reason
-_HOLDS: Final = (
-    "the scores as part-000000.{} and so on (the name of one file ends in .csv, .jsonl or .parquet)"
-)
 _FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
 
@@ -41,28 +37,30 @@ class OutFolder(NamedTuple):
     format: PartFormat
     input_columns: tuple[str, ...] = ()
 
-    def prepare(self) -> None:
-        """Make the folder. Raises InputError if it cannot be made, has the name of a file, or
-        holds anything but scored rows."""
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"{self.path}: expected a folder for --out, found a file")
-        check_new_folder(self.path, "--out", _HOLDS.format(self.format))
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            problem = f"the folder cannot be created: {error.strerror or error}"
-            raise InputError(f"{self.path}: {problem}; name another one with --out") from None
-        there = {file.name for file in self.path.iterdir() if not file.name.endswith(_PARTIAL)}
-        strangers = there - {LOCK, SPOOL, MANIFEST}
+    def check(self) -> None:
+        """Raise InputError for a folder that holds anything but scored rows."""
+        there = {file.name for file in self.path.iterdir()} if self.path.is_dir() else set()
+        strangers = {name for name in there if not name.endswith(_PARTIAL)} - {LOCK, SPOOL}
         if strangers and MANIFEST not in there:
             raise InputError(
                 f"{self.path}: expected an empty folder or a folder of scored rows, found "
                 f"{min(strangers)!r} and no {MANIFEST}; name another folder with --out"
             )
 
+    @contextmanager
+    def tidied(self) -> Iterator[None]:
+        """Nothing half written lies in the folder before the block, nor after it, however it
+        ends."""
+        self.clean()
+        try:
+            yield
+        finally:
+            self.clean()
+            (self.path / SPOOL).unlink(missing_ok=True)
+
     def clean(self) -> None:
         """Remove the files that a killed process has left half written."""
-        for file in [*self.path.glob(f"*{_PARTIAL}"), *self._errors.glob(f"*{_PARTIAL}")]:
+        for file in self.path.rglob(f"*{_PARTIAL}"):
             file.unlink(missing_ok=True)
 
     def part(self, number: int) -> Path:
@@ -71,9 +69,8 @@ class OutFolder(NamedTuple):
 
     def done(self) -> set[int]:
         """The shards that are written."""
-        names = (path.name for path in self.path.glob(f"part-*.{self.format}"))
-        matches = (re.fullmatch(rf"part-([0-9]{{6,18}})\.{self.format}", name) for name in names)
-        return {int(match[1]) for match in matches if match}
+        names = (path.stem for path in self.path.glob(f"part-*.{self.format}"))
+        return {int(name[5:]) for name in names if re.fullmatch("part-[0-9]{6,18}", name)}
 
     def failed(self, number: int) -> int:
         """How many rows of a shard have failed. Raises InputError if that cannot be read."""
@@ -94,13 +91,9 @@ class OutFolder(NamedTuple):
         with replacing(self.failed_part(number)) as temporary:
             temporary.write_text(lines, encoding="utf-8")
 
-    @property
-    def _errors(self) -> Path:
-        return self.path / _ERRORS
-
     def failed_part(self, number: int) -> Path:
         """The file for a shard's failed rows; it is there only if there are any."""
-        return self._errors / f"part-{number:06d}.jsonl"
+        return self.path / _ERRORS / f"part-{number:06d}.jsonl"
 
 
 def file_format(out: Path) -> PartFormat | None:

@@ -2,8 +2,8 @@
 the rows that failed."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -27,7 +27,7 @@ Write = Callable[[Sequence[Row], ScoredRows], None]
 
 
 _PROBLEM: Final = "error"
-_GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
+_GROUP: Final = 1 << 15  # rows of a parquet row group at most
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
 
@@ -46,11 +46,28 @@ def check_format(format: PartFormat, layout: Layout) -> None:
         _ = layout.csv_columns
 
 
-def open_part(path: Path, format: PartFormat, layout: Layout) -> AbstractContextManager[Write]:
+@contextmanager
+def open_part(path: Path, format: PartFormat, layout: Layout) -> Iterator[Write]:
     """A writer of rows to a file."""
     if format == "parquet":
-        return _parquet_part(path, layout)
-    return (_jsonl_part if format == "jsonl" else _csv_part)(path, layout)
+        from pyarrow.parquet import ParquetWriter
+
+        schema = rows_schema(layout)
+        with ParquetWriter(path, schema) as writer:
+
+            def write(texts: Sequence[Row], rows: ScoredRows) -> None:
+                for start in range(0, len(rows.text), _GROUP):
+                    part = rows.at(slice(start, start + _GROUP))
+                    writer.write_batch(rows_batch(schema, layout, texts, part))
+
+            yield write
+        return
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        if format == "csv":
+            stream.write(csv_line(layout.csv_columns))
+            yield lambda texts, rows: csv_writer(stream).writerows(_cells(texts, rows, layout))
+        else:
+            yield lambda texts, rows: stream.writelines(_lines(texts, rows, layout))
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
@@ -83,101 +100,44 @@ def _as_json(cell: object) -> str:
     return json.dumps(cell, ensure_ascii=False, default=str).encode(errors="replace").decode()
 
 
-@contextmanager
-def _jsonl_part(path: Path, layout: Layout) -> Iterator[Write]:
-    def write(texts: Sequence[Row], rows: ScoredRows) -> None:
-        stream.writelines(_lines(texts, rows, layout))
-
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        yield write
-
-
 def _lines(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[str]:
-    """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
+    """Rows as JSON, filled into a line by hand: as fast as json.dumps is, it would take as long as
+    the model."""
     quoted = json.JSONEncoder(ensure_ascii=False).encode
-    inner = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in layout.labels)
-    names = layout.columns
-    form = "{" + "".join(f"{quoted(name).replace('%', '%%')}: %s, " for name in names)
-    form += '"scores": '
-    scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
+    numbers = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in layout.labels)
     rows, scores = _rounded(rows)
-    columns = [
-        map(_as_json, column)
-        if name in layout.input_columns
-        else map(quoted, column)
-        if name in STRINGS
-        else ("null" if n is None else n for n in column)
-        for name, column in ((name, layout.column(name, texts, rows)) for name in names)
-    ]
+    columns = dict[str, Iterator[Any]]()
+    for name in layout.columns:
+        write = _as_json if name in layout.input_columns else quoted if name in STRINGS else None
+        cells = layout.column(name, texts, rows)
+        columns[name] = map(write, cells) if write else ("null" if x is None else x for x in cells)
+    columns["scores"] = (
+        "null" if row[0] != row[0] else f"{{{numbers % tuple(row)}}}" for row in scores
+    )
+    form = ", ".join(f"{quoted(name).replace('%', '%%')}: %s" for name in columns)
+    return map(f"{{{form}}}\n".__mod__, zip(*columns.values(), strict=True))
+
+
+def _cells(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[Iterable[Any]]:
+    """Rows of CSV."""
+    rows, scores = _rounded(rows)
+    columns: list[Iterable[Any]] = []
+    for name in layout.columns:
+        cells = layout.column(name, texts, rows)
+        columns.append(map(_as_text, cells) if name in layout.input_columns else cells)
     for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
-        yield unscored % cells if row[0] != row[0] else scored % (*cells, *row)
-
-
-@contextmanager
-def _csv_part(path: Path, layout: Layout) -> Iterator[Write]:
-    names = layout.csv_columns
-
-    def write(texts: Sequence[Row], rows: ScoredRows) -> None:
-        rows, scores = _rounded(rows)
-        columns = [
-            map(_as_text, layout.column(name, texts, rows))
-            if name in layout.input_columns
-            else layout.column(name, texts, rows)
-            for name in layout.columns
-        ]
-        for cells, row in zip(zip(*columns, strict=True), scores, strict=True):
-            writer.writerow((*cells, *([None] * len(row) if row[0] != row[0] else row)))
-
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.write(csv_line(names))
-        writer = csv_writer(stream)
-        yield write
-
-
-@contextmanager
-def _parquet_part(path: Path, layout: Layout) -> Iterator[Write]:
-    schema = rows_schema(layout)
-    with _in_groups(path, schema) as add:
-
-        def write(texts: Sequence[Row], rows: ScoredRows) -> None:
-            for start in range(0, len(rows.text), _GROUP):
-                add(rows_batch(schema, layout, texts, rows.at(slice(start, start + _GROUP))))
-
-        yield write
-
-
-@contextmanager
-def _in_groups(path: Path, schema: "pa.Schema") -> Iterator[Callable[["pa.RecordBatch"], None]]:
-    """Writes batches to a file of parquet, in row groups of at least `_GROUP` rows."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    waiting: list[Any] = []
-
-    def flush() -> None:
-        if waiting:
-            writer.write_table(pa.Table.from_batches(waiting, schema))
-            waiting.clear()
-
-    def add(batch: "pa.RecordBatch") -> None:
-        waiting.append(batch)
-        if sum(part.num_rows for part in waiting) >= _GROUP:
-            flush()
-
-    with parquet.ParquetWriter(path, schema) as writer:
-        yield add
-        flush()
+        yield (*cells, *([None] * len(row) if row[0] != row[0] else row))
 
 
 def merge_parquet(parts: Sequence[Path], path: Path) -> None:
     """Write the rows of several files of parquet as one."""
     from pyarrow import parquet
 
-    with _in_groups(path, parquet.read_schema(parts[0])) as add:
+    with parquet.ParquetWriter(path, parquet.read_schema(parts[0])) as writer:
         for part in parts:
             with parquet.ParquetFile(part) as file:
                 for batch in file.iter_batches(_GROUP):
-                    add(batch)
+                    writer.write_batch(batch)
 
 
 def rows_schema(layout: Layout, *, problems: bool = False) -> "pa.Schema":
@@ -220,11 +180,9 @@ def rows_batch(
             by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
             columns.append(pa.StructArray.from_arrays(by_class, fields=kinds, mask=missing))
         elif field.name == VECTOR:
-            missing = pa.array(np.isnan(rows.vectors[:, 0]))
-            numbers = pa.array(unit(rows.vectors).ravel())
-            columns.append(
-                pa.FixedSizeListArray.from_arrays(numbers, type=field.type, mask=missing)
-            )
+            missing, numbers = np.isnan(rows.vectors[:, 0]), pa.array(unit(rows.vectors).ravel())
+            vectors = pa.FixedSizeListArray.from_arrays
+            columns.append(vectors(numbers, type=field.type, mask=pa.array(missing)))
         elif field.name == _PROBLEM:
             failed = {text: problem._asdict() for text, problem in problems.items()}
             columns.append(pa.array(map(failed.get, rows.text.tolist()), field.type))

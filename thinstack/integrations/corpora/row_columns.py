@@ -1,11 +1,11 @@
 """What scored rows look like: the names of their columns, and their cells."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from thinstack.data.tables.csv_rows import check_classes
 from thinstack.integrations.corpora.inputs import Row
-from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows
+from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
 
 _PLACED: Final[dict[Output, tuple[str, str]]] = {
     "phrases": ("node", "parent"),
@@ -35,6 +35,11 @@ class Layout(NamedTuple):
     terms: Sequence[str] = ()
     input_columns: Sequence[str] = ()
 
+    @classmethod
+    def of(cls, scorer: TextScorer, input_columns: Sequence[str] = ()) -> Self:
+        """What the rows of a scorer look like, with these columns of the input."""
+        return cls(scorer.labels, scorer.output, scorer.width, scorer.terms, input_columns)
+
     @property
     def columns(self) -> list[str]:
         """The columns but those of scores, those of the input behind the id. Rows of aspects have
@@ -60,23 +65,21 @@ class Layout(NamedTuple):
     def column(self, name: str, texts: Sequence[Row], rows: ScoredRows) -> Iterable[Any]:
         """A column but that of the scores, with None for what is missing. `texts`: those that were
         scored."""
+        places = rows.text.tolist()
         if name in self.input_columns:
-            place = self.input_columns.index(name)
-            return (texts[text].cells[place] for text in rows.text.tolist())
+            column = self.input_columns.index(name)
+            return (texts[place].cells[column] for place in places)
         if name in self.terms:
-            place = self.terms.index(name)
-            kind = int if place % 2 else float
-            cells = rows.terms[:, place].tolist()
-            return (None if cell != cell else kind(cell) for cell in cells)
+            column = self.terms.index(name)
+            kind = int if column % 2 else float
+            return (None if x != x else kind(x) for x in rows.terms[:, column].tolist())
         if name == "id":
-            return (texts[place].id for place in rows.text.tolist())
+            return (texts[place].id for place in places)
         if name == "text":
             return rows.texts_of(texts, rows.start, rows.end)
         if name == _BECAUSE:
             return rows.texts_of(texts, rows.because_start, rows.because_end)
+        cells = getattr(rows, name).tolist()
         if name == "label":
-            labels = self.labels
-            return (None if label == NOTHING else labels[label] for label in rows.label.tolist())
-        if name == "polarity":
-            return (None if place != place else place for place in rows.polarity.tolist())
-        return (None if number == NOTHING else number for number in getattr(rows, name).tolist())
+            return (None if label == NOTHING else self.labels[label] for label in cells)
+        return (None if x != x or (x == NOTHING and name != "polarity") else x for x in cells)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -13,8 +13,8 @@ from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
 from thinstack.data.tables.table_rows import check_columns
-from thinstack.errors import InputError, StoppedError, ThinstackError, outside
-from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus
+from thinstack.errors import DataError, InputError, StoppedError, ThinstackError, outside
+from thinstack.integrations.corpora.inputs import Corpus, Stamp, open_corpus, spooled_corpus
 from thinstack.integrations.corpora.output_files import (
     SPOOL,
     OutFolder,
@@ -24,13 +24,13 @@ from thinstack.integrations.corpora.output_files import (
     remove_parts,
 )
 from thinstack.integrations.corpora.part_files import check_format
+from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
     Settings,
-    as_planned,
+    Shard,
     changed,
-    input_files,
     plan,
     read_run_manifest,
     shards_of,
@@ -40,7 +40,6 @@ from thinstack.integrations.corpora.workers import (
     ModelSource,
     Worker,
     WrittenShard,
-    layout_of,
     score_shard,
     score_side_by_side,
 )
@@ -57,6 +56,12 @@ class Progress(NamedTuple):
     before: int = 0
     rows: int | None = None
     mentions: tuple[int, ...] = ()
+
+    def after(self, shard: WrittenShard) -> "Progress":
+        """How far it is once this shard is written too."""
+        both = zip_longest(self.mentions, shard.mentions, fillvalue=0)
+        done, failed = self.done + shard.rows, self.failed + shard.failed
+        return self._replace(done=done, failed=failed, mentions=tuple(map(sum, both)))
 
 
 Tell = Callable[[Progress], None]
@@ -91,6 +96,16 @@ class Request:
     keep: tuple[str, ...] | None = ()
     bom: bool = False
 
+    def corpus(self, spool: Path, read_before: Corpus | None = None) -> Corpus:
+        """The files to read; a stream is copied to the file `spool`, unless it is `read_before`."""
+        settings = self.settings
+        reading = settings.model_dump(include={"encoding", "separator", "header", "paragraphs"})
+        if isinstance(self.input, Path):
+            return open_corpus(self.input, settings.reads if self.named else None, **reading)
+        return read_before or spooled_corpus(
+            self.input, spool, settings.reads, named=self.named, **reading
+        )
+
 
 def score_corpus(request: Request, tell: Tell) -> Progress:
     """Score a corpus, or the rest of it, and report the progress to `tell`.
@@ -106,35 +121,12 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     if request.file:
         check_new_file(request.file, used)
     scorer = request.model.scorer(request.settings)
-    layout = layout_of(scorer)
-    check_format(folder.format, layout)
-    folder.prepare()
-    with locked(folder.path), _tidied(folder):
-        corpus = _corpus(request, folder)
-        request = replace(request, settings=_keeping(request, corpus, layout.written))
-        corpus = corpus._replace(columns=request.settings.reads)
-        folder = folder._replace(input_columns=request.settings.columns)
-        layout = layout._replace(input_columns=folder.input_columns)
-        manifest = _manifest(request, corpus, scorer, tell)
-        done = folder.done().intersection(range(len(manifest.shards)))
-        before = sum(manifest.shards[number] for number in done)
-        start = Progress(before, sum(map(folder.failed, done)), before, manifest.rows)
-        planned = shards_of(corpus.rows()) if before < manifest.rows else iter(())
-        todo = (shard for shard in as_planned(planned, manifest) if shard.number not in done)
-        jobs = min(request.jobs, len(manifest.shards) - len(done))
-        # All processes take the same files, where a branch of the hub might move meanwhile.
-        bundle = scorer.predictor.bundle
-        same: dict[str, Any] = {"name": str(bundle.path), "digest": bundle.manifest.digest}
-        new = partial(Worker, replace(request.model, **same), request.settings, folder)
-        alone = (score_shard(scorer, shard, folder) for shard in todo)
-        with closing(score_side_by_side(todo, jobs, new) if jobs else alone) as written:
-            last = _followed(written, start, request, tell)
-        _check_unchanged(request, folder, corpus, manifest, same["name"])
-        finished = _finished(last, manifest, folder)
-        manifest.model_copy(update={"finished": finished}).write(folder.path)
-        if request.file:
-            join_parts(folder, len(manifest.shards), request.file, layout, bom=request.bom)
-            remove_parts(folder)
+    check_format(folder.format, Layout.of(scorer))
+    folder.check()
+    with locked(folder.path), folder.tidied():
+        run = _Run.begun(request, folder, scorer, tell)
+        last = run.score(tell)
+        run.finish(last)
     if request.file:
         remove_parts(folder)  # where the lock was in the way, as on Windows
     if not last.before:
@@ -143,74 +135,127 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     return last
 
 
-def _finished(last: Progress, manifest: RunManifest, folder: OutFolder) -> Finished:
-    """How the run has ended. Raises StoppedError unless every row of the input, and every shard, is
-    in the folder."""
-    numbers = range(len(manifest.shards))
-    failed = [folder.failed(number) for number in numbers]
-    odd = [n for n in numbers if failed[n] > manifest.shards[n]]
-    lost = sorted(set(numbers) - folder.done()) or odd
-    if lost or (last.done, last.failed) != (manifest.rows, sum(failed)):
-        raise StoppedError(
-            f"expected all {manifest.rows:,} rows of the input in {folder.path}, found "
-            f"{last.done:,}, {last.failed:,} of them failed, and {sum(failed):,} listed as "
-            f"failed; incomplete shards: {lost!r:.80}. Name another folder with --out and "
-            "start again"
+@dataclass
+class _Run:
+    """A run whose folder is locked. `stamps`: of the files of the corpus, when their digests went
+    into the manifest."""
+
+    request: Request
+    folder: OutFolder
+    scorer: TextScorer
+    corpus: Corpus
+    stamps: dict[str, Stamp]
+    manifest: RunManifest
+
+    @classmethod
+    def begun(cls, request: Request, folder: OutFolder, scorer: TextScorer, tell: Tell) -> "_Run":
+        """A new run, or the one that the folder belongs to. Raises InputError where that is
+        another."""
+        corpus = request.corpus(folder.path / SPOOL)
+        stamps = corpus.stamps()
+        settings = _keeping(request, corpus, Layout.of(scorer).written)
+        corpus = corpus._replace(columns=settings.reads)
+        folder = folder._replace(input_columns=settings.columns)
+        before, digests = read_run_manifest(folder.path), corpus.digests()
+        shards = before.shards if before else None
+        if shards is None:
+            repeated = request.repeated_ids
+            shards = plan(corpus, repeated=repeated, tell=lambda rows: tell(Progress(rows)))
+        manifest = RunManifest(
+            input=digests,
+            model=scorer.predictor.bundle.manifest.digest,
+            labels=scorer.labels,
+            settings=settings,
+            shards=shards,
         )
-    return Finished(scored=last.done - last.failed, failed=last.failed)
+        if before is None:
+            manifest.write(folder.path)
+        elif difference := before.difference(manifest):
+            advice = "name another folder with --out"
+            if request.file:
+                advice = f"to start again, remove {folder.path}, or name another file with --out"
+            raise InputError(f"{folder.path}: contains rows of another run: {difference}; {advice}")
+        return cls(request, folder, scorer, corpus, stamps, before or manifest)
 
+    def score(self, tell: Tell) -> Progress:
+        """Score the shards that are not done. Raises StoppedError as soon as too many rows have
+        failed, and what `_shards` and `score_side_by_side` raise."""
+        folder, shards = self.folder, self.manifest.shards
+        done = folder.done().intersection(range(len(shards)))
+        before = sum(shards[number] for number in done)
+        now = Progress(before, sum(map(folder.failed, done)), before, self.manifest.rows)
+        todo = self._shards(done) if len(done) < len(shards) else iter(())
+        jobs = min(self.request.jobs, len(shards) - len(done))
+        # All processes take the same files, where a branch of the hub might move meanwhile.
+        bundle = self.scorer.predictor.bundle
+        same: dict[str, Any] = {"name": str(bundle.path), "digest": bundle.manifest.digest}
+        model = replace(self.request.model, **same)
+        new = partial(Worker, model, self.manifest.settings, folder)
+        alone = (score_shard(self.scorer, shard, folder) for shard in todo)
+        with closing(score_side_by_side(todo, jobs, new) if jobs else alone) as written:
+            self._report(now, tell)
+            for shard in written:
+                now = now.after(shard)
+                self._report(now, tell)
+        return now
 
-@contextmanager
-def _tidied(folder: OutFolder) -> Iterator[None]:
-    """Nothing half written lies in the folder before the block, nor after it, however it ends."""
-    folder.clean()
-    try:
-        yield
-    finally:
-        folder.clean()
-        (folder.path / SPOOL).unlink(missing_ok=True)
+    def _shards(self, done: Collection[int]) -> Iterator[Shard]:
+        """The shards that are not done. Raises StoppedError where their rows cannot be read any
+        more, or may be those of a file that has changed."""
+        try:
+            for shard in shards_of(self.corpus.rows()):
+                self._check_files(self.corpus)
+                if shard.number not in done:
+                    yield shard
+        except DataError as error:  # of a file that could be read when its rows were counted
+            raise changed(str(error)) from None
 
+    def _check_files(self, corpus: Corpus) -> None:
+        """Raise StoppedError for files that are not those of the manifest."""
+        try:
+            stamps, before = corpus.stamps(), self.manifest.input
+            now = before if stamps == self.stamps else corpus.digests()
+        except (ThinstackError, OSError) as error:
+            raise changed(str(error)) from None
+        if names := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
+            raise changed(f"{', '.join(names):.200} differs, is new or is gone")
+        self.stamps = stamps
 
-def _followed(
-    shards: Iterator[WrittenShard], start: Progress, request: Request, tell: Tell
-) -> Progress:
-    """What there is in the end. Raises StoppedError as soon as too many rows have failed."""
-    now = start
-    assert now.rows is not None, "they were counted"
-    while True:
+    def _report(self, now: Progress, tell: Tell) -> None:
         tell(now)
-        if now.failed > request.fail_after * now.rows:
-            errors = request.out / "errors"
+        if now.failed > self.request.fail_after * self.manifest.rows:
+            errors = self.request.out / "errors"
             raise StoppedError(
                 f"{now.failed:,} of {now.rows:,} rows have failed, more than "
-                f"{request.fail_after:.3%}; the first: {first_reason(errors)}. All are in "
+                f"{self.request.fail_after:.3%}; the first: {first_reason(errors)}. All are in "
                 f"{errors}; to continue anyway, run the same command with a higher --fail-after"
             )
-        shard = next(shards, None)
-        if shard is None:
-            return now
-        both = zip_longest(now.mentions, shard.mentions, fillvalue=0)
-        now = Progress(
-            now.done + shard.rows,
-            now.failed + shard.failed,
-            now.before,
-            now.rows,
-            tuple(map(sum, both)),
-        )
 
-
-def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:
-    """The files to read; what comes as a stream is kept in the folder until all is scored. `again`:
-    what they were before."""
-    settings = request.settings
-    columns = settings.reads
-    reading = settings.model_dump(include={"encoding", "separator", "header", "paragraphs"})
-    if isinstance(request.input, Path):
-        return open_corpus(request.input, columns if request.named else None, **reading)
-    if again is not None:
-        return again
-    spool = folder.path / SPOOL
-    return spooled_corpus(request.input, spool, columns, named=request.named, **reading)
+    def finish(self, last: Progress) -> None:
+        """Note how the run has ended, and write the one file. Raises StoppedError if the input or
+        the model is another by now, and unless every row of the input is in the folder."""
+        request, folder, shards = self.request, self.folder, self.manifest.shards
+        try:
+            corpus = request.corpus(folder.path / SPOOL, self.corpus)
+            model = open_bundle(self.scorer.predictor.bundle.path).manifest.digest
+        except (ThinstackError, OSError) as error:
+            raise changed(str(error)) from None
+        self._check_files(corpus)
+        if model != self.manifest.model:
+            raise changed("the model is another bundle")
+        lost = sorted({*range(len(shards))} - folder.done())
+        if lost or last.done != self.manifest.rows:
+            raise StoppedError(
+                f"expected all {self.manifest.rows:,} rows of the input in {folder.path}, found "
+                f"{last.done:,}; lost shards: {lost!r:.80}. Name another folder with --out and "
+                "start again"
+            )
+        finished = Finished(scored=last.done - last.failed, failed=last.failed)
+        self.manifest.model_copy(update={"finished": finished}).write(folder.path)
+        if request.file:
+            layout = Layout.of(self.scorer, folder.input_columns)
+            join_parts(folder, len(shards), request.file, layout, bom=request.bom)
+            remove_parts(folder)
 
 
 def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Settings:
@@ -231,44 +276,3 @@ def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Sett
         warnings.warn(f"{problem}: it is not copied; rename it to keep it", stacklevel=outside())
     columns = [name for name in columns if name not in written]
     return settings.model_copy(update={"columns": tuple(columns)})
-
-
-def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
-    """The folder's manifest if it belongs to this run, else a new one. Raises InputError for that
-    of another run."""
-    before = read_run_manifest(request.out)
-    if before is None:
-        repeated = request.repeated_ids
-        sizes, digests = plan(corpus, repeated=repeated, tell=lambda rows: tell(Progress(rows)))
-    else:
-        sizes, digests = list(before.shards), list(before.digests)
-    manifest = RunManifest(
-        input=input_files(corpus),
-        model=scorer.predictor.bundle.manifest.digest,
-        labels=scorer.labels,
-        settings=request.settings,
-        shards=tuple(sizes),
-        digests=tuple(digests),
-    )
-    if before is None:
-        manifest.write(request.out)
-    elif difference := before.difference(manifest):
-        advice = "name another folder with --out"
-        if request.file:
-            advice = f"to start again, remove {request.out}, or name another file with --out"
-        raise InputError(f"{request.out}: contains rows of another run: {difference}; {advice}")
-    return before or manifest
-
-
-def _check_unchanged(
-    request: Request, folder: OutFolder, corpus: Corpus, manifest: RunManifest, model: str
-) -> None:
-    """Raise StoppedError if a file of the input or the model is another than the manifest says, is
-    new or is gone."""
-    try:
-        files = input_files(_corpus(request, folder, again=corpus))
-        now = {"input": files, "model": open_bundle(model).manifest.digest}
-    except (ThinstackError, OSError) as error:
-        raise changed(str(error)) from None
-    if difference := manifest.difference(manifest.model_copy(update=now)):
-        raise changed(difference)

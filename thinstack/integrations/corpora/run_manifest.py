@@ -1,9 +1,5 @@
 """The manifest of a run, which lies beside its rows, and the shards of some thousand rows that it
-lists. A run continues only with the same input, the same model and the same settings.
-
-Each shard is compared with what was counted first, before it is scored. So rows that are written
-are always of the input that the manifest describes, and a run may go on from them.
-"""
+lists. A run continues only with the same input, the same model and the same settings."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -20,8 +16,8 @@ from thinstack.core.config import Aggregation, TreeSource
 from thinstack.core.config.base import Strict, problems
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.dialects import Separator
-from thinstack.errors import DataError, InputError, StoppedError
-from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus, Row, digest
+from thinstack.errors import InputError, StoppedError
+from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus, Row
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.scoring import Output
 from thinstack.runtime.categories import Category
@@ -76,13 +72,6 @@ class Settings(Strict):
         return [*self.about, *(Category(name, texts) for name, texts in self.categories.items())]
 
 
-class InputFile(Strict):
-    """A file of the input."""
-
-    bytes: int
-    sha256: str
-
-
 class Finished(Strict):
     """How a run ended: how many rows of the input have scores, and how many are in `errors/`."""
 
@@ -93,19 +82,18 @@ class Finished(Strict):
 class RunManifest(Strict):
     """A run over a corpus.
 
-    `model` is the digest of its bundle's manifest. Each shard of the input has its number of
-    rows in `shards`, and their digest in `digests`. `finished` is set with the last shard.
+    `input` has the SHA-256 of each file, `model` the digest of its bundle's manifest, and `shards`
+    the number of rows of each shard. `finished` is set with the last shard.
     """
 
     kind: Literal["scored corpus"] = "scored corpus"
     schema_version: Literal[1] = 1
     thinstack: str = __version__
-    input: dict[str, InputFile]
+    input: dict[str, str]
     model: str
     labels: tuple[str, ...]
     settings: Settings
     shards: tuple[int, ...]
-    digests: tuple[str, ...]
     finished: Finished | None = None
 
     @property
@@ -119,15 +107,18 @@ class RunManifest(Strict):
 
     def difference(self, now: "RunManifest") -> str:
         """How a run that is asked for differs from this one, in words; empty if it is the same."""
-        before, after = (
-            _flat(run.model_dump(exclude={"finished"}, mode="json")) for run in (self, now)
-        )
+        before, after = self._identity(), now._identity()
         names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         if not names:
             return ""
         name, more = names[0], f" (and {', '.join(names[1:])})" if len(names) > 1 else ""
         then, later = before.get(name), after.get(name)
         return f"its {name} is {then!r:.80}, but now it is {later!r:.80}{more:.200}"
+
+    def _identity(self) -> dict[str, Any]:
+        files = {f"file {name}": digest[:12] for name, digest in self.input.items()}
+        others = self.model_dump(include={"thinstack", "model", "labels", "shards"})
+        return files | others | self.settings.model_dump()
 
 
 def read_run_manifest(folder: Path) -> RunManifest | None:
@@ -143,23 +134,6 @@ def read_run_manifest(folder: Path) -> RunManifest | None:
             f"{folder / MANIFEST}: expected the manifest of scored rows, found another file "
             f"({problems(error, most=1)}); name another folder with --out"
         ) from None
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested fields by their path, such as "input.texts.csv.sha256"."""
-    settings: dict[str, Any] = {}
-    for name, value in data.items():
-        inner = value if isinstance(value, dict) else {}
-        settings |= _flat(inner, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
-    return settings
-
-
-def input_files(corpus: Corpus) -> dict[str, InputFile]:
-    """The files of a corpus as a manifest describes them."""
-    return {
-        name: InputFile(sha256=digest(path), bytes=path.stat().st_size)
-        for name, path in corpus.files.items()
-    }
 
 
 class Shard(NamedTuple):
@@ -184,28 +158,16 @@ def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
         yield Shard(next(numbers), piece, first)
 
 
-def rows_digest(rows: Iterable[Row]) -> str:
-    """A digest of the ids, the texts and the kinds of problems of rows."""
-    digest = hashlib.blake2b(digest_size=_HASH)
-    for row in rows:
-        kind = row.problem.kind if row.problem else None
-        digest.update(repr((row.id, row.text, kind)).encode())
-    return digest.hexdigest()
-
-
-def plan(
-    corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]
-) -> tuple[list[int], list[str]]:
-    """The number of rows of each shard, and their digest. Reports the rows so far now and then.
+def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> tuple[int, ...]:
+    """The number of rows of each shard. Reports the rows so far now and then.
 
     Raises InputError if there are no rows, or if several rows have the same id, unless `repeated`
     allows it. Also raises whatever reading the rows raises.
     """
-    ids, sizes, digests, total = bytearray(), list[int](), list[str](), 0
+    ids, sizes, total = bytearray(), list[int](), 0
     watched = corpus.columns.id is not None and not repeated
     for shard in shards_of(corpus.rows()):
         sizes.append(len(shard.rows))
-        digests.append(rows_digest(shard.rows))
         for row in shard.rows if watched else ():
             if row.id is not None:
                 ids += _hash(row.id)
@@ -215,7 +177,7 @@ def plan(
         raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found no row")
     if watched:
         _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
-    return sizes, digests
+    return tuple(sizes)
 
 
 def _hash(id: str) -> bytes:
@@ -223,34 +185,17 @@ def _hash(id: str) -> bytes:
 
 
 def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
-    order = np.sort(hashes)
-    twice = np.unique(order[1:][order[1:] == order[:-1]])
-    if not len(twice):
+    values, counts = np.unique(hashes, return_counts=True)
+    twice = {value.tobytes() for value in values[counts > 1]}
+    if not twice:
         return
-    searched = {one.tobytes() for one in twice[:_LISTED]}
-    ids = dict.fromkeys(
-        row.id for row in corpus.rows() if row.id is not None and _hash(row.id) in searched
-    )
-    listed = ", ".join(map(repr, ids)) + (", ..." if len(twice) > _LISTED else "")
+    ids = dict.fromkeys(row.id for row in corpus.rows() if row.id and _hash(row.id) in twice)
+    listed = ", ".join(map(repr, [*ids][:_LISTED])) + (", ..." if len(ids) > _LISTED else "")
     raise InputError(
         f"expected a different id for each row in the column {corpus.columns.id!r}, found "
         f"{len(twice):,} ids in several rows: {listed}; name another column with --id, or "
         "score all rows with --allow-repeated-ids"
     )
-
-
-def as_planned(shards: Iterable[Shard], manifest: RunManifest) -> Iterator[Shard]:
-    """The shards as long as each is what the manifest says. Raises StoppedError for one whose rows
-    are others, or cannot be read any more."""
-    counted = dict(enumerate(zip(manifest.shards, manifest.digests, strict=True)))
-    try:
-        for shard in shards:
-            if (len(shard.rows), rows_digest(shard.rows)) != counted.get(shard.number):
-                before = sum(manifest.shards[: shard.number])
-                raise changed(f"from row {before + 1:,} on, some rows differ")
-            yield shard
-    except DataError as error:  # of a file that could be read when its rows were counted
-        raise changed(str(error)) from None
 
 
 def changed(how: str) -> StoppedError:

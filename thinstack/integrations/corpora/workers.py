@@ -1,19 +1,18 @@
-"""Scores the rows of shards and writes them, in this process or in several. A process
-that dies costs its shard, which another one then scores row by row: a row at which processes die
-goes to the errors."""
+"""Scores the rows of shards and writes them, in this process or in several. The shard of a process
+that dies is scored again row by row: a row at which the process then dies goes to the errors."""
 
 import multiprocessing
 import os
 import signal
 import threading
-from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Final, NamedTuple, cast
+from queue import SimpleQueue
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -28,10 +27,6 @@ from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
-
-_TRIES: Final = 2
-_MAX_FAILED_STARTS: Final = 3
-"""Processes in a row that die before they have started, at most."""
 
 
 class WrittenShard(NamedTuple):
@@ -70,23 +65,18 @@ class ModelSource:
         )
 
 
-def layout_of(scorer: TextScorer, input_columns: Sequence[str] = ()) -> Layout:
-    """What the rows of a scorer look like, with these columns of the input."""
-    return Layout(scorer.labels, scorer.output, scorer.width, scorer.terms, input_columns)
-
-
 def score_shard(
     scorer: TextScorer,
     shard: Shard,
     folder: OutFolder,
     before: Callable[[int], object] | None = None,
 ) -> WrittenShard:
-    """Score the rows of a shard and write them. With `before`, which is told each place before its
-    row is scored and how many rows there are before all is written, row by row."""
+    """Score the rows of a shard and write them. With `before`, row by row, and each place is
+    reported to it before its row is scored."""
     failed: list[tuple[Row, Problem]] = []
     first, mentions = shard.first, np.zeros(len(scorer.about))
+    layout = Layout.of(scorer, folder.input_columns)
     with replacing(folder.part(shard.number)) as path:
-        layout = layout_of(scorer, folder.input_columns)
         with open_part(path, folder.format, layout) as write:
             for rows in batches_of(shard.rows) if before is None else ([row] for row in shard.rows):
                 if before is not None:
@@ -97,8 +87,6 @@ def score_shard(
                 failed += [(rows[place], problems[place]) for place in sorted(problems)]
                 write(rows, scored._replace(row=scored.text + first))
                 first += len(rows)
-            if before is not None:
-                before(len(shard.rows))
         folder.write_failed(shard.number, failed_lines(failed))
     return WrittenShard(len(shard.rows), len(failed), tuple(mentions.astype(int).tolist()))
 
@@ -112,89 +100,88 @@ def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) ->
         )
 
 
-class OpenShard:
-    """A shard that is not written yet. Once a process has died of it, it is read `by_rows`; `row`
-    is then the one that is scored, or the number of rows once all are."""
-
-    def __init__(self, shard: Shard):
-        self.shard, self.by_rows, self.row = shard, False, 0
-        self._deaths = Counter[int]()
-
-    def died(self, how: str) -> None:
-        """Note `how` its process died, because of a row or by chance. A row at which it has died
-        twice has failed. Raises StoppedError if it dies twice when all rows are scored."""
-        place, shard = self.row, self.shard
-        if not self.by_rows:
-            self.by_rows = True
-            return
-        self._deaths[place] += 1
-        if self._deaths[place] < _TRIES:
-            return
-        if place == len(shard.rows):
-            raise StoppedError(
-                f"shard {shard.number} of {place:,} rows: its process dies ({how}), but not "
-                "on any single row; the machine may be out of memory. Continue with fewer "
-                "--jobs"
-            )
-        message = f"the process that scored it died {_TRIES} times: {how}"
-        failed = shard.rows[place]._replace(text="", problem=Problem("killed", message))
-        rows = [*shard.rows[:place], failed, *shard.rows[place + 1 :]]
-        self.shard, self.row = shard._replace(rows=rows), 0
-
-
-Reply = int | WrittenShard | None | Exception
-"""Of a worker: the row that it is about to score; a shard is written; it waits for its first task;
-it cannot go on."""
+def without_row(shard: Shard, row: int, how: str) -> Shard:
+    """A shard without the text of a row at which its process died (`how`). Raises StoppedError if
+    it has none already: then it is not the row."""
+    rows = list(shard.rows)
+    if rows[row].problem:
+        raise StoppedError(
+            f"shard {shard.number}: its process dies ({how}), but not on any single row; the "
+            "machine may be out of memory. Continue with fewer --jobs"
+        )
+    problem = Problem("killed", f"the process that scored it died twice: {how}")
+    rows[row] = rows[row]._replace(text="", problem=problem)
+    return shard._replace(rows=rows)
 
 
 class Worker:
-    """A process, as its parent sees it. Its `connection` brings its replies, and comes to its end
-    when the process dies. It works on `shard`, which is None while it starts and while it waits."""
+    """A process that scores shards, one at a time, and another one once that has died. A thread
+    waits for it."""
 
     def __init__(self, model: ModelSource, settings: Settings, folder: OutFolder):
+        self._arguments = model, settings, folder
+        self._process: BaseProcess | None = None
+        self._connection: Connection
+        self._stopped = False
+
+    def score(self, shard: Shard) -> WrittenShard:
+        """Score a shard and write it. Raises StoppedError if a process dies as it starts or is
+        stopped, what `without_row` raises, and the error of a process that cannot continue."""
+        by_rows, row = False, 0
+        while True:
+            if self._process is None:
+                self._start()
+            try:
+                self._connection.send((shard, by_rows))
+                while isinstance(reply := self._connection.recv(), int):
+                    row = reply
+            except (EOFError, OSError):
+                how = self.close()
+                if self._stopped:
+                    raise StoppedError("the run was stopped") from None
+                shard = without_row(shard, row, how) if by_rows else shard
+                by_rows, row = True, 0
+                continue
+            if isinstance(reply, Exception):
+                raise reply
+            return cast(WrittenShard, reply)
+
+    def _start(self) -> None:
+        if hasattr(signal, "pthread_sigmask"):  # which it inherits: Ctrl-C is its parent's
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         context = multiprocessing.get_context("spawn")  # a session has threads, which no fork has
-        self.connection, other = context.Pipe()
-        arguments = (other, model, settings, folder)
-        self._process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=True)
-        with _uninterrupted():
-            self._process.start()
+        self._connection, other = context.Pipe()
+        process = context.Process(target=_serve, args=(other, *self._arguments), daemon=True)
+        process.start()
         other.close()
-        self.shard: OpenShard | None = None
-        self.ready = False
-
-    def give(self, shard: OpenShard) -> None:
-        """Let the process work on a shard."""
-        self.shard = shard
-        with suppress(OSError):  # where it is dead, its connection will say so
-            self.connection.send((shard.shard, shard.by_rows))
-
-    def how_it_died(self) -> str:
-        """The signal that killed the process, or its exit code, in words."""
-        self._process.join()
-        code = self._process.exitcode or 0
+        self._process = process
         try:
-            return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        except ValueError:
-            return f"signal {-code}"
+            problem = StoppedError("the run was stopped") if self._stopped else None
+            problem = problem or self._connection.recv()
+        except (EOFError, OSError):
+            problem = StoppedError(
+                f"a process died as it started ({self.close()}); the machine may be out of memory. "
+                "Continue with fewer --jobs"
+            )
+        if problem is not None:
+            raise problem
 
-    def end(self) -> None:
-        """End the process, whatever it is doing."""
-        self._process.terminate()
+    def stop(self) -> None:
+        """End the process, whatever it is doing, and start no other. For other threads."""
+        self._stopped = True
+        if (process := self._process) is not None:
+            process.terminate()
+
+    def close(self) -> str:
+        """End the process. How it died: the signal, or its exit code."""
+        if self._process is None:
+            return ""
+        self._connection.close()
+        if self._stopped:
+            self._process.terminate()
         self._process.join()
-        self.connection.close()
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """What is started in the block takes no notice of Ctrl-C, which is its parent's to answer."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        code, self._process = self._process.exitcode or 0, None
+        return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def _serve(
@@ -227,67 +214,36 @@ def _end_with_parent() -> None:
 
 
 def score_side_by_side(
-    shards: Iterator[Shard], jobs: int, start: Callable[[], Worker]
+    shards: Iterator[Shard], jobs: int, new: Callable[[], Worker]
 ) -> Generator[WrittenShard, None, None]:
-    """Score shards in several processes, which `start` starts, and report each written shard.
+    """Score shards in several processes, and report each one that is written. One is read ahead.
 
-    Raises StoppedError if processes die as they start, what `OpenShard.died` raises, and the error
-    of a process that cannot continue. However it ends, no process is left running.
+    Raises what `Worker.score` raises. However it ends, no process is left running.
     """
-    workers: list[Worker] = []
-    waiting: deque[OpenShard] = deque()
-    failed_starts = 0
+    workers, free = [new() for _ in range(jobs)], SimpleQueue[Worker]()
+    for worker in workers:
+        free.put(worker)
+
+    def score(shard: Shard) -> WrittenShard:
+        worker = free.get()
+        try:
+            return worker.score(shard)
+        finally:
+            free.put(worker)
+
+    pool, running = ThreadPoolExecutor(jobs), set[Future[WrittenShard]]()
     try:
-        while True:
-            _give(workers, waiting, shards)
-            while waiting and len(workers) < jobs:
-                workers.append(start())
-            if not waiting and not any(worker.shard for worker in workers):
-                return
-            by_connection = {worker.connection: worker for worker in workers}
-            for connection in wait(list(by_connection)):
-                worker = by_connection[cast(Connection, connection)]
-                try:
-                    reply: Reply = worker.connection.recv()
-                except (EOFError, OSError):
-                    workers.remove(worker)
-                    failed_starts = 0 if worker.ready else failed_starts + 1
-                    _requeue_after_death(worker, waiting, failed_starts)
-                    continue
-                if isinstance(reply, Exception):
-                    raise reply
-                if isinstance(reply, int):
-                    assert worker.shard is not None, "it reports the rows of a shard"
-                    worker.shard.row = reply
-                    continue
-                worker.ready, worker.shard = True, None
-                if reply is not None:
-                    yield reply
+        for shard in shards:
+            running.add(pool.submit(score, shard))
+            if len(running) > jobs:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
     finally:
         for worker in workers:
-            worker.end()
-
-
-def _give(workers: list[Worker], waiting: deque[OpenShard], shards: Iterator[Shard]) -> None:
-    """Give those that are free something to do, and have one shard read ahead."""
-    free = [worker for worker in workers if worker.ready and worker.shard is None]
-    while True:
-        if not waiting:
-            waiting.extend(map(OpenShard, islice(shards, 1)))
-        if not (free and waiting):
-            return
-        free.pop().give(waiting.popleft())
-
-
-def _requeue_after_death(worker: Worker, waiting: deque[OpenShard], failed_starts: int) -> None:
-    """Put the shard of a dead process back, and note the death."""
-    how = worker.how_it_died()
-    worker.end()
-    if failed_starts == _MAX_FAILED_STARTS:
-        raise StoppedError(
-            f"{failed_starts} processes in a row died as they started ({how}); the machine "
-            "may be out of memory. Continue with fewer --jobs"
-        )
-    if worker.shard is not None:
-        worker.shard.died(how)
-        waiting.appendleft(worker.shard)
+            worker.stop()
+        pool.shutdown(cancel_futures=True)
+        for worker in workers:
+            worker.close()

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.data.trees.parent_arrays import (
+from thinstack.errors import DataError, TreeError
+from thinstack_lab.parent_arrays import (
     read_constituency_trees,
     read_dependency_trees,
     write_constituency_trees,
     write_dependency_trees,
 )
-from thinstack.errors import DataError, TreeError
 
 # Anything but ASCII white space: no-break spaces, other line separators of Unicode, brackets.
 WORDS = st.text(

@@ -5,7 +5,7 @@ Line i of every file is about sentence i. Nodes are counted from 1. 0 is the par
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.core.transitions import SHIFT
-from thinstack.core.tree import depths
 from thinstack.data.trees.brackets import SPACE
+from thinstack.data.trees.conllu import parse_parents
 from thinstack.data.trees.text_files import Row, collect, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
@@ -121,31 +121,6 @@ def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: 
         words.append(tree.words)
     write_lines(toks, _lines(words, "word", toks))
     write_lines(cparents, numbers)
-
-
-def parse_parents(
-    entries: Sequence[str], error: Callable[[int, str], TreeError]
-) -> NDArray[np.int64]:
-    """The parents (N,) of N nodes, counted from 0, and -1 for the one root. The entries count from
-    "1"; "0" is the parent of the root.
-
-    Raises what `error` makes of a node (from 0) and a message. It does so for any other entry, for
-    no root or several, and for a node that leads to a cycle.
-    """
-    nodes = len(entries)
-    numbers = {str(number): number - 1 for number in range(nodes + 1)}
-    for node, entry in enumerate(entries):
-        if entry not in numbers:
-            expected = f"expected a node from 1 to {nodes}, or 0 for the root"
-            raise error(node, f"{expected}, found {entry!r}")
-    parents = np.array([numbers[entry] for entry in entries], np.int64)
-    roots = np.flatnonzero(parents < 0).tolist()
-    if len(roots) != 1:
-        raise error((*roots, 0, 0)[1], f"expected exactly one root (0), found {len(roots)}")
-    for node in np.flatnonzero(depths(parents) < 0).tolist():
-        problem = f"found node {node + 1} to lead to a cycle"
-        raise error(node, f"expected every node to lead to the root, {problem}")
-    return parents
 
 
 def _aligned(*paths: str | Path) -> Iterator[list[Row]]:

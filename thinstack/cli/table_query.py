@@ -1,0 +1,132 @@
+"""The texts of a table that `thinstack report`, `themes` and `search` read, and the progress."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from rich.console import Console
+
+from thinstack.cli.options import HeaderOption, SeparatorOption, argument, option
+from thinstack.data.files.outputs import Output, check_output
+from thinstack.data.files.signals import stoppable
+from thinstack.errors import InputError, escaped
+
+if TYPE_CHECKING:
+    from thinstack.integrations.corpora.inputs import Corpus
+    from thinstack.integrations.corpora.run import Progress
+    from thinstack.integrations.report.rows import ReportOptions
+
+
+class CorpusBar:
+    """Shows the rows done, rows per second and the time left. Shows nothing without a terminal.
+
+    `clock`: gives the time in seconds, from any start.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic):
+        from rich import progress
+
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[speed]}"),
+            progress.TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+            speed_estimate_period=3600.0,  # seconds that the speed is measured over
+            get_time=clock,
+        )
+        self._task = self._bar.add_task("", total=None, speed="")
+
+    def __enter__(self) -> "CorpusBar":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def tell(self, now: "Progress") -> None:
+        """Show the progress: first how many rows have been counted, then how many are done."""
+        (task,) = self._bar.tasks
+        name = "counting rows" if now.rows is None else "rows"
+        if task.description != name:
+            self._bar.reset(self._task, description=name, total=now.rows, completed=now.done)
+        speed = f"{task.speed:,.0f} rows/s" if task.speed else ""
+        self._bar.update(self._task, completed=now.done, speed=speed)
+
+
+@contextmanager
+def watched(stopped: str) -> Iterator[CorpusBar]:
+    """A bar in the terminal. A signal that stops the block raises StoppedError, which says so."""
+    with stoppable(stopped), CorpusBar(Console(stderr=True)) as bar:
+        yield bar
+
+
+def standard_input(input: Path) -> BinaryIO | None:
+    """Standard input where `input` names it by "-", else None. Raises InputError if it is a
+    terminal."""
+    if str(input) != "-":
+        return None
+    if sys.stdin.isatty():
+        raise InputError(
+            "- reads standard input, but that is a terminal: pipe texts into it, or name a file"
+        )
+    return sys.stdin.buffer
+
+
+@dataclass(frozen=True)
+class TableQuery:
+    """The texts of a table, how it is written, and the column of groups."""
+
+    table: Path = argument(
+        "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file with "
+        "one text per line, a folder of such files, or - for standard input."
+    )
+    text: str | None = option("Text column.  [default: text]", "--text")
+    separator: SeparatorOption = None
+    header: HeaderOption = None
+    encoding: str = option("Encoding of the table.", default="utf-8")
+    by: str | None = option("Group column, such as store. Compares its values.")
+
+    def output(self, path: Path | None, option: str, *others: Path | None) -> Output | None:
+        """The file that `option` names, which replaces neither the table nor `others`."""
+        read = 0 if str(self.table) == "-" else self.table
+        return None if path is None else check_output(path, option, [read, *others])
+
+    def watched(self) -> AbstractContextManager[CorpusBar]:
+        """A bar in the terminal while the texts are read."""
+        return watched("stopped before anything was written: run the same command again")
+
+    @contextmanager
+    def opened(self, **settings: Any) -> "Iterator[tuple[Corpus, ReportOptions]]":
+        """The texts, and how they are read: these `settings` of `ReportOptions` and the columns.
+        Standard input lies in a file in the block."""
+        from thinstack.integrations.corpora.inputs import Columns, open_corpus, spooled_corpus
+        from thinstack.integrations.report.rows import ReportOptions
+
+        text = "text" if self.text is None else self.text
+        options = ReportOptions(source=self.table.name, text=text, by=self.by, **settings)
+        reading = {name: getattr(self, name) for name in ("encoding", "separator", "header")}
+        stream = standard_input(self.table)
+        if stream is None:
+            yield open_corpus(self.table, **reading), options
+            return
+        named = any(name is not None for name in (self.text, self.by, options.over))
+        with TemporaryDirectory(prefix="thinstack-") as folder:
+            spool = Path(folder) / "standard input"
+            corpus = spooled_corpus(stream, spool, Columns(), named=named, **reading)
+            yield corpus, options._replace(source=spool.name)
+
+
+def print_note(*lines: str) -> None:
+    """Print lines to standard error."""
+    console = Console(stderr=True)
+    for line in lines:
+        console.print(escaped(line), soft_wrap=True, highlight=False, markup=False)
