@@ -116,7 +116,7 @@ def test_what_has_no_figures_is_refused(cli, bundle, mine, last_word):
         ("one two --suite polarity", "one model at most; found one two"),
         ("one --suite polarity --model two", "one model at most; found one"),
         ("one two --model three", "one model at most; found one two"),
-        ("", "a file; found nothing"),
+        ("", "a file, and one model at most; found nothing"),
     ],
 )
 def test_too_many_or_too_few_names_are_wrong_usage(cli, monkeypatch, arguments, found):
