@@ -7,7 +7,7 @@ import pytest
 
 from thinstack.core.scale import Scale
 from thinstack.evaluate.accuracy import accuracy
-from thinstack.evaluate.figures import entailment, pearson, relatedness
+from thinstack.evaluate.pair_figures import entailment, pearson, relatedness
 from thinstack.training.tasks.pairs import Entailment, Relatedness
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.treebanks import Phrases, Sentences

@@ -17,7 +17,7 @@ from runs import same_weights, weights
 import thinstack
 from thinstack.core import Tree
 from thinstack.errors import ConfigError, DataError, ThinstackError
-from thinstack.evaluate.figures import pearson
+from thinstack.evaluate.pair_figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.initial import start_from

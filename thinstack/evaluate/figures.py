@@ -1,8 +1,7 @@
-"""Figures: what was measured, by name, and how it is printed; and those of vectors, of terms and
-what is said of them, and of pairs of sentences."""
+"""Figures: what was measured, by name, and how it is printed; and those of vectors, and of terms
+and what is said of them."""
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, Final, NamedTuple
@@ -200,50 +199,3 @@ def _f1(sets: list[tuple[set[object], set[object]]]) -> float | None:
         sum(len(gold) for gold, _ in sets),
         sum(len(predicted) for _, predicted in sets),
     )
-
-
-def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
-    """The agreement of predicted ratings (P,) with gold ratings (Tai et al. 2015, Table 3).
-
-    Returns `pearson`, `spearman` and `mse` (in ratings squared), each None if it is undefined; and
-    `pairs`, the number of pairs.
-    """
-    errors = predicted.astype(np.float64) - gold
-    return {
-        "pearson": pearson(predicted, gold),
-        "spearman": _correlation("spearmanr", predicted, gold),
-        "mse": float(np.mean(errors**2)) if len(errors) else None,
-        "pairs": len(errors),
-    }
-
-
-def pearson(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> float | None:
-    """Pearson's r of two samples (P,). None if it is undefined, because there are fewer than two
-    pairs or a sample is constant."""
-    return _correlation("pearsonr", predicted, gold)
-
-
-def _correlation(
-    correlate: str, predicted: NDArray[np.floating], gold: NDArray[np.floating]
-) -> float | None:
-    if len(gold) < 2:
-        return None
-    from scipy import stats  # not with `.[cpu]`
-
-    # scipy warns of samples that are constant, or all but: the first is undefined, the second is
-    # what an untrained model gives.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        value = float(
-            getattr(stats, correlate)(
-                predicted.astype(np.float64), gold.astype(np.float64)
-            ).statistic
-        )
-    return value if math.isfinite(value) else None
-
-
-def entailment(predicted: NDArray[np.integer], gold: NDArray[np.integer]) -> Figures:
-    """The `accuracy` in percent of the classes of pairs (P,), None without pairs; and `pairs`, the
-    number of pairs."""
-    right = predicted == gold
-    return {"accuracy": percentage(right), "pairs": len(right)}

@@ -5,14 +5,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from thinstack.runtime.highlights import ReadNodes
 from thinstack.runtime.phrase import NEUTRAL
 from thinstack.text.english import rules
-
-Ints = NDArray[np.int64]
 
 
 class Verdict(NamedTuple):
@@ -24,29 +19,24 @@ class Verdict(NamedTuple):
     because: int | None
 
 
-def clauses_apart(
-    words: Sequence[str], spans: Ints, parents: Ints, sides: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Whether each of N nodes and the one beside it are clauses apart, (N,); without a meaning for
-    sentences.
+def joints_of(words: Sequence[str]) -> tuple[list[bool], list[bool]]:
+    """Whether each of some words in lower case, such as "but" or "except", divides phrases that
+    meet there into clauses, and whether it does if they say the opposite, as a comma or "and".
+    "yet" in "yet to find a fault" does neither."""
+    tells = rules().clauses
+    spelt = ["" if pair == ("yet", "to") else pair[0] for pair in pairwise((*words, ""))]
+    return [word in tells.apart for word in spelt], [word in tells.joined for word in spelt]
 
-    Two phrases side by side are if a word such as "but" or "except" stands where they meet. So are
-    they if a comma or "and" does, and they say the opposite; "yet" in "yet to find a fault" joins
-    none. `words`: of all sentences in turn, in lower case. `spans`: (N, 2), the words [start, end)
-    of each node. `parents`: (N,), the node around each, which follows its right part. `sides`:
-    (N,), below 0 for negative nodes and above for positive ones.
+
+def are_apart(joints: Sequence[Any], meet: Any, words: Any, sides: Any) -> Any:
+    """Whether a phrase and the one beside it are clauses apart: of one pair, or of many as arrays.
+
+    `joints`: as `joints_of` gives them. `meet`: the first word of the right one. `words`: how many
+    the one beside has. `sides`: the product of both sides, below 0 if they say the opposite.
     """
-    tells, nodes, right = rules().clauses, np.arange(len(parents)), np.maximum(parents - 1, 0)
-    widths, meet = spans[:, 1] - spans[:, 0], spans[right, 0]
-    beside = np.where(nodes == right, right - 2 * widths[right] + 1, right)
-    joints = ["" if pair == ("yet", "to") else pair[0] for pair in pairwise((*words, ""))]
-    apart, joined = (
-        np.array([word in some for word in joints]) for some in (tells.apart, tells.joined)
-    )
-    opposed = (widths[beside] > 1) & (sides * sides[beside] < 0)
-    joins = opposed & (joined[meet - 1] | joined[meet])
-    splits: NDArray[np.bool_] = joins | apart[meet - 1] | apart[meet]
-    return splits
+    apart, joined = joints
+    opposed = (words > 1) & (sides < 0)
+    return apart[meet - 1] | apart[meet] | (opposed & (joined[meet - 1] | joined[meet]))
 
 
 class ClauseNodes(ReadNodes):
@@ -54,10 +44,8 @@ class ClauseNodes(ReadNodes):
     largest phrase around it in which no two are apart, so a negation above the term is in it."""
 
     @cached_property
-    def _apart(self) -> list[bool]:
-        spans, parents, sides = (np.array(c) for c in (self.spans, self.parents, self.sides))
-        apart: list[bool] = clauses_apart(self.edges.spelt, spans, parents, sides).tolist()
-        return apart
+    def _joints(self) -> tuple[list[bool], list[bool]]:
+        return joints_of(self.edges.spelt)
 
     def smallest(self, first: int, behind: int) -> int:
         """The smallest node around the words [first, behind): of those around, it comes first."""
@@ -72,7 +60,7 @@ class ClauseNodes(ReadNodes):
         is good is only wished for.
         """
         clause = node = self.smallest(first, behind)
-        while self.parents[clause] >= 0 and not self._apart[clause]:
+        while self.parents[clause] >= 0 and not self._is_apart(clause):
             clause = self.parents[clause]
             node = node if self.sides[clause] == NEUTRAL else clause
         turned = False
@@ -117,10 +105,18 @@ class ClauseNodes(ReadNodes):
 
     def is_shown(self, node: int, first: int = 0, behind: int = 0) -> bool:
         """Whether a phrase can be read by itself, or is the sentence, and has a content word that
-        is not of the term."""
-        if self.parents[node] < 0:
-            return self.has_content(node, first, behind)
-        return self.is_readable(node, first, behind)
+        is not one of the words [first, behind)."""
+        (start, end), edges = self.spans[node], self.edges
+        whole = edges.first[start] and edges.last[end - 1]
+        whole = whole and not (edges.inside[start] or edges.inside[end])
+        beside = (*edges.content[start : min(first, end)], *edges.content[max(behind, start) : end])
+        return any(beside) and (whole or self.parents[node] < 0)
+
+    def _is_apart(self, node: int) -> bool:
+        beside = self.sibling(node)
+        (start, end), sides = self.spans[beside], self.sides[node] * self.sides[beside]
+        meet = max(self.spans[node][0], start)
+        return bool(are_apart(self._joints, meet, end - start, sides))
 
     def _is_excepted(self, node: int) -> bool:
         """Whether a word such as "except" or "but" stands between a node and the rest of the phrase

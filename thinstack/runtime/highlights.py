@@ -59,19 +59,6 @@ class ReadNodes(Nodes):
         """Where phrases may begin and end."""
         return word_edges(self.sentence)
 
-    def is_readable(self, node: int, first: int = 0, behind: int = 0) -> bool:
-        """Whether a phrase begins and ends where one may, and has a content word that is not one of
-        the words [first, behind)."""
-        (start, end), edges = self.spans[node], self.edges
-        whole = edges.first[start] and edges.last[end - 1]
-        whole = whole and not (edges.inside[start] or edges.inside[end])
-        return whole and self.has_content(node, first, behind)
-
-    def has_content(self, node: int, first: int = 0, behind: int = 0) -> bool:
-        """Whether a phrase has a content word that is not one of the words [first, behind)."""
-        (start, end), content = self.spans[node], self.edges.content
-        return any(content[start : min(first, end)]) or any(content[max(behind, start) : end])
-
 
 class _Ranked(ReadNodes):
     """The nodes of a prediction, with their strengths.
@@ -90,11 +77,17 @@ class _Ranked(ReadNodes):
 
     @cached_property
     def shown(self) -> list[bool]:
-        root = len(self.spans) - 1
-        return [
-            side != NEUTRAL and (node == root or self.is_readable(node))
-            for node, side in enumerate(self.sides)
+        edges = self.edges
+        shown = [
+            side != NEUTRAL
+            and edges.first[start]
+            and edges.last[end - 1]
+            and not (edges.inside[start] or edges.inside[end])
+            and any(edges.content[start:end])
+            for side, (start, end) in zip(self.sides, self.spans, strict=True)
         ]
+        shown[-1] = self.sides[-1] != NEUTRAL
+        return shown
 
     def best(self, most: int) -> list[int]:
         """The nodes that say most, the strongest first, at most `most`; none overlaps another."""
@@ -137,7 +130,7 @@ class _Ranked(ReadNodes):
         return (
             self.sides[beside] == self.sides[parent]
             and self.strength[beside] >= CONTRAST * self.strength[parent]
-            and self.has_content(beside)
+            and any(self.edges.content[slice(*self.spans[beside])])
         )
 
     def _climbed(self, node: int, taken: Sequence[tuple[int, int]]) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT, parents_of, spans_of
 from thinstack.data.words.ptb import plain
-from thinstack.runtime.clauses import clauses_apart
+from thinstack.runtime.clauses import are_apart, joints_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.text.english import rules
@@ -131,8 +131,14 @@ class TextNodes:
     @cached_property
     def _apart(self) -> NDArray[np.bool_]:
         """(N,) whether a node and the one beside it are clauses apart."""
+        nodes, right = np.arange(len(self.parents)), np.maximum(self.parents - 1, 0)
+        beside = np.where(nodes == right, right - 2 * self.widths[right] + 1, right)
         strong = np.where(abs(self.polarity) >= LEAST, self._signs, 0)
-        return clauses_apart(self._words, self._spans, self.parents, strong)
+        joints = [*map(np.array, joints_of(self._words))]
+        apart: NDArray[np.bool_] = are_apart(
+            joints, self._spans[right, 0], self.widths[beside], strong * strong[beside]
+        )
+        return apart
 
     def characters(self, node: int) -> tuple[int, int]:
         """The characters [start, end) of a node in its text."""

@@ -22,7 +22,8 @@ from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import Classes, TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, escaped
-from thinstack.evaluate.figures import Figures, entailment, relatedness
+from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.pair_figures import entailment, relatedness
 from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import TreeMaker, tree_maker
