@@ -72,5 +72,5 @@ class Quote(NamedTuple):
         end = last if end < 0 else end
         cut = f"{_DOTS * (start > 0)}{text[start:end]}{_DOTS[::-1] * (end < len(text))}"
         shift = len(_DOTS) * (start > 0) - start
-        spans = (span and span.shifted(shift) for span in (self.term, because))
-        return type(self)(cut, *spans, self.side, self.place)
+        term, why = (span and span.shifted(shift) for span in (self.term, because))
+        return self._replace(text=cut, term=term, because=why)

@@ -95,10 +95,10 @@ class Figures:
         return Figures(*(mine - theirs for mine, theirs in pairs))
 
     def quote(self, rank: Rank, quote: Quote, most: int = QUOTES) -> None:
-        """Keep a quote, one of each rank, if it is among the `most` lowest of its side."""
+        """Keep a quote, the first of its rank, if it is among the `most` lowest of its side."""
         self._quotes = {} if self._quotes is None else self._quotes
         quotes = self._quotes.setdefault(quote.side, {})
-        quotes[rank] = quote
+        quotes.setdefault(rank, quote)
         if len(quotes) > most:
             del quotes[max(quotes)]
 
