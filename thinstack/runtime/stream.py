@@ -97,8 +97,8 @@ class Reader(TextReader):
         view, texts = predictor.view, [text for _, text in numbered]
         cut = list(self._cut(texts))
         words = [[sentence.words for sentence in sentences] for sentences in cut]
-        for (place, _), sentences in zip(numbered, words, strict=True):
-            self.warn_of_language(f"text {place}", *sentences)
+        for (place, _), read_words in zip(numbered, words, strict=True):
+            self.warn_of_language(f"text {place}", *read_words)
         scored = predictor.score_texts(words, self.source)
         results = list[Result]()
         for text, sentences, rows in zip(texts, cut, scored, strict=True):

@@ -59,7 +59,7 @@ class Collector:
         period = calendar.period(row.day) if calendar and row.day else None
         if row.day and period is None:
             self._count_unread("date", row.place, f"{row.day} is far from the other dates")
-        parts: list[Part] = [None, *filter(None, (group, period))]
+        parts: list[Part] = [None, *(part for part in (group, period) if part)]
         self._count_text(row, parts)
         if group is not None and period is not None:
             self.all.count(row.side, row.polarity, [(group, period)])

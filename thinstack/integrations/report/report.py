@@ -16,7 +16,7 @@ from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
 from thinstack.integrations.report.sentences import figures_of, in_short
 from thinstack.integrations.report.statistics import FALSE, LEVEL
-from thinstack.integrations.report.tally import SIDES, Figures, Tally, plain
+from thinstack.integrations.report.tally import SIDES, Figures, Part, Tally, plain
 from thinstack.integrations.report.terms import asked_name
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _of_all(tally: Tally, whole: Tally) -> dict[date, Figures]:
 
 def _in_order(tally: Tally, plan: Plan) -> Tally:
     """The tally with its groups in order, those of most rows first."""
-    places = {name: place for place, name in enumerate(plan.groups)}
+    places: dict[Part, int] = {name: place for place, name in enumerate(plan.groups)}
     parts = sorted(tally.parts.items(), key=lambda item: places.get(item[0], 0))
     tally.parts = defaultdict(Figures, parts)
     return tally

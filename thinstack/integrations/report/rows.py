@@ -242,7 +242,7 @@ def _text_row(row: Row, kinds: Sequence[Kind], dates: str | None) -> TextRow:
             faults.append(Fault(kind, "there is none"))
         elif parts[kind] is None:
             faults.append(Fault(kind, reason := shown(cell, 60), cell_of_date(cell) or reason))
-    group, day, stars = map(parts.get, ("group", "date", "stars"))
+    group, day, stars = parts.get("group"), parts.get("date"), parts.get("stars")
     return TextRow(place, row.text, group, day, stars, tuple(faults))
 
 

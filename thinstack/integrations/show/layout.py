@@ -48,7 +48,8 @@ def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
     for number, row in enumerate(rows):  # words side by side
         if not row.parts:
             more = f" (+{row.hidden:,})" if row.hidden else ""
-            texts[number] = excerpt(prediction, *spans[row.node], most) + more
+            start, end = spans[row.node]
+            texts[number] = excerpt(prediction, start, end, most) + more
             column = max(text_width(texts[number]), widths[number])
             middles[number] = right + column // 2
             right += column + GAP

@@ -58,8 +58,8 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
     for place, around in enumerate(parents[order].tolist()):
         parts[around] = (*parts.get(around, ()), place)
     columns = (column[order].tolist() for column in (levels, last, inside))
-    rows = zip(order.tolist(), *columns, strict=True)
-    return [Row(*row, parts.get(row[0], ())) for row in rows]
+    rows = list(map(Row, order.tolist(), *columns))
+    return [row._replace(parts=parts.get(row.node, ())) for row in rows]
 
 
 def parts_note(prediction: Prediction) -> str:

@@ -52,4 +52,10 @@ class RowMatches(NamedTuple):
         places = np.full(count, -1)
         places[[*order]] = np.arange(len(order))
         shown = self._replace(themes=places[self.themes])
-        return self._make(column[shown.themes >= 0] for column in shown)
+        there = shown.themes >= 0
+        return shown._replace(
+            rows=shown.rows[there],
+            themes=shown.themes[there],
+            spans=shown.spans[there],
+            similarity=shown.similarity[there],
+        )
