@@ -224,6 +224,10 @@ def test_other_refusals(tmp_path, monkeypatch):
         values(path, encoding="klingon")
     with pytest.raises(DataError, match=r"t\.csv: not in utf-16.*--encoding"):
         values(path, encoding="utf-16")
+    array = tmp_path / "t.json"
+    array.write_bytes('[{"text": "caf\xe9"}]'.encode("cp1252"))
+    with pytest.raises(DataError, match=r"t\.json:1: .*byte 0xe9.*--encoding"):
+        values(array)
     with pytest.raises(DataError, match=r"; say id=$"):
         list(read_mappings(ROWS, ["key"], advice="say id="))
     (tmp_path / "t.jsonl").write_text("1\n", encoding="utf-8")

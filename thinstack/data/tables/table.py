@@ -127,7 +127,10 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
         lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
         first, line = next(lines, (0, ""))
         if line.lstrip().startswith("["):
-            value = _parsed(line + stream.read())
+            whole = line + stream.read()
+            if problem := undecoded(path, first, whole, encoding):
+                raise problem
+            value = _parsed(whole)
             if isinstance(value, Exception):
                 raise DataError(f"{path}: expected one JSON array of objects: {value}")
             for place, cells in enumerate(value, start=1):
