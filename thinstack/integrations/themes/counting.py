@@ -14,6 +14,7 @@ from thinstack.integrations.report.rows import Mention, ReportOptions, column_na
 from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.tally import SIDES, Figures
 from thinstack.integrations.themes.clauses import LEAST, Ints, TextNodes
+from thinstack.integrations.themes.finding import free_title, title_of
 from thinstack.integrations.themes.matching import Matcher
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.integrations.themes.reading import ReadTexts
@@ -86,7 +87,11 @@ class ThemeCounter:
             words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
         calendar = self._plan.calendar
         matches = RowMatches.joined(self._matches).shown(order, len(self._keys))
-        sides = [self._matcher.sides[number] for number in order]
+        sides, titles = [self._matcher.sides[number] for number in order], list[str]()
+        for number in order:
+            name = self._matcher.names[number]
+            best = name if named else title_of(self._matcher.examples[number], words[number])
+            titles.append(name if named else free_title(best, titles))
         return Themes(
             source=report.source,
             model=report.model,
@@ -94,7 +99,10 @@ class ThemeCounter:
             counted=self._rows,
             named=named,
             figures=figures,
-            themes=tuple(self._theme(number, words[number]) for number in order),
+            themes=tuple(
+                self._theme(number, title, words[number])
+                for number, title in zip(order, titles, strict=True)
+            ),
             sides=tuple(self._sides(matches, np.array(sides, np.int64))),
             by=None if report.by is None else column_name(report.by),
             over=None if report.over is None else column_name(report.over),
@@ -114,13 +122,13 @@ class ThemeCounter:
             largest += some[: self._options.most]
         return largest
 
-    def _theme(self, number: int, words: tuple[str, ...]) -> Theme:
+    def _theme(self, number: int, title: str, words: tuple[str, ...]) -> Theme:
         everyone, calendar = self._collector.all, self._plan.calendar
         periods = calendar.periods() if calendar else []
         tally = self._collector.terms[self._keys[number]]
         side = self._matcher.sides[number]
         return Theme(
-            title=self._matcher.names[number],
+            title=title,
             side=SIDES[side] if side else None,
             words=words,
             figures=tally.figures,

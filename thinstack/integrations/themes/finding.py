@@ -20,7 +20,7 @@ from thinstack.integrations.themes.centres import (
 )
 from thinstack.integrations.themes.matching import FoundThemes, ignored_directions
 from thinstack.integrations.themes.reading import ReadTexts
-from thinstack.integrations.themes.words import typical_words
+from thinstack.integrations.themes.words import count_words, typical_words
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.english import rules
 
@@ -130,23 +130,25 @@ def find_themes(
         groups = [np.flatnonzero(clauses.groups == group) for group in range(len(parts[-1]))]
         words = typical_words([Counter(clauses.said[one] for one in some) for some in groups])
         for members, centre, typical in zip(groups, parts[-1], words, strict=True):
-            counts = np.array([_count(clauses.said[place], typical) for place in members])
+            counts = np.array([count_words(clauses.said[place], typical) for place in members])
             near = clauses.vectors[members] @ centre + _TYPICAL * counts
             unclear = (clauses.says[members] < _CLEAR) | (counts == 0)
             order = members[np.lexsort((-near, unclear))]
             said = _distinct([clauses.said[place] for place in order])
-            titles.append(_free(said[0], titles))
+            titles.append(free_title(said[0], titles))
             examples.append(said[:EXAMPLES])
             side_of.append(side)
     return FoundThemes(titles, side_of, examples, np.concatenate(parts), directions)
 
 
-def _count(clause: str, words: Collection[str]) -> int:
-    """How many of some words a clause has."""
-    return len({part.strip(MARKS) for part in clause.lower().split()}.intersection(words))
+def title_of(examples: Sequence[str], words: Iterable[str]) -> str:
+    """The first clause that can be a title and has the most typical word; else the next word."""
+    readable = [example for example in examples if _reads(example)]
+    fitting = (one for word in words for one in readable if count_words(one, [word]))
+    return next(fitting, examples[0])
 
 
-def _free(title: str, taken: Collection[str]) -> str:
+def free_title(title: str, taken: Collection[str]) -> str:
     """A title, with a number if another theme has it."""
     number, name = 1, title
     while name in taken:

@@ -12,6 +12,11 @@ MOST: Final = 5
 """Words of a theme."""
 
 
+def count_words(phrase: str, words: Collection[str]) -> int:
+    """How many of some words a phrase has."""
+    return len({part.strip(MARKS) for part in phrase.lower().split()}.intersection(words))
+
+
 def typical_words(
     phrases: Sequence[Mapping[str, int]], ignore: Collection[str] = ()
 ) -> list[tuple[str, ...]]:
