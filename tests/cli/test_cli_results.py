@@ -135,6 +135,6 @@ def test_help_fits_eighty_columns_and_shows_defaults(cli, monkeypatch, command):
     if command == "predict":
         said = " ".join(answer.out.split())
         for default in ("sentiment", "the model's classes", "400", "detected in each file", "0.01"):
-            assert f"[default: {default}]" in said
+            assert f"[default: {default}" in said
     if not command:
         assert "..." not in answer.out.split("Commands:")[1], "no summary is cut"

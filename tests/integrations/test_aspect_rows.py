@@ -139,7 +139,6 @@ def test_frames_have_columns_for_each_term(folder, kind, own):
         ([3], "expected each term as a text.*found 3"),
         (["?"], "a letter or digit"),
         (["staff", "staff|waiter"], "two terms would both have a column 'staff_polarity'"),
-        (["staff", "staff"], "two terms would both have a column 'staff_polarity'"),
     ],
 )
 def test_terms_of_a_frame_that_are_none_are_refused(model, about, problem):

@@ -209,8 +209,8 @@ def test_an_isolated_model_tells_that_it_has_left_the_gpu(last_word, monkeypatch
 
     def told(process, request, arrays):
         reply = ask(process, request, arrays)
-        assert reply.data == {"left": ""}
-        return reply._replace(data={"left": "WebGPU failed"})
+        assert reply.data == {"warning": ""}
+        return reply._replace(data={"warning": "WebGPU failed"})
 
     monkeypatch.setattr(ModelProcess, "ask", told)
     assert predictor.predict([["good"]])[0].label == "good"  # no warning: it is on the CPU

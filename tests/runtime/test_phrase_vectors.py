@@ -140,9 +140,9 @@ def test_what_has_no_vector_of_this_model_is_not_similar(model, other):
 def test_vectors_of_another_model_are_not_compared(model, tmp_path):
     other = thinstack.load(write_vector_bundle(tmp_path / "other", labels=()).path)("good film")
     for value in (other, other.sentences[0], other.phrases[0], [other.phrases[0]]):
-        with pytest.raises(InputError, match="expected a vector of this model"):
+        with pytest.raises(InputError, match="expected a result of this model"):
             model.similarity("good", value)
-    with pytest.raises(InputError, match="expected a vector of this model"):
+    with pytest.raises(InputError, match="expected a result of this model"):
         model.span_vectors(other.sentences[0], [(0, 1)])
 
 

@@ -173,7 +173,8 @@ def check_rows(
         problem = f"expected {expected}; found shape {rows.shape}, {infinite} not finite"
         raise BundleError(f"{source}: {problem}")
     if probable and rows.size:
-        off = np.abs(rows.sum(axis=1) - 1).max()
+        with np.errstate(over="ignore"):
+            off = np.abs(rows.sum(axis=1) - 1).max()
         if rows.min() < 0 or rows.max() > 1 + _ROUNDING or off > _ROUNDING:
             raise BundleError(
                 f"{source}: expected probabilities, from 0 to 1, whose sum is 1 in each row; found "
