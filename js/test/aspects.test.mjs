@@ -261,7 +261,7 @@ test("about needs a model of sentiment that scores phrases", async () => {
 
 test("a reversed aspect gives each score to its class, whatever the classes are called", () => {
   const labels = ["very negative", "negative", "neutral", "positive", "very positive"];
-  const classSets = { "-1": labels.slice(0, 2), 0: ["neutral"], 1: labels.slice(3) };
+  const classSets = new Map([["-1", labels.slice(0, 2)], ["0", ["neutral"]], ["1", labels.slice(3)]]);
   const tree = treeOf("(3 (3 (3 great) (2 staff)) (2 (2 except) (2 food)))");
   const rows = tree.labels.map((label) => labels.map((_, place) => (place === Number(label) ? 0.8 : 0.05)));
   const view = chooseView({ labels, classSets });

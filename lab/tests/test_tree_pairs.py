@@ -164,7 +164,7 @@ def test_ratings_are_expectations(data):
     assert cases.predicted.tolist() == pytest.approx(predicted, rel=1e-5)
     assert cases.gold.tolist() == pytest.approx(gold)
     assert cases.whole.all()
-    assert np.isnan([cases.likelihood, cases.confidence]).all()
+    assert cases.scores.sum(1) == pytest.approx(np.ones(12), rel=1e-5)
     errors = [one - other for one, other in zip(predicted, gold, strict=True)]
     assert figures["mse"] == pytest.approx(sum(error**2 for error in errors) / 12, rel=1e-5)
     assert figures["pearson"] == pytest.approx(np.corrcoef(predicted, gold)[0, 1], rel=1e-4)
@@ -193,7 +193,7 @@ def test_pairs_over_the_trees_of_the_model_itself(data):
     assert cases.predicted.tolist() == [int(row.argmax()) for row in scores]
     assert cases.example.tolist() == list(range(12))
     likely = [row[label] for row, label in zip(scores, gold, strict=True)]
-    assert cases.likelihood.tolist() == pytest.approx(likely, rel=1e-5)
+    assert cases.scores[range(12), gold].tolist() == pytest.approx(likely, rel=1e-5)
     assert [example.trees["self"].forest.transitions.tolist() for example in found.train] == parses
     # The trees of "gold" are still there.
     _, given = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
