@@ -270,3 +270,12 @@ def test_only_a_table_that_may_have_no_header_is_told_how_to_say_so(
     with pytest.raises(DataError) as caught:
         list(Table(tmp_path / name).rows(["text"]))
     assert ("--no-header" in str(caught.value)) == can_lack_it
+
+
+def test_the_first_object_of_json_may_lack_a_key(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"text": "a"}\n{"text": "b", "label": "x"}\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"t\.jsonl:1: .*column 'label', found nothing"):
+        list(Table(path).rows(WANTED))
+    (row,) = Table(path).rows(WANTED, skipped=(skipped := []))
+    assert (row.line, len(skipped)) == (2, 1)

@@ -61,8 +61,8 @@ class Table:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns. In JSON they are the keys of the first object; a line before it
-        that is no object raises DataError."""
+        """The names of the columns. In JSON they are the keys of the first objects; a line before
+        these that is no object raises DataError."""
         for item in self.records(()):
             if isinstance(item, list):
                 return item

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple, TypedDict, Unpack
 
 import numpy as np
@@ -28,6 +28,7 @@ _NO_CLASS: Final = _MARKS | frozenset(("-", "--", "---", "?", "??", ".", "_", "n
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _AROUND: Final = " \t\ufeff"
 _MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
+_AHEAD: Final = 100  # rows in which a column of JSON may first be named
 _COMPARED = 1000  # columns among which one of a like name is looked for
 _WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
 
@@ -99,16 +100,24 @@ Found = list[str] | Record
 
 
 def with_columns(records: Iterable[Record], wanted: Iterable[str] = ()) -> Iterator[Found]:
-    """The records of rows that name their cells; before them, the names of the first one. A column
-    `wanted` that no cell names, such as "data.text", is the cell "text" of the object "data"."""
+    """The records of rows that name their cells; before the first usable one, the names in it and
+    in those behind it, up to `_AHEAD`. A column `wanted` that no cell names, such as "data.text",
+    is the cell "text" of the object "data"."""
     first, dotted = True, [name for name in wanted if "." in name]
-    for record in records:
+
+    def named(record: Record) -> Record:
         for name in dotted:
             if (value := _inner(record.cells, name)) is not None:
                 record = record._replace(cells={name: value, **record.cells})
+        return record
+
+    rest = map(named, records)
+    ahead = list(islice(rest, _AHEAD))
+    names = dict.fromkeys(name for record in ahead if not record.problem for name in record.cells)
+    for record in chain(ahead, rest):
         if first and not record.problem:
             first = False
-            yield list(record.cells)
+            yield list(names or record.cells)
         yield record
 
 
