@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from beside_page import table
 
-from thinstack.evaluate.figures import ASPECT_NAMES
+from thinstack.evaluate.aspect_figures import ASPECT_NAMES
 
 Figures = Mapping[str, Mapping[str, Any]]
 """The figures of a model, by suite."""

@@ -20,8 +20,8 @@ from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
-    from thinstack.runtime.mentions import Asked
     from thinstack.runtime.result import Result
+    from thinstack.runtime.term_columns import Asked
 
 
 _KINDS: Final[tuple[Kind, ...]] = ("as_json", "as_json_lines", "as_csv", "brief")

@@ -15,10 +15,10 @@ from thinstack.data.files.outputs import Output
 if TYPE_CHECKING:
     from thinstack.integrations.show.pen import Pen
     from thinstack.runtime.aspects import Aspect
-    from thinstack.runtime.mentions import Asked
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
+    from thinstack.runtime.term_columns import Asked
     from thinstack.runtime.views import View
     from thinstack.runtime.why import Contribution
 
@@ -161,7 +161,7 @@ class Aspects(Sentences):
     terms."""
 
     def __init__(self, model: "Predictor", terms: "Asked", *, several: bool):
-        from thinstack.runtime.mentions import term_columns
+        from thinstack.runtime.term_columns import term_columns
 
         super().__init__()
         self.terms, self.several = terms, several
@@ -181,7 +181,8 @@ class Aspects(Sentences):
 
     def watched(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
         """The texts; behind the last one, a warning of each term that none of them mentions."""
-        from thinstack.runtime.mentions import name_of, warn_of_unmentioned
+        from thinstack.runtime.mentions import warn_of_unmentioned
+        from thinstack.runtime.term_columns import name_of
 
         yield from texts
         warn_of_unmentioned({*map(name_of, self.terms)} - self._mentioned)

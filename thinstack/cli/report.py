@@ -63,7 +63,7 @@ def report(
     from thinstack.integrations.frames import checked_mentions
     from thinstack.integrations.report.rows import corpus_rows
     from thinstack.integrations.report.run import readers_of, run_report, themes_model
-    from thinstack.runtime.mentions import name_of
+    from thinstack.runtime.term_columns import name_of
 
     output, kind = query.output(out, "--out"), format or _format(out)
     assert output is not None, "it is required"

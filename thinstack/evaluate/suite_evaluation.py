@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
-from thinstack.evaluate.figures import ASPECT_NAMES, Judged, aspect_figures, counts
+from thinstack.evaluate.aspect_figures import ASPECT_NAMES, Judged, aspect_figures
+from thinstack.evaluate.figures import counts
 from thinstack.evaluate.suite import AspectCase, Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.aspects import about_place
@@ -217,7 +218,7 @@ def aspect_suite_figures(
 
     `right`, `total` and `accuracy` (percent) count terms: a term is right if what is said of it has
     the side of its polarity. `kinds` has the same by kind. `aspects` has the figures of
-    `thinstack.evaluate.figures`. `no_terms` counts the texts without terms in which a model
+    `thinstack.evaluate.aspect_figures`. `no_terms` counts the texts without terms in which a model
     that finds terms finds none. `irony`, `tests` and `sets` have no case. A text is wrong if a term
     of it is, or if the model finds other terms.
 

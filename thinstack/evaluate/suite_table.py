@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from thinstack.evaluate.figures import ASPECT_NAMES, percent
+from thinstack.evaluate.aspect_figures import ASPECT_NAMES
+from thinstack.evaluate.figures import percent
 
 COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")
 """The heads of the cells: texts that are right, then sets of texts (`set_figures`) and how many

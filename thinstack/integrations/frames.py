@@ -14,16 +14,10 @@ from thinstack.bundle import open_bundle
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import InputError, shown
 from thinstack.runtime.categories import Category
-from thinstack.runtime.mentions import (
-    Asked,
-    Terms,
-    name_of,
-    term_cells,
-    term_columns,
-    warn_of_unmentioned,
-)
+from thinstack.runtime.mentions import Terms, warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
+from thinstack.runtime.term_columns import Asked, name_of, term_cells, term_columns
 from thinstack.runtime.vectors import need_vectors
 
 Frame = TypeVar("Frame")

@@ -1,22 +1,16 @@
-"""Terms that a user names: their mentions in the words of a sentence as they were read, and their
-columns in a table, beside those of categories."""
+"""Finds mentions of terms that a user names, in the words of a sentence as they were read."""
 
-import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.errors import InputError, NoMentionWarning, outside, shown
-from thinstack.runtime.categories import Category
-from thinstack.runtime.vectors import need_vectors
 from thinstack.text.names import parts_of, pattern_of, plain_words
 
 if TYPE_CHECKING:
-    from thinstack.runtime.aspects import Aspect
     from thinstack.runtime.prediction import Prediction
-    from thinstack.runtime.predictor import Predictor
 
 _EXAMPLE = 'such as about("battery", "price|cost")'
 
@@ -100,39 +94,3 @@ def _typed(sentence: "Prediction", words: Sequence[str], match: re.Match[str], e
     if typed.endswith(word[inside:]):
         return behind - len(word) + inside
     return behind if end else first
-
-
-Asked: TypeAlias = Sequence[str | Category]
-"""Terms and categories that a user names."""
-
-
-def term_columns(about: Asked, model: "Predictor") -> list[str]:
-    """The names of the columns of terms and categories, two for each. Raises InputError as
-    `Result.about` does, for categories without vectors, and for two of one name."""
-    if any(isinstance(one, Category) for one in about):
-        need_vectors(model, "categories")
-    if about:
-        model("").about(*about)
-    first = [name_of(one).split("|")[0].strip() for one in about]
-    if twice := [name for name in first if first.count(name) > 1]:
-        raise InputError(
-            f"about: two terms would both have a column '{twice[0]}_polarity': leave one out, "
-            "or combine them as names of one thing, such as 'price|cost'"
-        )
-    return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
-
-
-def name_of(asked: str | Category) -> str:
-    """What the mentions of a term or category are asked for by (`Aspect.asked`)."""
-    return asked.name if isinstance(asked, Category) else asked
-
-
-def term_cells(aspects: Iterable["Aspect"], about: Asked) -> Iterator[float | int]:
-    """Of each term and category, the mean polarity of its mentions, NaN without any, and their
-    number."""
-    polarities: dict[str, list[float]] = {name_of(one): [] for one in about}
-    for aspect in aspects:
-        place = math.nan if aspect.polarity is None else aspect.polarity
-        polarities[aspect.asked or ""].append(place)
-    for places in polarities.values():
-        yield from (sum(places) / len(places) if places else math.nan, len(places))

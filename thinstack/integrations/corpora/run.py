@@ -43,7 +43,8 @@ from thinstack.integrations.corpora.workers import (
     score_shard,
     score_side_by_side,
 )
-from thinstack.runtime.mentions import name_of, warn_of_unmentioned
+from thinstack.runtime.mentions import warn_of_unmentioned
+from thinstack.runtime.term_columns import name_of
 
 
 class Progress(NamedTuple):

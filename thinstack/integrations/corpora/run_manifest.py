@@ -21,7 +21,7 @@ from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus,
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.scoring import Output
 from thinstack.runtime.categories import Category
-from thinstack.runtime.mentions import Asked
+from thinstack.runtime.term_columns import Asked
 
 MANIFEST: Final = "manifest.json"
 

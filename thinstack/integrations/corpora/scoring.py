@@ -12,10 +12,10 @@ from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.runtime.aspects import about, aspects
-from thinstack.runtime.mentions import Asked, term_cells, term_columns
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored, ScoredText, text_scores
+from thinstack.runtime.term_columns import Asked, term_cells, term_columns
 from thinstack.runtime.vectors import need_vectors, stored, text_vector
 from thinstack.text.batching import BATCH_CHARACTERS, each_part, in_batches
 from thinstack.text.sentences import Sentence, splitter

@@ -9,9 +9,9 @@ from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.rows import REASONS, Fault, Mention, TextRow, Unread
-from thinstack.runtime.mentions import Asked
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
+from thinstack.runtime.term_columns import Asked
 from thinstack.runtime.views import View
 from thinstack.text.language import is_word
 

@@ -21,8 +21,9 @@ from thinstack.integrations.report.tally import QUOTES
 from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes
 from thinstack.runtime.categories import Category
-from thinstack.runtime.mentions import Asked, name_of, warn_of_unmentioned
+from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.term_columns import Asked, name_of
 
 Tell = Callable[[Progress], None]
 

@@ -41,9 +41,10 @@ from thinstack.training.publish.reports import show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
+from thinstack.training.tasks.texts.changes import show_changes
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_changes, show_texts
+from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
 
 __all__ = ["Texts"]
 
