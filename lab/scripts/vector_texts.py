@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from thinstack.data.tables.table_rows import is_missing
+from thinstack.data.tables.cell_text import is_missing
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.text.raw_text import detokenize
 from thinstack.training.lesson import LabelledTree, Treebank

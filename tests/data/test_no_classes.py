@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from thinstack.data.tables.alike import alike, difference, unknown_label
+from thinstack.data.tables.cell_text import Classes, cell_text, is_missing, is_no_class
 from thinstack.data.tables.table import Table, read_mappings
-from thinstack.data.tables.table_rows import Classes, cell_text, is_missing, is_no_class
 from thinstack.errors import DataError
 from thinstack.integrations.corpora.inputs import Columns, open_corpus
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from thinstack.data.tables.cell_text import Classes
 from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_kinds import is_table
-from thinstack.data.tables.table_rows import Classes
 from thinstack.errors import DataError, MissingExtraError
 
 WANTED = ["text", "label"]

@@ -14,8 +14,8 @@ from spacy.tokens import DocBin
 from training.tiny_recipe import recipe as tiny_recipe
 
 from thinstack.core.config.base import MOST_BYTES, read_toml
+from thinstack.data.tables.cell_text import cell_text
 from thinstack.data.tables.table import Table, read_mappings
-from thinstack.data.tables.table_rows import cell_text
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
 from thinstack.data.trees.text_files import write_lines
 from thinstack.data.trees.treebank import read_trees

@@ -17,6 +17,7 @@ from thinstack.errors import DataError, InputError
 from thinstack.integrations.themes import centres, run
 from thinstack.integrations.themes.centres import grouped, polarity_direction, without
 from thinstack.integrations.themes.clauses import TextNodes
+from thinstack.integrations.themes.finding import free_title, title_of
 from thinstack.integrations.themes.matching import FoundThemes, NamedThemes
 from thinstack.integrations.themes.options import theme_options
 from thinstack.integrations.themes.products import product_words
@@ -176,7 +177,7 @@ def test_named_themes_are_matched_by_phrases_and_their_sentences(model):
                 other = len(side) == 1 and side_by_hand(phrase) == -side.pop() != 0
                 if score >= 0.4 and not other:
                     best[place, name] = max(score, best.get((place, name), 0))
-    texts, themes = matches.texts.tolist(), [matcher.names[one] for one in matches.themes.tolist()]
+    texts, themes = matches.texts.tolist(), [[*names][one] for one in matches.themes.tolist()]
     found = dict(zip(zip(texts, themes, strict=True), matches.similarity.tolist(), strict=True))
     assert found == pytest.approx(best, abs=1e-3)
     assert {name for _, name in found} == {"a", "b"}
@@ -205,7 +206,7 @@ def nodes_of(*rows):
 def test_phrases_belong_to_the_nearest_theme_of_their_side():
     found = np.array([[1, 0, 0], at(0.8), [1, 0, 0]], np.float32)  # two complaints, one praise
     none = np.zeros((0, 3), np.float32)
-    themes = FoundThemes("abc", [-1, -1, 1], [()] * 3, found, {-1: none, 1: none})
+    themes = FoundThemes([-1, -1, 1], [()] * 3, found, {-1: none, 1: none})
     for row, expected in (
         ((at(0.98), -1, -0.5, False), {0}),
         ((at(0.85), -1, -0.5, False), {1}),
@@ -227,6 +228,16 @@ def test_phrases_belong_to_the_nearest_theme_of_their_side():
         assert {*themes.match(nodes_of(row)).themes.tolist()} == expected, row
     both = themes.match(nodes_of((at(0.9), -1, -1, False), (at(0.99), -1, -1, False)))
     assert (both.themes.tolist(), both.nodes.tolist()) == ([0, 1], [1, 0])
+
+
+def test_a_title_is_a_readable_clause_with_the_most_typical_word():
+    examples = ["which was late", "late", "they lost my bag", "the flight was late"]
+    assert title_of(examples, ["late", "bag"]) == "the flight was late"
+    assert title_of(examples, ["gate", "bag", "late"]) == "they lost my bag"
+    assert title_of(examples, ["gate"]) == "which was late"
+    taken = ["the flight was late", "the flight was late (2)"]
+    assert free_title("the flight was late", taken) == "the flight was late (3)"
+    assert free_title("they lost my bag", taken) == "they lost my bag"
 
 
 def test_names_have_sides_and_words_are_ignored():

@@ -12,8 +12,9 @@ from thinstack.core.config import TreeSource
 from thinstack.core.scale import NO_TERM, Scale, are_numbers, ordered
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import meaning
+from thinstack.data.tables.cell_text import Classes
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_rows import Classes, TableRow
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.accuracy import confusion, text_figures
 from thinstack.evaluate.figures import Figures

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from thinstack.bundle import open_bundle
 from thinstack.core import Tree
 from thinstack.data.tables.alike import likeness
+from thinstack.data.tables.cell_text import Classes
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_rows import Classes
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError, DataError, shown
 from thinstack.runtime.predictor import Predictor

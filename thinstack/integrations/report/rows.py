@@ -12,13 +12,8 @@ from typing import Any, Final, Literal, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from thinstack.data.tables.table_rows import (
-    Found,
-    Record,
-    cell_text,
-    check_columns,
-    is_missing_cell,
-)
+from thinstack.data.tables.cell_text import cell_text, is_missing_cell
+from thinstack.data.tables.table_rows import Found, Record, check_columns
 from thinstack.errors import DataError, InputError, escaped, shown
 from thinstack.integrations.corpora.inputs import Columns, Corpus, Row, rows_of
 from thinstack.integrations.frames import frame_cells, opened_frame

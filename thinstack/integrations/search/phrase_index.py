@@ -16,8 +16,8 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.hub import is_address
 from thinstack.bundle.opening import installed_name
 from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.cell_text import is_missing_cell
 from thinstack.data.tables.containers import check_container
-from thinstack.data.tables.table_rows import is_missing_cell
 from thinstack.errors import DataError, InputError, MissingExtraError, outside, shown
 from thinstack.integrations.search.graph import EXACT, Graph
 from thinstack.integrations.search.index_file import read_index, write_index

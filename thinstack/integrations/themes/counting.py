@@ -1,6 +1,6 @@
 """Counts the texts of themes, in bounded memory beside a few bytes for each row."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -33,7 +33,7 @@ class ThemeCounter:
 
     def __init__(self, matcher: Matcher, plan: Plan, options: ThemeOptions):
         self._matcher, self._plan, self._options, self._rows = matcher, plan, options, 0
-        self._keys = [str(number) for number in range(len(matcher.names))]
+        self._keys = [str(number) for number in range(len(matcher.sides))]
         self._collector = Collector(plan, self._keys, options.quotes)
         self._matches, self._opinions = list[RowMatches](), list[NDArray[np.int8]]()
 
@@ -87,11 +87,7 @@ class ThemeCounter:
             words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
         calendar = self._plan.calendar
         matches = RowMatches.joined(self._matches).shown(order, len(self._keys))
-        sides, titles = [self._matcher.sides[number] for number in order], list[str]()
-        for number in order:
-            name = self._matcher.names[number]
-            best = name if named else title_of(self._matcher.examples[number], words[number])
-            titles.append(name if named else free_title(best, titles))
+        sides = [self._matcher.sides[number] for number in order]
         return Themes(
             source=report.source,
             model=report.model,
@@ -101,7 +97,7 @@ class ThemeCounter:
             figures=figures,
             themes=tuple(
                 self._theme(number, title, words[number])
-                for number, title in zip(order, titles, strict=True)
+                for number, title in zip(order, self._titles(order, words), strict=True)
             ),
             sides=tuple(self._sides(matches, np.array(sides, np.int64))),
             by=None if report.by is None else column_name(report.by),
@@ -121,6 +117,17 @@ class ThemeCounter:
             some = [one for one in order if self._matcher.sides[one] == side and counts[one]]
             largest += some[: self._options.most]
         return largest
+
+    def _titles(self, order: Sequence[int], words: Mapping[int, Sequence[str]]) -> list[str]:
+        """The names of the themes in `order`: those that were given, or typical clauses."""
+        if self._options.names is not None:
+            return list(self._options.names)
+        titles = list[str]()
+        for number in order:
+            titles.append(
+                free_title(title_of(self._matcher.examples[number], words[number]), titles)
+            )
+        return titles
 
     def _theme(self, number: int, title: str, words: tuple[str, ...]) -> Theme:
         everyone, calendar = self._collector.all, self._plan.calendar

@@ -121,7 +121,7 @@ def find_themes(
         rows += len(some.rows)
         count += sum(row.unreadable is None for row in some.rows)
     names = ignored_directions(model, ignore)
-    titles, examples, side_of = list[str](), list[list[str]](), list[int]()
+    examples, side_of = list[list[str]](), list[int]()
     parts, directions = list[Floats](), dict[int, Floats]()
     for side, sample in samples.items():
         clauses = sample.groups(count, names)
@@ -135,10 +135,9 @@ def find_themes(
             unclear = (clauses.says[members] < _CLEAR) | (counts == 0)
             order = members[np.lexsort((-near, unclear))]
             said = _distinct([clauses.said[place] for place in order])
-            titles.append(free_title(said[0], titles))
             examples.append(said[:EXAMPLES])
             side_of.append(side)
-    return FoundThemes(titles, side_of, examples, np.concatenate(parts), directions)
+    return FoundThemes(side_of, examples, np.concatenate(parts), directions)
 
 
 def title_of(examples: Sequence[str], words: Iterable[str]) -> str:

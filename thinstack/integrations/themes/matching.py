@@ -39,14 +39,12 @@ class FoundThemes:
     """K themes that were found.
 
     Attributes:
-        names: of the themes.
         sides: -1 or 1, what each says.
         examples: of each theme, phrases that belong to it.
         centres: (K, D), those of a side in turn.
         directions: by side, what vectors are compared without (k, D).
     """
 
-    names: Sequence[str]
     sides: Sequence[int]
     examples: Sequence[Sequence[str]]
     centres: Floats
@@ -90,8 +88,8 @@ def ignored_directions(model: Predictor, words: Collection[str]) -> Floats:
 
 
 class NamedThemes:
-    """Themes that a user names by examples. They have `names`, `sides` and `examples` as those that
-    are found (`FoundThemes`); a side of 0 is either.
+    """Themes that a user names by examples. They have `sides` and `examples`, as found themes have
+    (`FoundThemes`); a side of 0 is either.
 
     A phrase is as similar to a theme as the mean of two cosines, each with the nearest example:
     that of the phrase, and that of its sentence. If all examples of a theme take one side, phrases
@@ -103,7 +101,6 @@ class NamedThemes:
 
     def __init__(self, model: Predictor, options: ThemeOptions):
         names = options.names or {}
-        self.names: Sequence[str] = list(names)
         self.examples: Sequence[Sequence[str]] = [*map(list, names.values())]
         self._options = options
         self._ignored = ignored_directions(model, options.ignore)

@@ -7,7 +7,7 @@ from typing import Final
 
 from thinstack.core.scale import are_numbers, numbers_of, ordered
 from thinstack.data.tables.alike import alike, difference
-from thinstack.data.tables.table_rows import is_no_class
+from thinstack.data.tables.cell_text import is_no_class
 from thinstack.errors import DataError
 
 MAX_CLASSES: Final = 200

@@ -19,7 +19,8 @@ from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
-from thinstack.data.tables.table_rows import Classes, TableRow
+from thinstack.data.tables.cell_text import Classes
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, escaped
 from thinstack.evaluate.figures import Figures

@@ -1,0 +1,118 @@
+"""The text of a cell of a table, and the marks that stand for a missing value."""
+
+import math
+import re
+from collections.abc import Collection
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from thinstack.errors import DataError, shown
+
+_PANDAS = "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None"
+_PANDAS += "|n/a|nan|null"
+_OTHERS = r"\N|NaT|NAN|Null|(null)|[null]|<null>|<NULL>|(blank)|undefined|N.A.|n.a.|#n/a"
+_EXCEL = "#NULL!|#DIV/0!|#VALUE!|#REF!|#NAME?|#NUM!"
+_MARKS: Final = frozenset("|".join((_PANDAS, _OTHERS, _EXCEL)).split("|"))
+_NO_CLASS: Final = _MARKS | frozenset(("-", "--", "---", "?", "??", ".", "_", "na", "Na", "nil"))
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
+
+
+class Classes(NamedTuple):
+    """The column of a table that holds classes.
+
+    Attributes:
+        column: its name.
+        names: classes that are meant, though they look like a mark for nothing, such as "NA".
+        advice: what to do about a label that looks so; the end of its message.
+    """
+
+    column: str
+    names: Collection[str] = ()
+    advice: str = (
+        "skip such rows with --skip-bad, or, if it is a class, name all classes (--labels "
+        "A,B,C; in Python labels=)"
+    )
+
+
+def cell_text(value: object, classes: Classes | None = None) -> str:
+    """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
+    "3"), a truth value as "true" or "false".
+
+    In a column of `classes`, a list of one label is that label.
+
+    Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
+    for text that stands for a missing value (`is_missing`), unless `classes` has it as a name. Also
+    for lists and other objects, and for text that UTF-8 cannot hold or that holds a NUL character.
+    """
+    if classes and isinstance(value, list):
+        if len(value) > 1:
+            raise DataError(f"found {len(value)} labels ({shown(value, 60)}), not one")
+        value = value[0] if value else None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float | Decimal):
+        return _number(value)
+    if not isinstance(value, str):
+        kind = type(value).__name__
+        error = MissingCellError if kind in _NOTHING else DataError
+        raise error(f"found {_KINDS.get(type(value)) or f'a {kind}'}")
+    if not value.strip():
+        raise MissingCellError("found an empty cell")
+    marks_nothing = is_missing(value) if classes is None else is_no_class(value)
+    if marks_nothing and (classes is None or value not in classes.names):
+        raise MissingCellError(f"found {value!r}, which means a missing value")
+    if odd := _NO_TEXT.search(value):
+        raise DataError(f"found the character {odd[0]!r}, which does not belong in a text")
+    return value
+
+
+_KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
+_NOTHING: Final = ("NoneType", "NAType", "NaTType")  # the last two are of pandas
+
+
+class MissingCellError(DataError):
+    """What is wrong with a cell that is missing."""
+
+
+def is_missing_cell(value: object) -> bool:
+    """Whether a cell is missing, as `cell_text` says."""
+    try:
+        cell_text(value)
+    except MissingCellError:
+        return True
+    except DataError:
+        pass
+    return False
+
+
+def is_missing(text: str) -> bool:
+    """Whether a text is one of the marks that pandas, R, SQL, JavaScript and spreadsheets write for
+    a missing value, such as "NA", "None", "<NA>" or "#N/A". Case counts: many data sets have a
+    class "none"."""
+    return text.strip() in _MARKS
+
+
+def is_no_class(label: str) -> bool:
+    """Whether a label `is_missing`, or is a sign that data sets have in place of a class, such as
+    "-" or "?"."""
+    return label.strip() in _NO_CLASS
+
+
+def _number(value: float | Decimal) -> str:
+    try:
+        if isinstance(value, int):
+            return str(value)
+    except ValueError:  # more digits than Python prints
+        raise DataError("found a number of thousands of digits") from None
+    if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
+        raise MissingCellError("found NaN")
+    if not math.isfinite(value):
+        raise DataError(f"found {value}")
+    if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
+        return str(int(value))
+    return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
