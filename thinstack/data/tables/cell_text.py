@@ -83,10 +83,8 @@ def is_missing_cell(value: object) -> bool:
     """Whether a cell is missing, as `cell_text` says."""
     try:
         cell_text(value)
-    except MissingCellError:
-        return True
-    except DataError:
-        pass
+    except DataError as error:
+        return isinstance(error, MissingCellError)
     return False
 
 
