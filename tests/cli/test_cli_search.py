@@ -101,7 +101,9 @@ def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_pat
     kept = tmp_path / "reviews.index"
     options = ("--text", "review", "--json", "--index", kept)
     first = search("good film", *options)
-    assert search("good film", *options).out == first.out
+    again = search("good film", *options)
+    assert again.out == first.out
+    assert "rows not searched: 1; the first is line 3: no text" in again.err
     assert len(added) == 1
     with table.open("a", encoding="utf-8") as file:
         file.write("good plot;Leeds\n")
@@ -119,6 +121,14 @@ def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_pat
         answer = search("good", "--text", "review", "--index", path, code=2)
         assert problem in answer.err
     assert (other.read_text(encoding="utf-8"), saved.read_bytes()) == ("mine", before)
+
+
+@pytest.mark.filterwarnings("always::thinstack.errors.LanguageWarning")
+def test_a_text_of_another_language_is_named_by_its_line(search, table):
+    with table.open("a", encoding="utf-8") as file:
+        file.write("фильм был очень плохой и скучный;Leeds\n")
+    answer = search("good film", "--text", "review", "--json")
+    assert "warning: line 8: the model does not know 6 of its 6 words" in answer.err
 
 
 def test_standard_input_and_other_tables(search, tmp_path):
