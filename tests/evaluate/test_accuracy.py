@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from thinstack.core.scale import Scale
@@ -15,7 +14,6 @@ from thinstack.evaluate.accuracy import (
     calibration_error,
     confusion,
     labels_by_span,
-    tempered,
     text_figures,
 )
 from thinstack.evaluate.figures import interval_line, percent
@@ -165,14 +163,6 @@ def test_errors_of_one_bin_cancel_and_those_of_two_do_not():
     apart = np.array([[1.0, 0.0], [0.6, 0.4]])
     assert calibration_error(apart, np.array([1, 0])) == pytest.approx((100 + 40) / 2)
     assert calibration_error(np.zeros((0, 2)), np.zeros(0, np.int64)) is None
-
-
-def test_a_temperature_divides_logits():
-    logits = np.random.default_rng(1).normal(0, 3, (20, 5))
-    found = tempered(softmax(logits, axis=1), 1.7)
-    np.testing.assert_allclose(found, softmax(logits / 1.7, axis=1), atol=1e-12)
-    certain = tempered(np.array([[1, 0, 0]], np.float32), 0.1)
-    np.testing.assert_allclose(certain, [[1, 0, 0]], atol=1e-12)
 
 
 def test_the_interval_is_told_of_texts():

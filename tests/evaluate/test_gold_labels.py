@@ -38,9 +38,9 @@ def meaning_of(predictor, labels, **relabel):
 def test_labels_are_read_for_a_model_of_aspects_too(tmp_path):
     folder = write_aspect_bundle(tmp_path / "aspects").path
     three, two = (thinstack.load(folder, threads=1, classes=classes) for classes in (None, 2))
-    assert [*meaning_of(three, "pos,neg,neu").classes.values()] == [2, 0, 1]
-    assert [*meaning_of(three, "positive,no term").classes.values()] == [2, -1]
-    assert [*meaning_of(two, "pos,neg,neu").classes.values()] == [1, 0, -1]
+    assert [*meaning_of(three, "pos,neg,neu")[0].values()] == [2, 0, 1]
+    assert [*meaning_of(three, "positive,no term")[0].values()] == [2, -1]
+    assert [*meaning_of(two, "pos,neg,neu")[0].values()] == [1, 0, -1]
 
 
 @pytest.mark.parametrize(
@@ -73,15 +73,15 @@ def test_labels_are_read_as_a_person_means_them(models, classes, labels, expecte
         assert all(repr(name) in problem for name in labels.split(","))
         assert "--relabel" in problem
         return
-    found = meaning_of(models[classes], labels)
-    assert [found.classes[name] for name in labels.split(",")] == expected
+    places, _ = meaning_of(models[classes], labels)
+    assert [places[name] for name in labels.split(",")] == expected
 
 
 def test_a_label_that_is_shown_is_not_another_class_of_that_name(models):
     shown = "negative", "slightly negative", "slightly positive", "positive"
     config = SimpleNamespace(labels=models[5].config.labels)
     own = SimpleNamespace(labels=shown, config=config, view=models[5].view)
-    assert [*meaning_of(own, ",".join(shown)).classes.values()] == [0, 1, 2, 3]
+    assert [*meaning_of(own, ",".join(shown))[0].values()] == [0, 1, 2, 3]
 
 
 def test_the_label_that_is_measured_is_the_one_that_is_predicted(models, tmp_path):
@@ -104,19 +104,19 @@ def test_a_text_without_words_is_a_row_that_cannot_be_used(models, tmp_path):
 
 
 def test_what_was_not_taken_as_it_stands_is_said(models):
-    assert meaning_of(models[5], "negative,very positive,neutral").notes == []
-    (read,) = meaning_of(models[5], "0,4").notes
+    assert meaning_of(models[5], "negative,very positive,neutral")[1] == []
+    _, (read,) = meaning_of(models[5], "0,4")
     assert "0 as very negative, 4 as very positive" in read
-    assert "--classes 2" in meaning_of(models[5], "negative,positive").notes[0]
+    assert "--classes 2" in meaning_of(models[5], "negative,positive")[1][0]
 
 
 def test_labels_get_other_names(models):
-    found = meaning_of(
+    places, _ = meaning_of(
         models[2],
         "5,4,1,NA",
         **{"5": "very positive", "4.0": "Positive", "1": "negative", "NA": ""},
     )
-    assert found.classes == {"5": 1, "4": 1, "1": 0, "NA": -1}
+    assert places == {"5": 1, "4": 1, "1": 0, "NA": -1}
     for relabel in ({"3": "positive"}, {"5": "good"}):
         with pytest.raises(InputError, match=next(iter(relabel)) if "3" in relabel else "good"):
             meaning_of(models[2], "5,1", **relabel)
@@ -202,8 +202,8 @@ def test_the_advice_can_be_typed(cli, tmp_path):
 
 
 def test_two_writings_of_a_number_may_get_two_names(models):
-    found = meaning_of(models[2], "1,1.0,01", **{"1": "positive", "1.0": "negative"})
-    assert (found.classes["1"], found.classes["1.0"]) == (1, 0)
+    places, _ = meaning_of(models[2], "1,1.0,01", **{"1": "positive", "1.0": "negative"})
+    assert (places["1"], places["1.0"]) == (1, 0)
 
 
 def test_labels_that_all_count_for_nothing_are_an_error(models, tmp_path):

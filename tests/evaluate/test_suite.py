@@ -27,7 +27,7 @@ def test_halves_are_alike(name):
 
 
 def test_sets_of_fairness_differ_in_one_place_and_those_of_robustness_have_two_or_three_texts():
-    sets = [(each.kind, [SUITES["fairness"][i].text for i in each.places]) for each in FAIR]
+    sets = [(kind, [SUITES["fairness"][place].text for place in places]) for kind, places in FAIR]
     more = {"genders": 18, "faiths": 24, "orientations": 24}
     kinds = Counter(kind for kind, _ in sets)
     assert kinds == dict.fromkeys(kinds, 12) | more
@@ -36,9 +36,10 @@ def test_sets_of_fairness_differ_in_one_place_and_those_of_robustness_have_two_o
         assert max(map(len, texts)) - first - last <= 20, texts
         assert len(texts) == SIZES.get(kind, 12) or kind == "genders"
     robust = SUITES["robustness"]
-    assert {len(each.places) for each in case_sets(robust)} == {2, 3}
-    assert sum(len(each.places) for each in case_sets(robust)) == len(robust)
-    assert {*Counter(each.kind for each in case_sets(robust)).values()} == {20}
+    kinds, places = zip(*case_sets(robust), strict=True)
+    assert {len(one) for one in places} == {2, 3}
+    assert sum(map(len, places)) == len(robust)
+    assert {*Counter(kinds).values()} == {20}
 
 
 def common_start(texts):

@@ -21,7 +21,13 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.loop.measuring import scores_of
 from thinstack.training.loop.seeds import run_seed
-from thinstack.training.publish.calibrate import Cases, calibrate, calibrated, fit_temperature
+from thinstack.training.publish.calibrate import (
+    Cases,
+    calibrate,
+    calibrated,
+    fit_temperature,
+    tempered,
+)
 
 
 def cases(logits, gold, counts=None):
@@ -212,3 +218,11 @@ def test_texts_have_theirs(tmp_path):
     assert found.temperature
     assert set(found.errors) == {"calibration_error"}
     json.dumps(found.errors)
+
+
+def test_a_temperature_divides_logits():
+    logits = np.random.default_rng(1).normal(0, 3, (20, 5))
+    found = tempered(softmax(logits, axis=1), 1.7)
+    np.testing.assert_allclose(found, softmax(logits / 1.7, axis=1), atol=1e-12)
+    certain = tempered(np.array([[1, 0, 0]], np.float32), 0.1)
+    np.testing.assert_allclose(certain, [[1, 0, 0]], atol=1e-12)

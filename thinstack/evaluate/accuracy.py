@@ -147,13 +147,3 @@ def confidence_error(confidence: NDArray[np.floating], right: NDArray[np.bool_])
     bins = np.clip(np.ceil(top * BINS).astype(np.int64), 1, BINS)
     # |B_m| (acc - conf) is the sum over the bin of right - top.
     return 100.0 * float(np.abs(np.bincount(bins, right - top)).sum()) / len(right)
-
-
-def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
-    """softmax(z / T) for rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation 9). A
-    temperature above 1 makes scores less sure, and keeps their order."""
-    least = np.finfo(np.float32).tiny
-    logs = np.log(np.maximum(scores, least).astype(np.float64)) / temperature
-    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
-    softer: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return softer

@@ -1,9 +1,12 @@
 """How well a model finds the terms of sentences, and says what is said of them."""
 
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from thinstack.evaluate.figures import Figures, f1
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.evaluate.figures import Figures, f1, percentage
 
 ASPECT_NAMES: Final[Mapping[str, str]] = {
     "polarity_accuracy": "polarity of terms",
@@ -42,48 +45,39 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
     three sides. Sentences of both sides have a positive and a negative term, and all their terms
     count. F1 of terms asks for exactly the same words."""
     judged = list(sentences)
-    pairs = [
-        (term[2], side) for one in judged for term, side in zip(one.gold, one.sides, strict=True)
-    ]
-    mixed = [
-        (term[2], side)
-        for one in judged
-        if {-1, 1} <= {term[2] for term in one.gold}
-        for term, side in zip(one.gold, one.sides, strict=True)
-    ]
+    both = [one for one in judged if {-1, 1} <= {side for *_, side in one.gold}]
+    sides, sides_of_both = _pairs(judged), _pairs(both)
     finding = [one for one in judged if one.predicted is not None]
-    in_tree = [is_phrase for one in judged for is_phrase in one.phrases]
+    words = [({t[:2] for t in one.gold}, {t[:2] for t in one.predicted or ()}) for one in finding]
+    phrases = np.array([is_phrase for one in judged for is_phrase in one.phrases], np.bool_)
     return {
-        "polarity_accuracy": _accuracy(pairs),
-        "polarity_f1": _macro_f1(pairs),
-        "mixed_accuracy": _accuracy(mixed),
-        "term_f1": _f1(
-            [({t[:2] for t in one.gold}, {t[:2] for t in one.predicted or ()}) for one in finding]
-        ),
+        "polarity_accuracy": percentage(sides[:, 0] == sides[:, 1]),
+        "polarity_f1": _macro_f1(sides),
+        "mixed_accuracy": percentage(sides_of_both[:, 0] == sides_of_both[:, 1]),
+        "term_f1": _f1(words),
         "aspect_f1": _f1([({*one.gold}, {*(one.predicted or ())}) for one in finding]),
-        "phrase_terms": 100.0 * sum(in_tree) / len(in_tree) if in_tree else None,
+        "phrase_terms": percentage(phrases),
     }
 
 
-def _accuracy(pairs: list[tuple[int, int]]) -> float | None:
-    return 100.0 * sum(gold == side for gold, side in pairs) / len(pairs) if pairs else None
+def _pairs(judged: Sequence[Judged]) -> NDArray[np.int64]:
+    """The side of each term by the data and by the model, (k, 2)."""
+    pairs = [
+        (gold, side) for one in judged for (*_, gold), side in zip(one.gold, one.sides, strict=True)
+    ]
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
-def _macro_f1(pairs: list[tuple[int, int]]) -> float | None:
-    if not pairs:
+def _macro_f1(pairs: NDArray[np.int64]) -> float | None:
+    if not len(pairs):
         return None
-    return sum(
-        f1(
-            sum(gold == said == side for gold, said in pairs),
-            sum(gold == side for gold, _ in pairs),
-            sum(said == side for _, said in pairs),
-        )
-        or 0.0
-        for side in SIDES
-    ) / len(SIDES)
+    of_sides = [
+        f1(int((pairs == side).all(1).sum()), *(pairs == side).sum(0).tolist()) for side in SIDES
+    ]
+    return sum(one or 0.0 for one in of_sides) / len(SIDES)
 
 
-def _f1(sets: list[tuple[set[object], set[object]]]) -> float | None:
+def _f1(sets: Sequence[tuple[set[Any], set[Any]]]) -> float | None:
     return f1(
         sum(len(gold & predicted) for gold, predicted in sets),
         sum(len(gold) for gold, _ in sets),

@@ -34,7 +34,7 @@ def f1(right: int, gold: int, predicted: int) -> float | None:
 def counts(right: Iterable[bool]) -> dict[str, Any]:
     """How many cases are `right`, how many there are (`total`), and the `accuracy` in percent, None
     without cases."""
-    cases = list(right)
+    cases = list(map(bool, right))  # those of numpy make no JSON
     accuracy = 100.0 * sum(cases) / len(cases) if cases else None
     return {"right": sum(cases), "total": len(cases), "accuracy": accuracy}
 
@@ -50,10 +50,8 @@ def wilson(share: float, cases: int) -> tuple[float, float]:
         (p + z² / 2n ± z √(p (1 - p) / n + z² / 4n²)) / (1 + z² / n)
     """
     square = Z * Z / cases
-    middle, half = (
-        share + square / 2,
-        Z * math.sqrt(share * (1 - share) / cases + square / (4 * cases)),
-    )
+    middle = share + square / 2
+    half = Z * math.sqrt(share * (1 - share) / cases + square / (4 * cases))
     low, high = ((middle + side * half) / (1 + square) for side in (-1, 1))
     return max(low, 0.0) if share > 0 else 0.0, min(high, 1.0) if share < 1 else 1.0
 
@@ -86,11 +84,8 @@ def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) 
 
 def shown(key: str, value: float | None) -> str:
     """A figure as it is printed: percent with two decimals, any other with four."""
-    return (
-        percent(value)
-        if value is None or key.endswith(("accuracy", "f1", "terms"))
-        else f"{value:.4f}"
-    )
+    in_percent = value is None or key.endswith(("accuracy", "f1", "terms"))
+    return percent(value) if in_percent else f"{value:.4f}"
 
 
 NEAR: Final = 10

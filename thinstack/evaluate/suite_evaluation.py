@@ -1,7 +1,9 @@
 """How much of a suite (`thinstack.evaluate.suite`) a model of sentiment understands: the polarity
 of texts, sets of texts that should get one answer, and what is said of terms."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain, compress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -98,36 +100,32 @@ def suite_figures(
     calm = (sides == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
     rules = {"positive": margins > 0, "negative": margins < 0, "neutral": calm}
     right = [bool(rules[case.polarity][place]) for place, case in enumerate(cases)]
-    kinds: dict[str, list[bool]] = {}
+    kinds = defaultdict[str, list[bool]](list)
     for case, is_right in zip(cases, right, strict=True):
-        kinds.setdefault(case.kind, []).append(is_right)
-    apart = kinds.pop(APART, [])
-    by_kind = {kind: counts(cases_right) for kind, cases_right in kinds.items()}
-    figures = counts(one for cases_right in kinds.values() for one in cases_right)
+        kinds[case.kind].append(is_right)
+    irony = kinds.pop(APART, [])
+    by_kind = {kind: counts(of_kind) for kind, of_kind in kinds.items()}
+    figures = counts(chain.from_iterable(kinds.values()))
     if "negated_negatives" in by_kind:
         figures["negated_negatives"] = by_kind["negated_negatives"]["accuracy"]
-    figures |= {"kinds": by_kind, "irony": counts(apart)}
+    figures |= {"kinds": by_kind, "irony": counts(irony)}
     figures["tests"] = _pairs(cases, right, margins)
     figures["sets"] = set_figures(cases, sides, polarity)
-    wrong = [case for case, is_right in zip(cases, right, strict=True) if not is_right]
-    return SuiteFigures(figures, wrong)
+    return SuiteFigures(figures, list(compress(cases, np.logical_not(right))))
 
 
 def _pairs(
     cases: Sequence[Case], right: Sequence[bool], margins: NDArray[np.floating]
 ) -> dict[str, dict[str, Any]]:
     places = {case.id: place for place, case in enumerate(cases)}
-    passed: dict[str, list[bool]] = {"INV": [], "DIR": []}
-    for place, case in enumerate(cases):
-        if case.test == "MFT":
-            continue
-        partner = places[case.partner]
-        if case.test == "INV":
-            passed["INV"].append(right[place] == right[partner])
-        else:
-            rise = float(margins[place] - margins[partner])
-            passed["DIR"].append(rise > 0 if case.moves == "up" else rise < 0)
-    return {test: counts(held) for test, held in passed.items()}
+    pairs = [(place, places.get(case.partner, -1), case) for place, case in enumerate(cases)]
+    agree = (right[place] == right[other] for place, other, case in pairs if case.test == "INV")
+    move = (
+        margins[place] > margins[other] if case.moves == "up" else margins[place] < margins[other]
+        for place, other, case in pairs
+        if case.test == "DIR"
+    )
+    return {"INV": counts(agree), "DIR": counts(move)}
 
 
 def _needed(labels: Sequence[str], scale: Scale | None) -> Scale:
@@ -140,32 +138,16 @@ def _needed(labels: Sequence[str], scale: Scale | None) -> Scale:
     return scale
 
 
-class CaseSet(NamedTuple):
-    """A text and its INV changes: their kind, and their places among the cases."""
-
-    kind: str
-    places: list[int]
-
-
-def case_sets(cases: Sequence[Case]) -> list[CaseSet]:
-    """The sets of two texts or more, in the order of their first texts. A change of a change
-    belongs to the set too."""
-    place_of = {case.id: place for place, case in enumerate(cases)}
-    first = list(range(len(cases)))
-
-    def first_of(place: int) -> int:
-        while first[place] != place:
-            place = first[place]
-        return place
-
-    for place, case in enumerate(cases):
-        if case.test == "INV":
-            low, high = sorted((first_of(place), first_of(place_of[case.partner])))
-            first[high] = low
-    members: dict[int, list[int]] = {}
-    for place in range(len(cases)):
-        members.setdefault(first_of(place), []).append(place)
-    return [CaseSet(cases[low].kind, places) for low, places in members.items() if len(places) > 1]
+def case_sets(cases: Sequence[Case]) -> list[tuple[str, list[int]]]:
+    """The sets of a text and its INV changes, in the order of their first texts: the kind of a set,
+    and the places of its texts among the cases. A change of a change belongs to the set too."""
+    set_of = {case.id: [place] for place, case in enumerate(cases)}
+    for case in cases:
+        if case.test == "INV" and set_of[case.id] is not set_of[case.partner]:
+            both = sorted(set_of[case.id] + set_of[case.partner])
+            set_of |= {cases[place].id: both for place in both}
+    places = sorted({tuple(one) for one in set_of.values() if len(one) > 1})
+    return [(cases[one[0]].kind, [*one]) for one in places]
 
 
 def set_figures(
@@ -177,11 +159,10 @@ def set_figures(
     percent. `spread` is the mean over the sets of the greatest polarity minus the least. Both are
     None without sets. `kinds` has the same figures by kind.
     """
-    kinds: dict[str, list[tuple[bool, float]]] = {}
+    kinds = defaultdict[str, list[tuple[bool, float]]](list)
     for kind, places in case_sets(cases):
-        one_side = len({*sides[places].tolist()}) == 1
-        kinds.setdefault(kind, []).append((one_side, float(np.ptp(polarity[places]))))
-    figures = _set_counts([one for sets in kinds.values() for one in sets])
+        kinds[kind].append((np.ptp(sides[places]) == 0, float(np.ptp(polarity[places]))))
+    figures = _set_counts([*chain.from_iterable(kinds.values())])
     return figures | {"kinds": {kind: _set_counts(sets) for kind, sets in kinds.items()}}
 
 
@@ -228,16 +209,16 @@ def aspect_suite_figures(
     none = np.empty(0)
     apart = {"irony": counts([]), "tests": {"INV": counts([]), "DIR": counts([])}}
     apart["sets"] = set_figures([], none.astype(int), none)
-    kinds: dict[str, list[bool]] = {}
+    kinds = defaultdict[str, list[bool]](list)
     wrong = list[AspectCase]()
     for case, one in zip(cases, judged or (None,) * len(cases), strict=True):
         right = [False] * len(case.terms)
         if one is not None:
             right = [side == said for (_, _, side), said in zip(one.gold, one.sides, strict=True)]
-        kinds.setdefault(case.kind, []).extend(right)
+        kinds[case.kind] += right
         if not (one is not None and all(right) and one.predicted in (None, one.gold)):
             wrong.append(case)
-    figures = counts(one for terms_right in kinds.values() for one in terms_right)
+    figures = counts(chain.from_iterable(kinds.values()))
     figures["kinds"] = {kind: counts(right) for kind, right in kinds.items() if right}
     if judged is None:
         for part in (figures, *figures["kinds"].values()):

@@ -151,27 +151,15 @@ MAX_LISTED = 8
 """Labels that a message lists."""
 
 
-class GoldLabels(NamedTuple):
-    """What the labels of a table mean.
-
-    Attributes:
-        classes: by label, the place among the classes that are shown; -1 for a label whose texts
-            do not count.
-        notes: sentences about labels that were not taken as they stand.
-    """
-
-    classes: dict[str, int]
-    notes: list[str]
-
-
 def gold_labels(
     rows: Iterable[TableRow],
     column: str,
     predictor: Predictor,
     relabel: Mapping[str, str],
     path: FilePath,
-) -> GoldLabels:
-    """The meaning of all labels in a `column`.
+) -> tuple[dict[str, int], list[str]]:
+    """What the labels in a `column` mean: by label, the place among the classes that are shown, or
+    -1 if its texts do not count; and sentences about labels that were not taken as they stand.
 
     A label is a class of the model or one that is shown (`View`), whatever its case, spaces or way
     to write a number. Otherwise the labels say the side of classes of sentiment ("pos"), or all are
@@ -186,18 +174,25 @@ def gold_labels(
     for row in rows:
         first.setdefault(row.values[column], row.line)
     targets = {meaning(name): target for name, target in relabel.items()}
+    if absent := [name for name in relabel if meaning(name) not in set(map(meaning, first))]:
+        raise InputError(
+            f"--relabel: {path} has no label {absent[0]!r:.60}; it has {_listed(first)}"
+        )
     named = {name: relabel.get(name, targets.get(meaning(name), name)) for name in first}
-    _check_relabel(relabel, first, path)
     places = {name: _class_of(target, predictor) for name, target in named.items() if target}
-    if relabel:
-        _check_targets({named[name] for name in places if meaning(name) in targets}, predictor)
-    if None in places.values():
+    unknown = [name for name, place in places.items() if place is None]
+    if wrong := [named[name] for name in unknown if meaning(name) in targets]:
+        raise InputError(
+            f"--relabel: expected one of the classes {', '.join(predictor.labels)}, or nothing "
+            f"to leave texts out, found {wrong[0]!r:.60}"
+        )
+    if unknown:
         places |= _by_side(named, predictor) or _by_number(named, predictor)
     if unknown := [name for name, place in places.items() if place is None]:
         raise _unknown(unknown, first, column, predictor, path)
     classes = {name: place for name, place in places.items() if place is not None}
     classes |= dict.fromkeys([name for name, target in named.items() if not target], -1)
-    return GoldLabels(classes, list(_notes(classes, predictor)))
+    return classes, list(_notes(classes, predictor))
 
 
 def _class_of(label: str, predictor: Predictor) -> int | None:
@@ -223,14 +218,11 @@ def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | 
     scale, classes = Scale.of(names), Scale.of([labels[place] for place in sentiment])
     if scale is None or classes is None or any(name.isdecimal() for name in names):
         return {}
-    places: dict[str, int | None] = {}
+    places: dict[str, int | None] = dict.fromkeys(names)
     for name, tone, side in zip(names, scale.tones, scale.sides, strict=True):
-        for column, wanted in ((classes.tones, tone), (classes.sides, side)):
+        for column, wanted in ((classes.sides, side), (classes.tones, tone)):  # the tone wins
             if column.count(wanted) == 1:
                 places[name] = _shown(sentiment[column.index(wanted)], predictor)
-                break
-        else:
-            places[name] = None
     return {name: places[target] for name, target in named.items() if target}
 
 
@@ -268,23 +260,6 @@ def _notes(classes: Mapping[str, int], predictor: Predictor) -> Iterable[str]:
         if sides == {1, 3} and len(scale.merged(2) or ()) == 2:
             yield (
                 "the labels have two classes and the model has more: use --classes 2 to compare two"
-            )
-
-
-def _check_relabel(relabel: Mapping[str, str], first: Mapping[str, int], path: FilePath) -> None:
-    there = {meaning(name) for name in first}
-    if absent := [name for name in relabel if meaning(name) not in there]:
-        raise InputError(
-            f"--relabel: {path} has no label {absent[0]!r:.60}; it has {_listed(first)}"
-        )
-
-
-def _check_targets(targets: Iterable[str], predictor: Predictor) -> None:
-    for target in targets:
-        if _class_of(target, predictor) is None:
-            raise InputError(
-                f"--relabel: expected one of the classes {', '.join(predictor.labels)}, or nothing "
-                f"to leave texts out, found {target!r:.60}"
             )
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 
 from thinstack.core.model.model import Model
 from thinstack.core.scale import summed
 from thinstack.errors import ExportError
-from thinstack.evaluate.accuracy import calibration_error, tempered
+from thinstack.evaluate.accuracy import calibration_error
 from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.loop.measuring import Answers
@@ -142,6 +143,14 @@ def fit_temperature(kinds: Sequence[Cases]) -> float:
 
     fitted = minimize_scalar(loss, bounds=np.log(BOUNDS), method="bounded")
     return float(np.exp(fitted.x))
+
+
+def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
+    """softmax(z / T) for rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation 9). A
+    temperature above 1 makes scores less sure, and keeps their order."""
+    logs = np.log(np.maximum(scores, np.finfo(np.float32).tiny).astype(np.float64))
+    softer: NDArray[np.float64] = softmax(logs / temperature, axis=1)
+    return softer
 
 
 @torch.inference_mode()
