@@ -11,8 +11,8 @@ from predictions import Watched
 import thinstack
 from thinstack.core import transitions
 from thinstack.errors import BundleError, InputError
-from thinstack.runtime.long_sentences import cut
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.units import cut
 from thinstack.text.batching import BATCH_NODES
 
 

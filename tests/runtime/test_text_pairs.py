@@ -15,8 +15,8 @@ import thinstack
 from thinstack.core.transitions import balanced, breaks_of
 from thinstack.errors import InputError, LanguageWarning
 from thinstack.runtime import stream
-from thinstack.runtime.long_sentences import cut
 from thinstack.runtime.pairs import PairReader
+from thinstack.runtime.units import cut
 
 FIRST = ["The film is good.", "It is dull", "The plot. It is fine.", "who", "film is bad"]
 SECOND = ["It is fine.", "The film is good .", "bad", "who is it?", "The plot is the plot"]

@@ -13,8 +13,8 @@ from thinstack.errors import BundleError, InputError, needs_extra
 from thinstack.integrations.corpora.batches import DEFAULT_ID, score_batches, scored_schema
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT
 from thinstack.integrations.corpora.scoring import Output, TextScorer
-from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.units import MAX_WORDS
 
 if TYPE_CHECKING:
     import pyarrow as pa

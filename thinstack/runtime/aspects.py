@@ -2,17 +2,14 @@
 judged."""
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from thinstack.core.scale import NO_TERM
-from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError
 from thinstack.runtime.categories import Category, nearest_phrase
 from thinstack.runtime.clauses import ClauseNodes, Verdict
-from thinstack.runtime.highlights import is_word
 from thinstack.runtime.mentions import Mention, Terms
 from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase
 
@@ -120,18 +117,24 @@ def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
 
 
 def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ...]:
-    """The aspects of some sentences, in the order of the text.
-
-    The terms of a sentence are the nodes that are a term with a probability of at least 0.5. None
-    is inside another (the more probable one is taken), and none begins or ends with a mark of
-    punctuation. Raises InputError if the model does not find terms.
-    """
+    """The aspects of some sentences that the model finds, in the order of the text. Raises
+    InputError if it does not find terms."""
     if not _finds_terms(sentences, view):
         raise InputError(
             f"aspects: this model does not find terms (it has no class {NO_TERM!r}): load one that "
             f'does, {LOAD}, or name the terms, about("battery")'
         )
-    return tuple(chain.from_iterable(map(_found, sentences)))
+    judged = list[Aspect]()
+    for nodes in map(ClauseNodes, sentences):
+        terms = _terms_of(nodes)
+        views = [
+            Aspect(
+                nodes, _verdict(nodes, node), nodes.starts[node], nodes.ends[node], probability=p
+            )
+            for node, p in terms.items()
+        ]
+        judged += sorted(views, key=lambda aspect: aspect.start)
+    return tuple(judged)
 
 
 def _finds_terms(sentences: Sequence["Prediction"], view: "View") -> bool:
@@ -142,14 +145,12 @@ def about(
     sentences: Sequence["Prediction"], view: "View", asked: Sequence[str | Category]
 ) -> list[Aspect]:
     """What some sentences say of terms and categories that a user names, an aspect for each
-    mention, in the order of the text. `thinstack.runtime.mentions` says what mentions a term, and
-    `Category` what mentions a category, which a sentence does once at most.
+    mention, in the order of the text. A sentence mentions a category once at most.
 
     A model of aspects judges a mention as the term that it finds there: the mention itself, or the
     most probable term that shares a word with it. With another model, and where no term is found,
-    the clause around the mention decides (`thinstack.runtime.clauses`). Raises InputError as
-    `Terms` does, for classes that are no scale of sentiment, and for a model that scores only
-    sentences.
+    the clause around the mention decides. Raises InputError as `Terms` does, for classes that are
+    no scale of sentiment, and for a model that scores only sentences.
     """
     terms = Terms([one for one in asked if not isinstance(one, Category)])
     categories = [one for one in asked if isinstance(one, Category)]
@@ -183,58 +184,17 @@ def _unusable(problem: str) -> InputError:
     )
 
 
-def _found(sentence: "Prediction") -> list[Aspect]:
-    """The aspects that a model finds in a sentence."""
-    nodes = ClauseNodes(sentence)
-    terms: list[float] = [] if sentence.terms is None else sentence.terms.tolist()
-    aspects = [
-        Aspect(
-            nodes,
-            _verdict(nodes, node),
-            nodes.starts[node],
-            nodes.ends[node],
-            probability=terms[node],
-        )
-        for node in _chosen(nodes, terms)
-    ]
-    return sorted(aspects, key=lambda aspect: aspect.start)
-
-
-def _chosen(nodes: Nodes, terms: Sequence[float]) -> list[int]:
-    """The nodes that are terms, the most probable first. `terms`: how probably each is one."""
-    if max(terms, default=0.0) < LEAST:
-        return []
-    words = [is_word(plain(word)) for word in nodes.sentence.words]
-    return chosen_terms(nodes.spans, terms, words)
-
-
-def chosen_terms(
-    spans: Sequence[tuple[int, int]], terms: Sequence[float], words: Sequence[bool]
-) -> list[int]:
-    """The nodes of a tree that are terms, the most probable first.
-
-    `spans`: the words [start, end) of each node. `terms`: how probably each node is a term.
-    `words`: whether each word may begin and end a term, as marks of punctuation may not.
-    """
-    likely = [node for node, term in enumerate(terms) if term >= LEAST]
-    free, chosen = [True] * len(words), list[int]()
-    for node in sorted(likely, key=lambda node: -terms[node]):
-        start, end = spans[node]
-        if words[start] and words[end - 1] and all(free[start:end]):
-            chosen.append(node)
-            free[start:end] = [False] * (end - start)
-    return chosen
-
-
 def _judged(nodes: ClauseNodes, mention: Mention) -> Aspect | None:
-    """A mention as it is judged; None if it holds no word."""
-    words = _words_of(nodes.sentence, mention)
-    if words is None:
+    """A mention as it is judged; None if it holds no word that the model read."""
+    sentence = nodes.sentence
+    first = int(np.searchsorted(sentence.offsets[:, 1], mention.start, "right"))
+    behind = int(np.searchsorted(sentence.offsets[:, 0], mention.end, "left"))
+    if first >= behind:
         return None
-    term, shift = _term_at(nodes, *words), nodes.sentence.start
-    verdict = nodes.verdict(*words) if term is None else _verdict(nodes, term)
-    place = mention.start + shift, mention.end + shift
-    return Aspect(nodes, verdict, *place, asked=mention.asked)
+    term = _term_at(nodes, first, behind)
+    verdict = nodes.verdict(first, behind) if term is None else _verdict(nodes, term)
+    start, end = mention.start + sentence.start, mention.end + sentence.start
+    return Aspect(nodes, verdict, start, end, asked=mention.asked)
 
 
 def _implied(nodes: ClauseNodes, category: Category) -> Aspect | None:
@@ -265,16 +225,31 @@ def _term_at(nodes: ClauseNodes, first: int, behind: int) -> int | None:
         return None
     if nodes.spans[node] == (first, behind) and terms[node] >= LEAST:
         return node
-    shares = (
-        node
-        for node in _chosen(nodes, terms.tolist())
-        if nodes.spans[node][0] < behind and first < nodes.spans[node][1]
-    )
-    return next(shares, None)
+    spans = ((node, nodes.spans[node]) for node in _terms_of(nodes))
+    return next((node for node, (a, b) in spans if a < behind and first < b), None)
 
 
-def _words_of(sentence: "Prediction", mention: Mention) -> tuple[int, int] | None:
-    """The words [first, behind) of a mention; None if it holds no word that the model read."""
-    first = int(np.searchsorted(sentence.offsets[:, 1], mention.start, "right"))
-    behind = int(np.searchsorted(sentence.offsets[:, 0], mention.end, "left"))
-    return (first, behind) if first < behind else None
+def _terms_of(nodes: Nodes) -> dict[int, float]:
+    """The nodes that are terms, the most probable first, and how probably they are."""
+    terms: list[float] = [] if nodes.sentence.terms is None else nodes.sentence.terms.tolist()
+    if max(terms, default=0.0) < LEAST:
+        return {}
+    return {node: terms[node] for node in chosen_terms(nodes.spans, terms, nodes.edges.words)}
+
+
+def chosen_terms(
+    spans: Sequence[tuple[int, int]], terms: Sequence[float], words: Sequence[bool]
+) -> list[int]:
+    """The nodes of a tree that are terms, the most probable first; none is inside another.
+
+    `spans`: the words [start, end) of each node. `terms`: how probably each node is a term.
+    `words`: whether each word may begin and end a term, as marks of punctuation may not.
+    """
+    likely = [node for node, term in enumerate(terms) if term >= LEAST]
+    free, chosen = [True] * len(words), list[int]()
+    for node in sorted(likely, key=lambda node: -terms[node]):
+        start, end = spans[node]
+        if words[start] and words[end - 1] and all(free[start:end]):
+            chosen.append(node)
+            free[start:end] = [False] * (end - start)
+    return chosen

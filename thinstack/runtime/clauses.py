@@ -5,8 +5,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from thinstack.runtime.highlights import ReadNodes
-from thinstack.runtime.phrase import NEUTRAL
+from thinstack.runtime.phrase import NEUTRAL, Nodes
 from thinstack.text.english import rules
 
 
@@ -39,7 +38,7 @@ def are_apart(joints: Sequence[Any], meet: Any, words: Any, sides: Any) -> Any:
     return apart[meet - 1] | apart[meet] | (opposed & (joined[meet - 1] | joined[meet]))
 
 
-class ClauseNodes(ReadNodes):
+class ClauseNodes(Nodes):
     """The nodes of a prediction, by the clauses that they are in. The clause of a term is the
     largest phrase around it in which no two are apart, so a negation above the term is in it."""
 
@@ -69,11 +68,16 @@ class ClauseNodes(ReadNodes):
         while self.sides[node] == NEUTRAL and self.parents[node] >= 0:
             turned = turned or self._is_excepted(node)
             node = self.parents[node]
-        turned = turned or (self.sides[node] > 0 and self._is_unreal(clause, behind))
+        if self.sides[node] > 0 and not turned:
+            spelt = " ".join(self.edges.spelt[self.spans[clause][0] : behind])
+            turned = rules().compiled[rules().clauses.unreal].search(spelt) is not None
         turned = turned and self.sides[node] != NEUTRAL and self.sentence.view.mirror is not None
-        if turned:
-            return Verdict(node, turned, self._first_shown(node, first, behind))
-        return Verdict(node, turned, self.because(first, behind, self.sides[node], node))
+        if not turned:
+            return Verdict(node, turned, self.because(first, behind, self.sides[node], node))
+        because = node
+        while because >= 0 and not self.is_shown(because, first, behind):
+            because = self.parents[because]
+        return Verdict(node, turned, because if because >= 0 else None)
 
     def because(self, first: int, behind: int, side: int, top: int) -> int | None:
         """What decides that the words [first, behind) have a side, inside of the node `top`.
@@ -98,19 +102,12 @@ class ClauseNodes(ReadNodes):
             if self.sides[node] == side:
                 yield from (node, *self._inside(self.children(node) or (), side))
 
-    def _first_shown(self, node: int, first: int, behind: int) -> int | None:
-        while node >= 0 and not self.is_shown(node, first, behind):
-            node = self.parents[node]
-        return node if node >= 0 else None
-
     def is_shown(self, node: int, first: int = 0, behind: int = 0) -> bool:
         """Whether a phrase can be read by itself, or is the sentence, and has a content word that
         is not one of the words [first, behind)."""
-        (start, end), edges = self.spans[node], self.edges
-        whole = edges.first[start] and edges.last[end - 1]
-        whole = whole and not (edges.inside[start] or edges.inside[end])
-        beside = (*edges.content[start : min(first, end)], *edges.content[max(behind, start) : end])
-        return any(beside) and (whole or self.parents[node] < 0)
+        (start, end), content = self.spans[node], self.edges.content
+        beside = (*content[start : min(first, end)], *content[max(behind, start) : end])
+        return any(beside) and (self.parents[node] < 0 or self.edges.reads_alone(start, end))
 
     def _is_apart(self, node: int) -> bool:
         beside = self.sibling(node)
@@ -128,7 +125,3 @@ class ClauseNodes(ReadNodes):
         return any(word in opposite for word in (*before, spelt[start])) and any(
             is_word and word not in opposite for is_word, word in rest
         )
-
-    def _is_unreal(self, clause: int, behind: int) -> bool:
-        words = " ".join(self.edges.spelt[self.spans[clause][0] : behind])
-        return rules().compiled[rules().clauses.unreal].search(words) is not None

@@ -1,18 +1,15 @@
 """Chooses phrases: those that say most about a text, and those that are worth a mark in it."""
 
 from bisect import bisect_left, insort
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from thinstack.core.transitions import parents_of
-from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError, shown
 from thinstack.runtime.phrase import NEUTRAL, Nodes, Phrase
-from thinstack.text.english import rules
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -34,33 +31,16 @@ _UNCERTAIN, _NONE = -1, -2
 
 
 def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
-    """The phrases of some sentences that say most, at most `n` of them, the strongest first.
-
-    `Result.highlights` says which these are. Raises InputError unless `n` is a whole number, at
-    least 0.
-    """
+    """`Result.highlights` of some sentences. Raises InputError unless `n` is a whole number, at
+    least 0."""
     if not isinstance(n, int | np.integer) or n < 0:
         raise InputError(f"expected a whole number of highlights, at least 0, found {shown(n)}")
-    ranked = []
-    for sentence in sentences:
-        nodes = _Ranked(sentence)
-        ranked += [
-            (-nodes.strength[node], nodes.starts[node], nodes, node) for node in nodes.best(n)
-        ]
-    ranked.sort(key=lambda entry: entry[:2])
-    return [Phrase(nodes, node) for *_, nodes, node in ranked[:n]]
+    ranked = [(nodes, node) for nodes in map(_Ranked, sentences) for node in nodes.best(n)]
+    ranked.sort(key=lambda pair: (-pair[0].strength[pair[1]], pair[0].starts[pair[1]]))
+    return [Phrase(nodes, node) for nodes, node in ranked[:n]]
 
 
-class ReadNodes(Nodes):
-    """The nodes of a prediction, of which some can be read without the rest."""
-
-    @cached_property
-    def edges(self) -> "WordEdges":
-        """Where phrases may begin and end."""
-        return word_edges(self.sentence)
-
-
-class _Ranked(ReadNodes):
+class _Ranked(Nodes):
     """The nodes of a prediction, with their strengths.
 
     Attributes:
@@ -77,14 +57,11 @@ class _Ranked(ReadNodes):
 
     @cached_property
     def shown(self) -> list[bool]:
-        edges = self.edges
         shown = [
             side != NEUTRAL
-            and edges.first[start]
-            and edges.last[end - 1]
-            and not (edges.inside[start] or edges.inside[end])
-            and any(edges.content[start:end])
-            for side, (start, end) in zip(self.sides, self.spans, strict=True)
+            and self.edges.reads_alone(*self.spans[node])
+            and self._has_content(node)
+            for node, side in enumerate(self.sides)
         ]
         shown[-1] = self.sides[-1] != NEUTRAL
         return shown
@@ -99,7 +76,7 @@ class _Ranked(ReadNodes):
         for node in order:
             if len(chosen) == most:
                 break
-            if self._is_free(node, taken) and not self._is_turned(node):
+            if self._is_free(node, taken) and not self.is_turned(node):
                 chosen.append(self._climbed(node, taken))
                 insort(taken, self.spans[chosen[-1]])
         return chosen
@@ -108,6 +85,9 @@ class _Ranked(ReadNodes):
         start, end = self.spans[node]
         return end - start
 
+    def _has_content(self, node: int) -> bool:
+        return any(self.edges.content[slice(*self.spans[node])])
+
     def _is_free(self, node: int, taken: Sequence[tuple[int, int]]) -> bool:
         """Whether a node overlaps none of the spans that are taken, which are in order."""
         start, end = self.spans[node]
@@ -115,22 +95,19 @@ class _Ranked(ReadNodes):
         near = taken[max(place - 1, 0) : place + 1]
         return all(end <= first or behind <= start for first, behind in near)
 
-    def _is_turned(self, node: int) -> bool:
+    def is_turned(self, node: int) -> bool:
         """Whether what is around a node turns its side round, as `not` does, without a phrase that
         speaks for the other side by itself."""
         child, parent = node, self.parents[node]
-        while parent >= 0:
-            if self.sides[parent] not in (NEUTRAL, self.sides[node]):
-                return not self._contrasts(self.sibling(child), parent)
+        while parent >= 0 and self.sides[parent] in (NEUTRAL, self.sides[node]):
             child, parent = parent, self.parents[parent]
-        return False
-
-    def _contrasts(self, beside: int, parent: int) -> bool:
-        """Whether a part of a phrase speaks for the side of the whole by itself."""
-        return (
+        if parent < 0:
+            return False
+        beside = self.sibling(child)
+        return not (
             self.sides[beside] == self.sides[parent]
             and self.strength[beside] >= CONTRAST * self.strength[parent]
-            and any(self.edges.content[slice(*self.spans[beside])])
+            and self._has_content(beside)
         )
 
     def _climbed(self, node: int, taken: Sequence[tuple[int, int]]) -> int:
@@ -139,17 +116,14 @@ class _Ranked(ReadNodes):
         child, parent = node, self.parents[node]
         while parent >= 0 and self.sides[parent] == side and self.strength[parent] >= least:
             beside = self.sibling(child)
-            if not self._is_free(parent, taken) or self._has_other_side(beside, side):
+            below = range(beside + 2 - 2 * self._width(beside), beside + 1)
+            opposed = any(self.shown[inner] and self.sides[inner] != side for inner in below)
+            if opposed or not self._is_free(parent, taken):
                 break
             if self.shown[parent] and self._width(parent) <= WIDEST:
                 best = parent
             child, parent = parent, self.parents[parent]
         return best
-
-    def _has_other_side(self, node: int, side: int) -> bool:
-        """Whether a phrase at or below a node speaks for another side."""
-        below = range(node + 2 - 2 * self._width(node), node + 1)
-        return any(self.shown[inner] and self.sides[inner] != side for inner in below)
 
 
 def turned_nodes(sentence: "Prediction") -> list[bool]:
@@ -158,50 +132,7 @@ def turned_nodes(sentence: "Prediction") -> list[bool]:
     if sentence.view.polarity is None:
         return [False] * len(sentence.node_scores)
     nodes = _Ranked(sentence)
-    return [side != NEUTRAL and nodes._is_turned(node) for node, side in enumerate(nodes.sides)]
-
-
-class WordEdges(NamedTuple):
-    """Where phrases of L words may begin and end, if they are to be read without the rest.
-
-    Attributes:
-        spelt: (L,) the words as running text has them, in lower case.
-        words: (L,) whether a word is one, and no mark of punctuation.
-        content: (L,) whether it carries content: it is no function word.
-        first, last: (L,) whether a phrase may begin and end with it. A mark of punctuation may be
-            neither, and `and` is no end.
-        inside: (L + 1,) whether the place before it is inside of what was typed as one word, as
-            before `n't`.
-    """
-
-    spelt: list[str]
-    words: list[bool]
-    content: list[bool]
-    first: list[bool]
-    last: list[bool]
-    inside: list[bool]
-
-
-def word_edges(sentence: "Prediction") -> WordEdges:
-    """Where phrases of a sentence may begin and end."""
-    spelt = [plain(word).lower() for word in sentence.words]
-    words = [*map(is_word, spelt)]
-    english = rules()
-
-    def but(excepted: Collection[str]) -> list[bool]:
-        return [one and word not in excepted for one, word in zip(words, spelt, strict=True)]
-
-    pairs = sentence.offsets.tolist()
-    touches = [end >= start for (_, end), (start, _) in pairwise(pairs)]
-    both = zip(touches, pairwise(words), strict=True)
-    inside = [False, *(touch and all(pair) for touch, pair in both), False]
-    first, last = but(english.dangling["first"]), but(english.dangling["last"])
-    return WordEdges(spelt, words, but(english.function_words), first, last, inside)
-
-
-def is_word(spelt: str) -> bool:
-    """Whether a word, as running text has it, is no mark of punctuation."""
-    return spelt.isalnum() or any(one.isalnum() or not one.isascii() for one in spelt)
+    return [side != NEUTRAL and nodes.is_turned(node) for node, side in enumerate(nodes.sides)]
 
 
 def marked_phrases(prediction: "Prediction") -> list[int]:

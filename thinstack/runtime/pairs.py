@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError
-from thinstack.runtime.long_sentences import Limits
 from thinstack.runtime.scorer import Scorer
 from thinstack.runtime.stream import OnError, TextReader
-from thinstack.runtime.units import Parts, costs_of, units_of_sentences
+from thinstack.runtime.units import Limits, Parts, Unit, costs_of
 from thinstack.text.batching import lengths_of, listed
 from thinstack.text.sentences import check_text
 
@@ -77,7 +76,7 @@ class PairScorer(Scorer):
         whole = trees is not None or "breaks" not in self._types
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees=whole)
         parts = Parts(words, limits)
-        units = units_of_sentences(parts)
+        units = [Unit.of(range(place, place + 1), parts.ends) for place in range(len(words))]
 
         def run(pairs: list[int], _: object) -> list[NDArray[np.float32]]:
             places = [2 * pair + side for pair in pairs for side in (0, 1)]

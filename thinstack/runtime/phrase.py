@@ -1,13 +1,18 @@
-"""`Phrase`: one node of the tree of a sentence, with its label and scores."""
+"""`Phrase`: one node of the tree of a sentence, with its label and scores; and where phrases may
+begin and end, if they are to be read without the rest."""
 
+from collections.abc import Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT
+from thinstack.data.words.ptb import plain
 from thinstack.runtime.vectors import stored, unit
+from thinstack.text.english import rules
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -26,10 +31,6 @@ class Nodes:
 
     def __init__(self, sentence: "Prediction"):
         self.sentence = sentence
-
-    def phrases(self) -> tuple["Phrase", ...]:
-        """A view of each node, in transition order."""
-        return tuple(Phrase(self, node) for node in range(len(self.sentence.node_scores)))
 
     @cached_property
     def _tree(self) -> tuple[list[tuple[int, int]], list[int], list[int]]:
@@ -74,12 +75,6 @@ class Nodes:
         return [lasts[end - 1] for _, end in self.spans]
 
     @cached_property
-    def rows(self) -> list[list[float]]:
-        """The scores of each node."""
-        rows: list[list[float]] = self.sentence.node_scores.tolist()
-        return rows
-
-    @cached_property
     def labels(self) -> list[str | None]:
         """The label of each node, None if no class is as probable as `abstain`."""
         names, sentence = self.sentence.labels, self.sentence
@@ -115,6 +110,52 @@ class Nodes:
         left = self._tree[2][node]
         return None if left < 0 else (left, node - 1)
 
+    @cached_property
+    def edges(self) -> "WordEdges":
+        """Where phrases of the sentence may begin and end."""
+        spelt = [plain(word).lower() for word in self.sentence.words]
+        words = [
+            word.isalnum() or any(one.isalnum() or not one.isascii() for one in word)
+            for word in spelt
+        ]
+        english = rules()
+
+        def but(excepted: Collection[str]) -> list[bool]:
+            return [one and word not in excepted for one, word in zip(words, spelt, strict=True)]
+
+        pairs = self.sentence.offsets.tolist()
+        touches = [end >= start for (_, end), (start, _) in pairwise(pairs)]
+        both = zip(touches, pairwise(words), strict=True)
+        inside = [False, *(touch and all(pair) for touch, pair in both), False]
+        first, last = but(english.dangling["first"]), but(english.dangling["last"])
+        return WordEdges(spelt, words, but(english.function_words), first, last, inside)
+
+
+class WordEdges(NamedTuple):
+    """Where phrases of L words may begin and end.
+
+    Attributes:
+        spelt: (L,) the words as running text has them, in lower case.
+        words: (L,) whether a word is one, and no mark of punctuation.
+        content: (L,) whether it carries content: it is no function word.
+        first, last: (L,) whether a phrase may begin and end with it. A mark of punctuation may be
+            neither, and `and` is no end.
+        inside: (L + 1,) whether the place before it is inside of what was typed as one word, as
+            before `n't`.
+    """
+
+    spelt: list[str]
+    words: list[bool]
+    content: list[bool]
+    first: list[bool]
+    last: list[bool]
+    inside: list[bool]
+
+    def reads_alone(self, start: int, end: int) -> bool:
+        """Whether the words [start, end) can be read without the rest."""
+        whole = not (self.inside[start] or self.inside[end])
+        return whole and self.first[start] and self.last[end - 1]
+
 
 class NodeView:
     """What a node of a tree says. It is a view of the prediction, and copies nothing."""
@@ -137,7 +178,8 @@ class NodeView:
     @property
     def scores(self) -> dict[str, float]:
         """The probability of each class, {label: probability}."""
-        return dict(zip(self.sentence.labels, self._nodes.rows[self.node], strict=True))
+        row = self.sentence.node_scores[self.node].tolist()
+        return dict(zip(self.sentence.labels, row, strict=True))
 
     @property
     def polarity(self) -> float | None:

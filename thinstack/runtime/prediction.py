@@ -120,7 +120,9 @@ class Prediction(Judgement):
     def phrases(self) -> tuple[Phrase, ...]:
         """The phrases of the tree, in the order of its nodes: first words, the sentence last. Empty
         if only the sentence has scores."""
-        return Nodes(self).phrases() if self._scores_phrases else ()
+        nodes = Nodes(self)
+        count = len(self.node_scores) if self._scores_phrases else 0
+        return tuple(Phrase(nodes, node) for node in range(count))
 
     @property
     def vector(self) -> NDArray[np.float32]:

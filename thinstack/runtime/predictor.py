@@ -60,7 +60,7 @@ class Predictor(PairScorer):
             CPU (`thinstack.runtime.devices.PAYS`). If its GPU fails, it warns and becomes "cpu".
         threads: number of threads that share the batches of a call on the CPU; None means one per
             core. Each operator runs on one thread.
-        max_words: longer sentences are split (`thinstack.runtime.long_sentences`), unless you pass
+        max_words: longer sentences are split (`thinstack.runtime.units`), unless you pass
             their trees.
         aggregation: "tree" to compose the sentences of a text into one tree, "mean" to average
             their scores, weighted by words. None means "tree" if the model was trained on such

@@ -1,6 +1,6 @@
 """What a model says of a sentence and of a text, as arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -77,10 +77,9 @@ class ScoredText(NamedTuple):
     sentences: list[Scored]
     joint: Scored | None = None
 
-    def with_vectors(self, width: int) -> "ScoredText":
-        """The last `width` columns of all scores as vectors."""
-        sentences = [sentence.with_vectors(width) for sentence in self.sentences]
-        return ScoredText(sentences, self.joint and self.joint.with_vectors(width))
+    def map(self, change: Callable[[Scored], Scored]) -> "ScoredText":
+        """The text with each sentence and the tree over them changed."""
+        return ScoredText([*map(change, self.sentences)], self.joint and change(self.joint))
 
 
 def joined(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:

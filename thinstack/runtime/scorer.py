@@ -18,11 +18,19 @@ from thinstack.errors import BundleError, InputError, shown
 from thinstack.runtime.devices import RunningDevice, pays
 from thinstack.runtime.ending import watch_end
 from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_rows, interface_of
-from thinstack.runtime.long_sentences import MAX_WORDS, Limits
 from thinstack.runtime.pool import Pool
 from thinstack.runtime.scored import Scored, ScoredText
 from thinstack.runtime.session import open_session
-from thinstack.runtime.units import Parts, Unit, costs_of, texts_of, transitions_of, units_of
+from thinstack.runtime.units import (
+    MAX_WORDS,
+    Limits,
+    Parts,
+    Unit,
+    costs_of,
+    texts_of,
+    transitions_of,
+    units_of,
+)
 from thinstack.runtime.views import View
 from thinstack.text.batching import (
     BATCH_NODES,
@@ -181,14 +189,9 @@ class Scorer:
         how = {"joins": self._joins, "phrases": self.phrases}
         texts = texts_of(units, scored, parts, counts, **how)
         if self.width:
-            texts = [text.with_vectors(self.width) for text in texts]
+            texts = [text.map(lambda scored: scored.with_vectors(self.width)) for text in texts]
         # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
-        return texts if self.view.places is None else list(map(self._shown, texts))
-
-    def _shown(self, text: ScoredText) -> ScoredText:
-        """A text with the scores of the shown classes."""
-        joint = text.joint and self.view.shown(text.joint)
-        return ScoredText(list(map(self.view.shown, text.sentences)), joint)
+        return texts if self.view.places is None else [text.map(self.view.shown) for text in texts]
 
     def _in_batches(
         self,

@@ -1,6 +1,7 @@
 """Units: what a model reads at once, as one tree. It is the sentences of a text, a single sentence,
 or a part of a sentence that is too long; and it is joined to texts again when it is scored."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -10,15 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import balanced, breaks_of, over
-from thinstack.runtime.long_sentences import Limits
-from thinstack.runtime.scored import Scored, ScoredText, joined, mean_scores
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import InputError
+from thinstack.runtime.scored import Scored, ScoredText, Spans, joined, mean_scores
 from thinstack.text.batching import (
     BATCH_WORDS,
     character_counts,
+    check_words,
     joined_transitions,
     lengths_of,
     piece_counts,
 )
+
+MAX_WORDS: Final = 400
+"""Words of a sentence that is read as a whole, by default. The longest has 52 in SST, 159 in UD
+English EWT."""
+
+MAX_CHARACTERS: Final = 1 << 14
+"""Characters of the words of a sentence that is read as a whole, or 40 times the words if these are
+more: what long words take stays bounded."""
 
 MOST_NODES: Final = 1 << 12
 """Nodes of the tree of a unit of several sentences at most, on any device: 2,048 words."""
@@ -29,6 +40,101 @@ MOST_CHARACTERS: Final = BATCH_WORDS["cpu"]
 MOST_PLACES: Final = 1 << 12
 """Places of such a unit at most, where words are read in their context: sentences times the pieces
 of the widest. Attention between 8 times 512 pieces takes 0.1 GB a layer."""
+
+# Behind what a sentence is cut, the best first.
+_MARKS = (frozenset((";", ":", "--", "–", "—", ".", "...", "…", "!", "?")), frozenset((",",)))
+
+
+def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit: int) -> Spans:
+    """The words [start, end) of the parts of a sentence, in order. Each part costs at most `limit`,
+    or is a single word.
+
+    `costs`: the cost of each word, at least 1. A part that costs too much is cut in two, as often
+    as needed. The cut comes after a semicolon, colon, dash or full stop, else after a comma, else
+    at the middle. Of several marks, the nearest to the middle is taken; each side must keep at
+    least a quarter of the cost. The whole takes linear time.
+    """
+    before = np.concatenate([[0], np.cumsum(costs)]).tolist()  # the cost of all words before each
+    marked: list[Sequence[int]] = [
+        [place for place, word in enumerate(words, 1) if word in marks] for marks in _MARKS
+    ]
+
+    def nearest(places: Sequence[int], middle: float) -> int:
+        behind = bisect_left(places, middle, key=before.__getitem__)
+        near = places[max(behind - 1, 0) : behind + 1]
+        return min(near, key=lambda place: abs(before[place] - middle), default=0)
+
+    parts, todo = [], [(0, len(words))]
+    while todo:
+        start, end = todo.pop()
+        cost = before[end] - before[start]
+        if cost <= limit or end - start == 1:
+            parts.append((start, end))
+            continue
+        middle, inner = before[start] + cost / 2, range(start + 1, end)
+        for places in marked:
+            place = nearest(places, middle)
+            if place in inner and abs(before[place] - middle) <= cost / 4:
+                break
+        else:
+            place = nearest(inner, middle)
+        todo += [(place, end), (start, place)]
+    return tuple(parts)
+
+
+class Limits(NamedTuple):
+    """How much of a sentence a model reads at once: words, and word pieces of a vocabulary. Where
+    trees are there already (`with_trees`), only pieces are limited, and no sentence can be cut."""
+
+    words: int
+    pieces: int | None
+    vocabulary: Vocabulary
+    with_trees: bool = False
+
+    def cuts(
+        self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], characters: Sequence[int]
+    ) -> dict[int, Spans]:
+        """The parts of each sentence that is too long, by its place. `lengths`, `characters`: how
+        many words and characters each has."""
+        cuts: dict[int, Spans] = {}
+        most = max(MAX_CHARACTERS, 40 * self.words)
+        for place, words in enumerate(sentences):
+            long = not self.with_trees and (lengths[place] > self.words or characters[place] > most)
+            if long or self.pieces is not None:
+                check_words(words, place)
+            parts: Spans = ((0, len(words)),)
+            if long:
+                parts = _finer(parts, words, np.ones(len(words), np.int64), self.words)
+                parts = _finer(parts, words, np.maximum([*map(len, words)], 1), most)
+            if self.pieces is not None:
+                counts = self.vocabulary.fields(words)["pieces_per_word"]
+                if counts.sum() > self.pieces:
+                    self._check_pieces(words, place, counts, self.pieces)
+                    parts = _finer(parts, words, counts, self.pieces)
+            if len(parts) > 1:
+                cuts[place] = parts
+        return cuts
+
+    def _check_pieces(
+        self, words: Sequence[str], place: int, counts: NDArray[np.int64], most: int
+    ) -> None:
+        reads = f"word pieces; this model reads {most:,} at once"
+        if counts.max() > most:
+            problem = f"the word {words[int(counts.argmax())]:.40} has {counts.max():,} {reads}"
+            raise InputError(f"sentence {place}: {problem}: shorten it or leave it out")
+        if self.with_trees:
+            problem = f"sentence {place} has {counts.sum():,} {reads}"
+            advice = "shorten it, or leave its tree out so that it is read in parts"
+            raise InputError(f"{problem}: {advice}")
+
+
+def _finer(parts: Spans, words: Sequence[str], costs: NDArray[np.int64], limit: int) -> Spans:
+    """The parts of a sentence, each cut again until it costs at most `limit`."""
+    return tuple(
+        (start + first, start + behind)
+        for start, end in parts
+        for first, behind in cut(words[start:end], costs[start:end], limit)
+    )
 
 
 class Parts:
@@ -41,25 +147,25 @@ class Parts:
         widths: its word pieces, None if the model does not read words in their context.
         sentences: how many words each sentence has.
         cuts: the parts of each sentence that is cut, by its place.
+        ends: the first part of each sentence, and at last the number of all parts.
     """
 
     def __init__(self, words: Sequence[Sequence[str]], limits: Limits):
-        """`words`: of each sentence, at least one. Raises InputError as `Limits.cuts` does."""
+        """`words`: of each sentence. Raises InputError for a sentence without words, for a word
+        that is not a string or is too long for the model by itself, and for a sentence that is too
+        long and has a tree."""
         lengths, characters = lengths_of(words), character_counts(words)
         self.sentences, self.cuts = lengths, limits.cuts(words, lengths, characters)
         self.owners: Sequence[int] = range(len(words))
+        self.ends: Sequence[int] = range(len(words) + 1)
         if self.cuts:
             spans = [self.cuts.get(place, ((0, length),)) for place, length in enumerate(lengths)]
             words = [words[place][start:end] for place, of in enumerate(spans) for start, end in of]
             self.owners = [place for place, of in enumerate(spans) for _ in of]
+            self.ends = [0, *accumulate(map(len, spans))]
             lengths, characters = [*map(len, words)], character_counts(words)
         self.words, self.lengths, self.characters = words, lengths, characters
         self.widths = None if limits.pieces is None else piece_counts(words, limits.vocabulary)
-
-    def ends(self) -> list[int]:
-        """The first part of each sentence, and at last the number of all parts."""
-        counts = (len(self.cuts.get(place, "1")) for place in range(len(self.sentences)))
-        return [0, *accumulate(counts)]
 
     def size(self, inside: range) -> tuple[int, int, int, int]:
         """What some parts take together: their words, their characters, their number, and the word
@@ -83,6 +189,12 @@ class Unit(NamedTuple):
     sentences: range
     parts: range
     counts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, sentences: range, ends: Sequence[int]) -> "Unit":
+        """The unit of all parts of some sentences. `ends` are those of `Parts`."""
+        counts = tuple(ends[place + 1] - ends[place] for place in sentences)
+        return cls(sentences, range(ends[sentences.start], ends[sentences.stop]), counts)
 
     @property
     def top(self) -> NDArray[np.int8]:
@@ -108,45 +220,32 @@ def units_of(parts: Parts, counts: Sequence[int], *, joins: bool) -> list[Unit]:
     a unit as it may have, and a sentence that is too long even for that is a unit a part. If the
     model does not compose them, each part is a unit.
     """
+
+    def alone(inside: range) -> list[Unit]:
+        owned = zip(inside, parts.owners[inside.start : inside.stop], strict=True)
+        return [Unit(range(owner, owner + 1), range(part, part + 1), (1,)) for part, owner in owned]
+
     if not joins or (len(parts.owners) == sum(counts) and max(counts, default=0) < 2):
-        return [_alone(owner, part) for part, owner in enumerate(parts.owners)]
-    ends, units, start = parts.ends(), list[Unit](), 0
+        return alone(range(len(parts.owners)))
+    ends, units, start = parts.ends, list[Unit](), 0
     for last in accumulate(counts):
         while start < last:
             stop = start + 1
             while stop < last and parts.fit(range(ends[start], ends[stop + 1])):
                 stop += 1
             inside = range(ends[start], ends[stop])
-            if parts.fit(inside):
-                units.append(_joined(range(start, stop), ends))
-            else:
-                units += [_alone(start, part) for part in inside]
+            fits = parts.fit(inside)
+            units += [Unit.of(range(start, stop), ends)] if fits else alone(inside)
             start = stop
     return units
-
-
-def units_of_sentences(parts: Parts) -> list[Unit]:
-    """A unit for each sentence, of all its parts."""
-    ends = parts.ends()
-    return [_joined(range(place, place + 1), ends) for place in range(len(parts.sentences))]
-
-
-def _alone(sentence: int, part: int) -> Unit:
-    return Unit(range(sentence, sentence + 1), range(part, part + 1), (1,))
-
-
-def _joined(sentences: range, ends: Sequence[int]) -> Unit:
-    counts = tuple(ends[place + 1] - ends[place] for place in sentences)
-    return Unit(sentences, range(ends[sentences.start], ends[sentences.stop]), counts)
 
 
 def costs_of(units: Sequence[Unit], parts: Parts) -> tuple[Sequence[int], dict[str, Any]]:
     """The words of each unit, and what else `batches` asks."""
     if len(units) == len(parts.lengths):
         return parts.lengths, {"counts": parts.characters, "widths": parts.widths}
-    words, characters, heights, widths = zip(
-        *(parts.size(unit.parts) for unit in units), strict=True
-    )
+    sizes = [parts.size(unit.parts) for unit in units]
+    words, characters, heights, widths = zip(*sizes, strict=True)
     more = {} if parts.widths is None else {"widths": widths, "heights": heights}
     return words, {"counts": characters, **more}
 
@@ -191,15 +290,10 @@ def texts_of(
             roots.append(root)
             words.append(sum(sizes))
             place = unit.sentences.stop
-        joint = _joint(roots, words) if joins and len(sentences) > 1 else None
+        joint = roots[0] if joins and len(sentences) > 1 else None
+        if joint and len(roots) > 1:
+            rows = np.stack([root.scores[-1] for root in roots]).astype(np.float64)
+            mean = mean_scores(rows, np.array(words), np.array([len(words)]))
+            joint = Scored(np.zeros(0, np.int8), mean.astype(np.float32))
         texts.append(ScoredText(sentences, joint))
     return texts
-
-
-def _joint(roots: Sequence[Scored], words: Sequence[int]) -> Scored:
-    """What the units of a text, which have so many words, say together."""
-    if len(roots) == 1:
-        return roots[0]
-    rows = np.stack([root.scores[-1] for root in roots]).astype(np.float64)
-    mean = mean_scores(rows, np.array(words), np.array([len(words)]))
-    return Scored(np.zeros(0, np.int8), mean.astype(np.float32))

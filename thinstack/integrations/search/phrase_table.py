@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.tables.alike import likeness
-from thinstack.runtime.highlights import turned_nodes, word_edges
+from thinstack.runtime.highlights import turned_nodes
 from thinstack.runtime.phrase import Nodes
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
@@ -164,9 +164,10 @@ class Span(NamedTuple):
 def phrases_of(sentence: Prediction) -> Iterator[Span]:
     """The phrases of a sentence that can be read without the rest, without the marks of punctuation
     around them: single words that carry content, longer phrases that hold such a word and end where
-    a phrase may end (`word_edges`), and the sentence. Those that the words around them turn round,
+    a phrase may end (`WordEdges`), and the sentence. Those that the words around them turn round,
     as "worth it" in "not worth it", are left out. Two nodes with the same words are one."""
-    nodes, edges, seen = Nodes(sentence), word_edges(sentence), set[tuple[int, int]]()
+    nodes, seen = Nodes(sentence), set[tuple[int, int]]()
+    edges = nodes.edges
     content, turned = [0, *accumulate(edges.content)], turned_nodes(sentence)
     root, offsets = len(nodes.spans) - 1, (sentence.offsets + sentence.start).tolist()
     for node, (start, end) in enumerate(nodes.spans):
@@ -177,9 +178,7 @@ def phrases_of(sentence: Prediction) -> Iterator[Span]:
         reads = node == root or (
             end - start <= MOST_WORDS
             and content[start] < content[end]
-            and edges.first[start]
-            and edges.last[end - 1]
-            and not (edges.inside[start] or edges.inside[end])
+            and edges.reads_alone(start, end)
         )
         if start < end and reads and not turned[node] and (start, end) not in seen:
             seen.add((start, end))

@@ -21,10 +21,10 @@ from thinstack.integrations.spacy.span_groups import Marked, PhraseGroup
 from thinstack.integrations.spacy.stored import stored_of
 from thinstack.runtime import aspects as runtime
 from thinstack.runtime.aspects import Aspect, about_place
-from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.mentions import Terms
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
+from thinstack.runtime.units import MAX_WORDS
 
 
 def aspects(doc: Doc, name: str | None = None) -> list[dict[str, Any]]:

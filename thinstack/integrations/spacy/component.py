@@ -37,11 +37,11 @@ from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
 from thinstack.integrations.spacy.stored import DocAggregation, Kind, Stored, alike, joined, store
 from thinstack.integrations.spacy.trees import parses_of
-from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import ScoredText
+from thinstack.runtime.units import MAX_WORDS
 from thinstack.runtime.views import View
 from thinstack.text.given_trees import Trees
 
