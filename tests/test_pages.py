@@ -90,8 +90,8 @@ def small_vectors(tmp_path_factory):
 
 
 def is_run(block):
-    """Whether a block runs here: Spark has its own job, and DuckDB may not be installed."""
-    return "pyspark" not in block and ("import duckdb" not in block or find_spec("duckdb"))
+    """Whether a block runs here: DuckDB may not be installed."""
+    return "import duckdb" not in block or find_spec("duckdb")
 
 
 @pytest.mark.parametrize("page", HERE)

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from last_word_model import write_last_word_bundle
-from pages import blocks
 from pyarrow import parquet
 from vector_models import write_vector_bundle
 
@@ -152,14 +151,14 @@ def test_the_program_of_the_guide_runs(spark, tmp_path):
     assert (shown[0][1], shown[3][1], shown[4][1]) == ("positive", "NULL", "missing")
 
 
-def test_phrases_are_searched_as_the_page_says(spark, tmp_path):
+def test_phrases_are_searched_as_in_the_example(spark, tmp_path):
     texts = ["Good film. An awful plot.", None, "good seats", ""] * 30
     rows = {"id": [f"t{number}" for number in range(len(texts))], "text": texts}
     parquet.write_table(pa.table(rows), tmp_path / "reviews.parquet")
-    (block,) = [block for block in blocks("docs/vectors.md", "python") if "pyspark" in block]
     names = {"__name__": "page"}
-    block = block.replace('parquet("', f'parquet("{tmp_path}/')
-    exec(compile(block, "<vectors.md>", "exec"), names)
+    text = (ROOT / "examples" / "engines" / "search_spark.py").read_text(encoding="utf-8")
+    text = text.replace('parquet("', f'parquet("{tmp_path}/')
+    exec(compile(text, "<search_spark.py>", "exec"), names)
     model = thinstack.load("vectors")
     *vector, sign = model.encode("slow service", sign=True)
     every = [phrase for text in texts if text for phrase in model(text).phrases]
