@@ -51,7 +51,9 @@ def test_a_planted_fall_is_one_sentence_with_its_place_and_its_cause():
     assert "; only in Leeds (" in sentence
     assert sentence.endswith(" accounts for half of it.")
     assert not any("Leeds" in other for other in others), "one cause is one sentence"
-    assert sentence in summary.html()
+    page = summary.html()
+    assert sentence in page
+    assert page.count('class="grid" d="M500.0 0V100"') == page.count('class="course'), "July"
 
 
 def test_a_change_of_one_group_is_found_though_all_texts_hide_it():

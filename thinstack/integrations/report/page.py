@@ -1,7 +1,7 @@
-"""A report as one HTML page, which needs no other file and no network.
+"""The pages of reports and of themes: each is one HTML file, which needs no other and no network.
 
-`page.html` is the page, `parts.html` what it is made of, such as its pictures. `page.js` sorts and
-filters what stands there; it is always the same and has nothing of a table in it.
+`page.html` is that of a report, `themes_page.html` that of themes, and `parts.html` what they are
+made of. `page.js` sorts and filters what stands there; it has nothing of a table in it.
 """
 
 import base64
@@ -20,12 +20,12 @@ from markupsafe import Markup
 from thinstack.errors import escaped
 from thinstack.integrations.report.calendar import Unit, period_name
 from thinstack.integrations.report.quotes import Quote, Span
-from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.rows import REASONS
 from thinstack.integrations.report.sentences import (
     both_ends,
     difference_sentence,
     enumerated,
+    share,
     texts,
 )
 from thinstack.integrations.report.statistics import Interval
@@ -41,41 +41,17 @@ MOST_SHOWN: Final = 20
 MOST_GROUPS: Final = 12
 """Groups that the page shows; JSON and CSV have all."""
 
-MOST_DIFFERENCES: Final = 20
-"""Differences that the page lists."""
-
 _ON_AVERAGE: Final = 4  # texts of each period, so that an aspect has a picture over time
-WIDTH: Final = 1000  # units that a picture of periods is wide
-
-
-def page(report: Report) -> str:
-    """The page of a report."""
-    script = _file("page.js")
-    return render(
-        "page.html",
-        report=report,
-        aspects=report.aspects if report.about else report.aspects[:MOST_SHOWN],
-        groups=[*report.whole.groups.items()][:MOST_GROUPS],
-        periods=[*report.whole.periods.items()],
-        side=report.change.side if report.change else "negative",
-        script=Markup(script),
-        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        better={
-            (term, difference.group): difference.better
-            for difference in report.differences
-            for term in (difference.term, *difference.also)
-        },
-    )
+_WIDTH: Final = 1000  # units that a picture of periods is wide
 
 
 def render(name: str, **values: Any) -> str:
-    """A template of this folder, or of that of themes, with these values."""
+    """One of the pages, of these values."""
     return _templates().get_template(name).render(values)
 
 
 def _file(name: str) -> str:
-    folder = files(f"thinstack.integrations.{'themes' if name.startswith('themes') else 'report'}")
-    return folder.joinpath(name).read_text(encoding="utf-8")
+    return files("thinstack.integrations.report").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
@@ -91,13 +67,20 @@ def _templates() -> Environment:
     )
     functions: tuple[Callable[..., object], ...] = (
         *(asked_name, axis, both_ends, course_of, course_paths, difference_sentence, enumerated),
-        *(marked, of_side, one_decimal, other_names, percent, period_name, rest, spoken, texts),
+        *(marked, one_decimal, other_names, percent, period_name, rest, share, spoken, texts),
         title,
     )
-    templates.globals |= {function.__name__: function for function in functions}
-    templates.globals |= {"REASONS": REASONS, "SIDES": SIDES, "WIDTH": WIDTH}
-    templates.globals |= {"MOST_DIFFERENCES": MOST_DIFFERENCES, "MOST_GROUPS": MOST_GROUPS}
-    templates.globals["style"] = Markup(_file("page.css"))
+    script = _file("page.js")
+    templates.globals |= {function.__name__: function for function in functions} | {
+        "MOST_GROUPS": MOST_GROUPS,
+        "MOST_SHOWN": MOST_SHOWN,
+        "REASONS": REASONS,
+        "SIDES": SIDES,
+        "WIDTH": _WIDTH,
+        "script": Markup(script),
+        "script_digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "style": Markup(_file("page.css")),
+    }
     return templates
 
 
@@ -109,56 +92,47 @@ def _shown(value: Any) -> Any:
     return f"{value:,}" if isinstance(value, int) else value
 
 
-def of_side(figures: Figures, side: Side) -> str:
-    """The share of a side, in a sentence: "84% positive"."""
-    share = figures.share(side)
-    return f"{percent(share.value) if share else '–'} {side}"
-
-
 def other_names(aspect: Tally) -> list[str]:
     """How else an aspect is written."""
     spellings = {*map(normalised, aspect.term.split("|"))}
     return [name for name in aspect.spellings if name not in spellings]
 
 
-def course_of(aspect: Tally, whole: Tally) -> dict[date, Figures | None]:
+def course_of(aspect: Tally, whole: Tally) -> dict[date, Figures]:
     """The figures of an aspect by period; none where there are too few for a picture."""
     if aspect.figures.texts < _ON_AVERAGE * len(whole.periods) or len(whole.periods) < 2:
         return {}
-    return {start: aspect.periods.get(start) for start in whole.periods}
+    return {start: aspect.periods.get(start, Figures()) for start in whole.periods}
 
 
-def spoken(periods: Mapping[date, Figures | None], unit: Unit, side: Side) -> str:
+def spoken(periods: Mapping[date, Figures], unit: Unit, side: Side) -> str:
     """The first and the last period with texts, for those who do not see the picture."""
     shares = [
-        f"{period_name(start, unit)} {of_side(part, side)}"
+        f"{period_name(start, unit)} {share(part, side)} {side}"
         for start, part in periods.items()
-        if part and part.texts
+        if part.texts
     ]
     return f"from {shares[0]} to {shares[-1]}" if len(shares) > 1 else "".join(shares) or "no texts"
 
 
-def axis(periods: Mapping[date, Figures | None], side: Side) -> tuple[int, int]:
+def axis(periods: Mapping[date, Figures], side: Side) -> tuple[int, int]:
     """The ends of the axis in percent: tens around the shares of all periods."""
-    shares = [share.value for part in periods.values() if part and (share := part.share(side))]
+    shares = [interval.value for part in periods.values() if (interval := part.share(side))]
     low, high = (min(shares), max(shares)) if shares else (0.0, 1.0)
     bottom = min(math.floor(10 * low), 9)
     return 10 * bottom, max(10 * math.ceil(10 * high), 10 * bottom + 10)
 
 
 def course_paths(
-    periods: Mapping[date, Figures | None], side: Side, first: date | None
+    periods: Mapping[date, Figures], side: Side, first: date | None
 ) -> Iterator[tuple[str, str]]:
     """The share of a side of each period, from one end of the axis to the other, as classes with
     their paths: points with a line, and their intervals as a band. A period without texts is a gap.
     `first`: the period at which a line is drawn."""
-    step, ends = WIDTH / max(len(periods), 1), axis(periods, side)
-    places = [
-        ((place + 0.5) * step, part.share(side) if part else None)
-        for place, part in enumerate(periods.values())
-    ]
-    for _, run in groupby(places, key=lambda place: place[1] is None):
-        points = [(x, share) for x, share in run if share is not None]
+    step, ends = _WIDTH / max(len(periods), 1), axis(periods, side)
+    shares = [(n, part.share(side)) for n, part in enumerate(periods.values())]
+    for _, run in groupby(shares, key=lambda pair: pair[1] is None):
+        points = [((n + 0.5) * step, interval) for n, interval in run if interval is not None]
         if points:
             yield from _line(points, step, ends)
     if first is not None and first in periods:
@@ -190,14 +164,12 @@ def marked(quote: Quote) -> Markup:
     """The text of a quote, with tags around the term and what decides. Where these cross, the inner
     tags are closed and opened again."""
     nowhere, drawn = Span(0, 0), Markup()
+    decides = _bare(quote.text, quote.because or quote.term or nowhere)
     spans = {
         Markup('<span class="term">{}</span>'): quote.term or nowhere,
-        Markup('<mark class="%s">{}</mark>') % SIDES[quote.side]: _bare(
-            quote.text, quote.because or quote.term or nowhere
-        ),
+        Markup('<mark class="%s">{}</mark>') % SIDES[quote.side]: decides,
     }
-    places = sorted({0, len(quote.text), *chain.from_iterable(spans.values())})
-    for start, end in pairwise(places):
+    for start, end in pairwise(sorted({0, len(quote.text), *chain(*spans.values())})):
         part: str = escaped(" ".join(quote.text[start:end].split("\n")))
         for tags, span in spans.items():
             if span.start <= start and end <= span.end:

@@ -99,6 +99,15 @@ class Report:
         return (self.low.negative + self.high.positive) / rated if rated else None
 
     @property
+    def better(self) -> dict[tuple[str | None, str], bool]:
+        """Whether a group is better or worse than others, by the term and the name of the group."""
+        return {
+            (term, one.group): one.better
+            for one in self.differences
+            for term in (one.term, *one.also)
+        }
+
+    @property
     def in_short(self) -> tuple[str, ...]:
         """The sentences that a reader should read first."""
         return tuple(in_short(self))
@@ -132,9 +141,9 @@ class Report:
     def html(self) -> str:
         """The report as one HTML page. It needs no other file and no network; its script sorts and
         filters, and the page reads whole without it."""
-        from thinstack.integrations.report.page import page
+        from thinstack.integrations.report.page import render
 
-        return page(self)
+        return render("page.html", report=self)
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for a notebook."""
