@@ -77,12 +77,8 @@ class Calendar(NamedTuple):
 
     def periods(self) -> list[date]:
         """The first days of all periods, in order."""
-        starts, day = list[date](), period_of(self.first, self.unit)
-        while day <= self.last:
-            starts.append(day)
-            behind = {"day": 1, "week": 7, "month": 32, "year": 367}[self.unit]
-            day = period_of(day + timedelta(days=behind), self.unit)
-        return starts
+        days = range((self.last - self.first).days + 1)
+        return sorted({period_of(self.first + timedelta(days=n), self.unit) for n in days})
 
 
 def _unmarked(order: list[date]) -> list[date]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import accumulate, combinations
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from thinstack.integrations.report.statistics import FALSE, adjusted, probability, two_shares
 from thinstack.integrations.report.tally import Figures, Side
@@ -13,7 +13,6 @@ COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
 """The sides whose shares are compared."""
 
 _BOTH_ENDS: Final = 10.0  # of z squared: what a second end of a change must explain
-_NOTHING: Final = (Figures(), Figures())
 _LEAST_CAUSE: Final = 0.2  # the share of a change that one theme or term accounts for
 
 
@@ -48,13 +47,15 @@ class Difference(NamedTuple):
         return (more > self.there.count(self.side) * self.here.texts) == (self.side == "positive")
 
 
-Parts = Mapping[str, Figures]
-"""The figures of groups by their names."""
+Course = Mapping[date, Figures]
+"""The figures of texts by the first day of each period, in order."""
 
 
-def differences(terms: Mapping[str | None, Parts]) -> tuple[int, tuple[Difference, ...]]:
-    """How many shares were compared, and what differs between the groups of each term, the surest
-    first.
+def differences(
+    terms: Mapping[str | None, Mapping[str, Figures]],
+) -> tuple[int, tuple[Difference, ...]]:
+    """How many shares were compared, and what differs between the groups of each term, by their
+    names, the surest first.
 
     Each group is compared with the others together. The one that differs most surely leaves the
     comparison, and the others are compared again: where one shop is bad, the others are not good.
@@ -89,7 +90,7 @@ def _joined(surest: Sequence[Difference]) -> tuple[Difference, ...]:
     return tuple(sorted(by_group.values(), key=lambda test: (test.adjusted, test.p)))
 
 
-def _tests(term: str | None, groups: Parts) -> Iterator[Difference]:
+def _tests(term: str | None, groups: Mapping[str, Figures]) -> Iterator[Difference]:
     """The comparisons of each group with the others together; of two groups, of the first with the
     second."""
     total = Figures()
@@ -141,55 +142,60 @@ class Change(NamedTuple):
     cause: tuple[str, float] | None = None
 
     @property
+    def gain(self) -> float:
+        """How much larger the share is in these periods than in the others."""
+        side = self.side
+        return self.here.count(side) / self.here.texts - self.there.count(side) / self.there.texts
+
+    @property
     def of_all(self) -> bool:
         """Whether the share of all texts changes by more than chance too, not of the group only."""
         return _is_sure(self.here, self.there, self.side)
 
-    def split(self, periods: Mapping[date, Figures]) -> tuple[Figures, Figures]:
+    def split(self, course: Course) -> tuple[Figures, Figures]:
         """The figures of the periods of the change, and of the others."""
         here, there = Figures(), Figures()
-        for start, figures in periods.items():
+        for start, figures in course.items():
             (here if self.first <= start <= self.last else there).merge(figures)
         return here, there
 
+    def of(self, course: Course) -> Self:
+        """The same change, with the figures of these texts."""
+        here, there = self.split(course)
+        return self._replace(here=here, there=there)
+
 
 def change_of(
-    periods: Mapping[date, Figures],
-    groups: Mapping[str, Mapping[date, Figures]],
-    causes: Mapping[str, Mapping[date, Figures]],
+    course: Course, groups: Mapping[str, Course], causes: Mapping[str, Course]
 ) -> Change | None:
     """The surest change over time, of all texts or of those of a group, if one is more than chance.
 
-    `periods`: the figures of texts by all periods, in order. `groups`: the same of the texts of
-    each group. `causes`: of each theme or term, all texts that were counted for it, which are
-    neutral if they do not speak of it.
+    `course`: the figures of texts by all periods. `groups`: the same of the texts of each group.
+    `causes`: of each theme or term, all texts that were counted for it, which are neutral if they
+    do not speak of it.
     """
-    starts = [*periods]
-    changes = [_surest(starts, periods, 1 + bool(groups))]
-    changes += [_surest(starts, course, 2 * len(groups)) for course in groups.values()]
-    sure = max(filter(None, changes), key=lambda pair: pair[0], default=None)
-    if sure is None:
+    changes = [*_changes([*course], course, 1 + bool(groups))]
+    for one in groups.values():
+        changes += _changes([*course], one, 2 * len(groups))
+    if not changes:
         return None
-    change = sure[1]
-    sign = math.copysign(1, _gain(change.here, change.there, change.side)[0])
-    here, there = change.split(periods)
-    change = _with_group(change._replace(here=here, there=there), groups, sign)
+    _, change = max(changes, key=lambda pair: pair[0])
+    sign = math.copysign(1, change.gain)
+    change = _with_group(change.of(course), groups, sign)
     return change._replace(cause=_cause(change, causes))
 
 
-def _surest(
-    starts: Sequence[date], periods: Mapping[date, Figures], tries: int
-) -> tuple[float, Change] | None:
-    """The surest change of some texts, if one is more than chance, and how sure it is; of negative
-    ones, if their share changes.
+def _changes(starts: Sequence[date], course: Course, tries: int) -> list[tuple[float, Change]]:
+    """The surest changes of some texts that last, and that end, if they are more than chance; of
+    negative ones, if their share changes. Each is behind its score.
 
-    It begins at a period and lasts to the end. It ends before only where that explains much more.
-    p is multiplied by `tries` and by the number of stretches that were tried (Bonferroni).
+    A change begins at a period and lasts to the end. It ends before only where that explains much
+    more. p is multiplied by `tries` and by the number of stretches that were tried (Bonferroni).
     """
-    parts, end = [periods.get(start, Figures()) for start in starts], len(starts)
+    parts, end, changes = [course.get(start, Figures()) for start in starts], len(starts), []
     texts = [0, *accumulate(part.texts for part in parts)]
     for side in COMPARED:
-        counts, sure = [0, *accumulate(part.count(side) for part in parts)], []
+        counts = [0, *accumulate(part.count(side) for part in parts)]
         scores: dict[bool, list[tuple[float, int, int]]] = {True: [], False: []}
         for first, last in combinations(range(1, end + 1), 2):
             count, of = counts[last] - counts[first], texts[last] - texts[first]
@@ -199,22 +205,19 @@ def _surest(
             z, first, last = max(some, key=lambda score: score[0], default=(0.0, 1, 1))
             p = probability(z) * len(COMPARED) * len(some) * tries
             if z and p <= FALSE:
-                change = Change(side, starts[first], starts[last - 1], lasts, *_NOTHING, p)
-                sure.append((z**2 + _BOTH_ENDS * lasts, change))
-        if sure:
-            score, change = max(sure, key=lambda pair: pair[0])
-            here, there = change.split(periods)
-            return score, change._replace(here=here, there=there)
-    return None
+                nothing = Figures(), Figures()
+                change = Change(side, starts[first], starts[last - 1], lasts, *nothing, p)
+                changes.append((z**2 + _BOTH_ENDS * lasts, change.of(course)))
+        if changes:
+            break
+    return changes
 
 
-def _with_group(
-    change: Change, groups: Mapping[str, Mapping[date, Figures]], sign: float
-) -> Change:
+def _with_group(change: Change, groups: Mapping[str, Course], sign: float) -> Change:
     """The change with the group that changes most, if one does so more than the others. `sign`:
     whether there are more texts of the side, or fewer."""
     side, best = change.side, (0.0, "")
-    splits = {name: change.split(periods) for name, periods in groups.items()}
+    splits = {name: change.split(course) for name, course in groups.items()}
     for name, (inside, outside) in splits.items():
         more, of_more = _gain(inside, outside, side)
         less, of_less = _gain(change.here - inside, change.there - outside, side)
@@ -236,19 +239,12 @@ def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
     return gain, variance
 
 
-def _more(here: Figures, there: Figures, side: Side) -> float:
-    return here.count(side) / here.texts - there.count(side) / there.texts
-
-
-def _cause(
-    change: Change, causes: Mapping[str, Mapping[date, Figures]]
-) -> tuple[str, float] | None:
+def _cause(change: Change, causes: Mapping[str, Course]) -> tuple[str, float] | None:
     """The theme or term whose texts of the side account for most of the change, and for which share
     of it."""
-    side, best = change.side, (_LEAST_CAUSE, "")
-    whole = _more(change.here, change.there, side)
-    for name, periods in causes.items():
-        here, there = change.split(periods)
-        if _is_sure(here, there, side, len(causes)):
-            best = max(best, (_more(here, there, side) / whole, name))
+    best = (_LEAST_CAUSE, "")
+    for name, course in causes.items():
+        part = change.of(course)
+        if _is_sure(part.here, part.there, change.side, len(causes)):
+            best = max(best, (part.gain / change.gain, name))
     return (best[1], best[0]) if best[1] else None

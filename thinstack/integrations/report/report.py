@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.integrations.report.calendar import Unit
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.findings import Change, Difference, Parts, change_of, differences
+from thinstack.integrations.report.findings import Change, Difference, change_of, differences
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
 from thinstack.integrations.report.sentences import figures_of, in_short
@@ -194,7 +194,7 @@ def report_of(
     aspects = [_in_order(tally, plan) for tally in tallies if tally.figures.texts >= least]
     if options.about:
         aspects.sort(key=lambda tally: options.about.index(tally.term))
-    parts: dict[str | None, Parts] = {None: whole.groups}
+    parts: dict[str | None, dict[str, Figures]] = {None: whole.groups}
     parts |= {tally.term: tally.groups for tally in aspects}
     tests, surest = differences(parts if options.by is not None else {})
     calendar = plan.calendar

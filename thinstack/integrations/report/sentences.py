@@ -49,17 +49,17 @@ def change_sentence(change: Change, unit: Unit) -> str:
     def shares(here: Figures, there: Figures) -> str:
         return f"{share(here, side)}, {other} {share(there, side)}"
 
-    here, there, where = change.here, change.there, ""
+    where = ""
     if change.group:
-        name, *parts = change.group
-        where = (
-            f"; {'only' if change.alone else 'most of all'} in {both_ends(name)} ({shares(*parts)})"
-        )
+        name, here, there = change.group
+        most = "only" if change.alone else "most of all"
+        where = f"; {most} in {both_ends(name)} ({shares(here, there)})"
         if not change.of_all:
-            (here, there), where, when = parts, "", f"{when}, in {both_ends(name)}"
-    points = round(100 * (here.count(side) / here.texts - there.count(side) / there.texts))
+            change, where = change._replace(here=here, there=there), ""
+            when = f"{when}, in {both_ends(name)}"
+    points = round(100 * change.gain)
     more = f"{abs(points)} point{'s' * (abs(points) != 1)} {'more' if points > 0 else 'fewer'}"
-    text = f"{when}, {more} are {side}: {shares(here, there)}{where}"
+    text = f"{when}, {more} are {side}: {shares(change.here, change.there)}{where}"
     if change.cause:
         cause, part = change.cause
         nearest = min(_PARTS, key=lambda size: abs(size - part))

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from thinstack.evaluate.figures import Z, wilson
 
 LEVEL: Final = 0.95
@@ -72,9 +74,8 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
 
     Of the tests whose adjusted value is at most q, the share that is chance is at most q on
     average."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__, reverse=True)
-    values, least, count = [1.0] * len(p_values), 1.0, len(p_values)
-    for rank, place in zip(range(count, 0, -1), order, strict=True):
-        least = min(least, p_values[place] * count / rank)
-        values[place] = least
-    return values
+    values, ranks = np.array(p_values), np.arange(len(p_values), 0, -1)
+    order = np.argsort(-values)
+    values[order] = np.minimum.accumulate(values[order] * len(values) / ranks)
+    adjusted: list[float] = values.tolist()
+    return adjusted
