@@ -198,7 +198,7 @@ def test_memory_is_bounded(monkeypatch):
 
 def test_what_could_not_be_read_is_counted_with_three_examples():
     foreign = row()._replace(faults=(Fault("language", "why"),))
-    missing = row(place="line 9")._replace(faults=(Fault("empty", ""), Fault("date", "why")))
+    missing = row(place="line 9")._replace(faults=(Fault("empty", ""),))
     language, empty = collected([*[foreign] * 5, missing]).unread()
     assert (language.kind, language.rows, len(language.examples)) == ("language", 5, 3)
     assert (empty.rows, empty.examples) == (1, (("line 9", ""),))

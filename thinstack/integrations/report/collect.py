@@ -49,10 +49,9 @@ class Collector:
 
     def add(self, row: TextRow) -> None:
         """Count a row: its text, if it has one, and what could not be read of it."""
-        unreadable = row.unreadable
-        for fault in row.faults if unreadable is None else [unreadable]:
+        for fault in row.faults:
             self._count_unread(fault.kind, row.place, fault.reason)
-        if unreadable is not None:
+        if row.unreadable:
             return
         group = None if row.group is None else self._groups.get(likeness(row.group))
         calendar = self._plan.calendar

@@ -2,12 +2,13 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from typing import Final, NamedTuple
 
 from thinstack.data.tables.alike import likeness
 from thinstack.errors import InputError, StoppedError, shown
+from thinstack.integrations.corpora.run import Progress, Tell
 from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.dates import check_format, fitting_formats
 from thinstack.integrations.report.rows import (
@@ -25,6 +26,7 @@ MOST_GROUPS: Final = 50
 _MOST_NAMES: Final = 100_000  # that are counted at once
 _MOST_CHARACTERS: Final = 1 << 24  # of these names
 _SAMPLE: Final = 100  # cells that are no dates, among which a format is looked for
+_TOLD: Final = 256  # rows after which the progress is told
 
 
 class Plan(NamedTuple):
@@ -49,15 +51,15 @@ class Plan(NamedTuple):
     texts: int = 0
 
 
-def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None]) -> Plan:
-    """Reads a table once, and tells the number of its rows as it grows.
+def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
+    """Reads a table once; `tell` is told the number of its rows as it grows.
 
     Raises InputError for a format that is none, for a table without rows, and for a column without
     any group or date: it would be too late to say so when all texts are scored.
     """
     check_format(options.dates)
-    rows, texts, groups, days, digest = 0, 0, Groups(), Counter[date](), _digest()
-    faults = defaultdict[Kind, list[Fault]](list)
+    rows, texts, groups, days = 0, 0, Groups(), Counter[date]()
+    digest, faults = hashlib.blake2b(digest_size=16), defaultdict[Kind, list[Fault]](list)
     for rows, row in enumerate(source(), 1):
         digest.update(repr(row).encode())
         texts += row.unreadable is None
@@ -69,7 +71,7 @@ def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None])
             if fault.cell and len(faults[fault.kind]) < _SAMPLE:
                 faults[fault.kind].append(fault)
         if rows % 10_000 == 0:
-            tell(rows)
+            tell(Progress(rows))
     if not rows:
         raise InputError("expected a table with rows of texts, found no row")
     if options.by is not None and not groups.most:
@@ -85,11 +87,13 @@ def plan_of(source: Source, options: ReportOptions, tell: Callable[[int], None])
     return Plan(rows, names, others, Calendar.of(days), uncounted, digest.digest(), texts)
 
 
-def read_again(source: Source, plan: Plan) -> Iterator[TextRow]:
-    """The rows that the plan was made of. Raises StoppedError, behind the last one, if they are
-    others now."""
-    digest = _digest()
-    for row in source():
+def read_again(source: Source, plan: Plan, tell: Tell = lambda _: None) -> Iterator[TextRow]:
+    """The rows that the plan was made of; `tell` is told how many are read. Raises StoppedError,
+    behind the last one, if they are others now."""
+    digest = hashlib.blake2b(digest_size=16)
+    for done, row in enumerate(source()):
+        if done % _TOLD == 0:
+            tell(Progress(done, rows=plan.rows))
         digest.update(repr(row).encode())
         yield row
     if digest.digest() != plan.digest:
@@ -97,10 +101,6 @@ def read_again(source: Source, plan: Plan) -> Iterator[TextRow]:
             "the table changed while it was read, so nothing was written. Run the command "
             "again; if another program writes to the table, name a copy"
         )
-
-
-def _digest() -> "hashlib.blake2b":
-    return hashlib.blake2b(digest_size=16)
 
 
 def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:

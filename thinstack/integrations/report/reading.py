@@ -19,28 +19,13 @@ if TYPE_CHECKING:
     from thinstack.runtime.aspects import Aspect
 
 
-def scored_rows(model: Predictor, rows: Iterator[TextRow]) -> Iterator[tuple[TextRow, Result]]:
+def scored_rows(
+    model: Predictor, rows: Iterator[TextRow], *, whole: bool = True
+) -> Iterator[tuple[TextRow, Result]]:
     """Each row with the side and polarity of its text, and what the model says of it, in order. A
-    row whose text does not count has the fault for which it does not. Memory stays bounded."""
+    row whose text does not count has the fault for which it does not. Memory stays bounded.
+    `whole`: whether the rows get these; else they stay as they are."""
     sides = sides_of(model.view)
-    for row, result, error in _results(model, rows):
-        if fault := _fault(model, row, result, error):
-            yield row._replace(faults=(fault,)), result
-            continue
-        side, polarity = sides.get(result.label, 0), result.polarity or 0.0
-        yield row._replace(side=side, polarity=polarity), result
-
-
-def sides_of(view: View) -> dict[str | None, int]:
-    """-1, 0 or 1 by label; empty where the classes are no scale of sentiment."""
-    places = zip(view.labels, view.polarity or (), strict=False)
-    return {label: (place > 0) - (place < 0) for label, place in places}
-
-
-def _results(
-    model: Predictor, rows: Iterator[TextRow]
-) -> Iterator[tuple[TextRow, Result, ThinstackError | None]]:
-    """Each row with what the model says of its text, or the error if it cannot be scored."""
     waiting, failed = deque[TextRow](), dict[int, ThinstackError]()
 
     def texts() -> Iterator[str]:
@@ -49,22 +34,30 @@ def _results(
             yield "" if row.unreadable else row.text
 
     for number, result in enumerate(model.stream(texts(), on_error=failed.__setitem__)):
-        yield waiting.popleft(), result, failed.pop(number, None)
+        row, error = waiting.popleft(), failed.pop(number, None)
+        if whole and not row.unreadable:
+            side, polarity = sides.get(result.label, 0), result.polarity or 0.0
+            row = row._replace(side=side, polarity=polarity)
+            if fault := _fault(model, result, error):
+                row = row._replace(faults=(fault,))
+        yield row, result
 
 
-def _fault(
-    model: Predictor, row: TextRow, result: Result, error: ThinstackError | None
-) -> Fault | None:
+def sides_of(view: View) -> dict[str | None, int]:
+    """-1, 0 or 1 by label; empty where the classes are no scale of sentiment."""
+    places = zip(view.labels, view.polarity or (), strict=False)
+    return {label: (place > 0) - (place < 0) for label, place in places}
+
+
+def _fault(model: Predictor, result: Result, error: ThinstackError | None) -> Fault | None:
     """Why a text is not counted, or None if it is."""
-    if unreadable := row.unreadable:
-        return unreadable
     if error is not None:
         return Fault("failed", str(error).partition(": ")[2] or str(error))
     words = [word for sentence in result.sentences for word in sentence.words]
     if not any(map(is_word, words)):
-        return Fault("empty", f"no words: {shown(row.text, 40)}" if row.text.strip() else "")
+        return Fault("empty", f"no words: {shown(result.text, 40)}")
     doubt = model.language.doubt(words)
-    return Fault("language", f"{doubt}: {shown(row.text, 60)}") if doubt else None
+    return Fault("language", f"{doubt}: {shown(result.text, 60)}") if doubt else None
 
 
 class NothingReadError(InputError):
@@ -130,13 +123,9 @@ class Reader:
 
     def __call__(self, rows: Iterator[TextRow]) -> Iterator[TextRow]:
         """Each row with what its text says, or with the fault for which it is not counted."""
-        pairs = scored_rows(self._model, rows)
-        if not self._whole:
-            pairs = ((row, result) for row, result, _ in _results(self._model, rows))
-        for row, result in pairs:
+        for row, result in scored_rows(self._model, rows, whole=self._whole):
             aspects = () if row.unreadable else self._aspects(result)
-            mentions = tuple(self._mention(aspect, row.place) for aspect in aspects)
-            yield row._replace(mentions=mentions) if mentions else row
+            yield row._replace(mentions=tuple(self._mention(one, row.place) for one in aspects))
 
     def _aspects(self, result: Result) -> "Iterable[Aspect]":
         if self._about:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import is_installed
-from thinstack.errors import InputError, LanguageWarning, StoppedError, shown
-from thinstack.integrations.corpora.run import Progress
+from thinstack.errors import InputError, LanguageWarning, shown
+from thinstack.integrations.corpora.run import Tell
 from thinstack.integrations.frames import checked_mentions
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again
@@ -25,15 +25,11 @@ from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.term_columns import Asked, name_of
 
-Tell = Callable[[Progress], None]
-
 _READS: Final = "sentiment"
 _FINDS_TERMS: Final = "aspects"
 _VECTORS: Final = "vectors"
 MOST_THEMES: Final = 6
 """Themes of each side that are shown."""
-
-_TOLD: Final = 256  # rows after which the progress is told
 
 
 def run_report(
@@ -52,23 +48,14 @@ def run_report(
     """
     finder = next((reader.name for reader in readers if reader.terms), "")
     options = options._replace(model=readers[0].name, finder=finder)
-    plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
-    collector = Collector(plan, options.about)
-    tell(Progress(0, rows=plan.rows))
-    rows, done = read_again(source, plan), 0
+    plan = plan_of(source, options, tell)
+    collector, rows = Collector(plan, options.about), read_again(source, plan, tell)
     for reader in readers:
         rows = reader(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
-        for done, row in enumerate(rows, 1):
+        for row in rows:
             collector.add(row)
-            if done % _TOLD == 0:
-                tell(Progress(done, rows=plan.rows))
-    if done != plan.rows:
-        raise StoppedError(
-            f"expected {plan.rows:,} rows, found {done:,}: some are lost, so no report was "
-            "written. Please report this"
-        )
     if not collector.all.figures.texts:
         raise nothing_read(collector.unread(), plan.rows)
     warn_of_unmentioned(term for term in options.about if not collector.terms[term].figures.texts)

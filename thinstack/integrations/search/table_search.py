@@ -2,22 +2,18 @@
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from thinstack.data.tables.alike import likeness
 from thinstack.errors import InputError, ThinstackError
-from thinstack.integrations.corpora.run import Progress
+from thinstack.integrations.corpora.run import Tell
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.rows import ReportOptions, Source, TextRow
 from thinstack.integrations.search.index_file import read_header
 from thinstack.integrations.search.phrase_index import PhraseIndex
 from thinstack.runtime.predictor import Predictor
-
-Tell = Callable[[Progress], None]
-
-_TOLD: Final = 256  # rows after which the progress is told
 
 
 class IndexedTable(NamedTuple):
@@ -47,7 +43,7 @@ def indexed_table(
     Raises what `plan_of` and `PhraseIndex` raise, DataError for a file at `path` that is no index,
     and InputError for an index there that is not of a table.
     """
-    plan = plan_of(source, options, lambda rows: tell(Progress(rows)))
+    plan = plan_of(source, options, tell)
     index = PhraseIndex(model)
     index.source = f"{model.bundle.manifest.digest} {plan.digest.hex()}"
     if path is not None and path.exists():
@@ -61,9 +57,7 @@ def indexed_table(
     places, left_out = list[list[str | None]](), list[str]()
 
     def texts() -> Iterator[str]:
-        for done, row in enumerate(read_again(source, plan)):
-            if done % _TOLD == 0:
-                tell(Progress(done, rows=plan.rows))
+        for row in read_again(source, plan, tell):
             if row.unreadable is None:
                 places.append([row.place, groups.get(likeness(row.group or ""))])
                 yield row.text

@@ -2,14 +2,14 @@
 `thinstack.themes`, over a DataFrame."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from thinstack.bundle import open_bundle
 from thinstack.errors import InputError, LanguageWarning
-from thinstack.integrations.corpora.run import Progress
+from thinstack.integrations.corpora.run import Tell
 from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
@@ -23,8 +23,6 @@ from thinstack.integrations.themes.reading import ReadTexts, read_texts
 from thinstack.integrations.themes.themes import Themes
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.vectors import LOAD, need_vectors
-
-Tell = Callable[[Progress], None]
 
 SAMPLE: Final = 5_000
 """Rows with texts that themes are found in, about; of more, some are taken, evenly spread."""
@@ -104,29 +102,26 @@ def run_themes(
     dates (`plan_of`), and for one without a text that can be read.
     """
     check_model(model)
-    table = plan or plan_of(source, columns, lambda rows: tell(Progress(rows)))
+    table = plan or plan_of(source, columns, tell)
     every = table.texts <= SAMPLE
 
-    def read(*, whole: bool) -> Iterator[ReadTexts]:
-        rows, done = read_again(source, table), 0
-        for some in read_texts(model, rows if whole else _some(rows, table), options.ignore):
-            yield some
-            done += len(some.rows)
-            tell(Progress(done, rows=table.rows if whole else SAMPLE))
+    def read(*, whole: bool) -> Iterator[TextRow]:
+        rows = read_again(source, table, tell)
+        return rows if whole else _some(rows, table)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
         remembered, matcher, products = list[ReadTexts](), None, frozenset[str]()
         if options.names is None:
-            rows = read_again(source, table)
-            products = product_words(row.text for row in (rows if every else _some(rows, table)))
+            products = product_words(row.text for row in read(whole=every))
             options = options._replace(ignore=options.ignore | products)
-            texts = _remembering(read(whole=every), remembered)
-            matcher = find_themes(model, texts, options.ignore)
+            texts = read_texts(model, read(whole=every), options.ignore)
+            matcher = find_themes(model, _remembering(texts, remembered), options.ignore)
         counter = ThemeCounter(matcher or NamedThemes(model, options), table, options)
         if not (every or sampled):
             remembered.clear()
-        for some in remembered or read(whole=every or not sampled):
+        rows = read(whole=every or not sampled)
+        for some in remembered or read_texts(model, rows, options.ignore):
             counter.add(some)
     return counter.themes(columns, products), table
 
