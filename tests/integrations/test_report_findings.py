@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import date
 
+import numpy as np
 import pytest
 from integrations.report_rows import mention, row
 
@@ -16,7 +17,7 @@ from thinstack.integrations.report.report import report_of
 from thinstack.integrations.report.rows import ReportOptions
 from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.tally import Figures
-from thinstack.integrations.themes.row_matches import RowMatches
+from thinstack.integrations.themes.matching import MATCH
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 
 STORES = ("Leeds", "York", "Bath", "Hull")
@@ -140,7 +141,7 @@ def themes_of(collector):
     sides = (SideFigures("negative", 160, share, share, share),)
     return Themes(
         *("x.csv", "vectors", 1600, 1600, False, collector.all.figures, themes, sides),
-        *("store", "day", "month", (), (), RowMatches.joined([])),
+        *("store", "day", "month", (), (), np.zeros(0, MATCH)),
     )
 
 

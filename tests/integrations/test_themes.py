@@ -142,8 +142,8 @@ def test_columns_are_those_of_phrases(model):
     assert nodes.texts.tolist() == owners
     assert nodes.widths.tolist() == [len(phrase.text.split()) for phrase in phrases]
     np.testing.assert_allclose(nodes.polarity, [one.polarity for one in phrases], atol=1e-6)
-    places = [nodes.characters(node) for node in range(len(phrases))]
-    assert places == [(phrase.start, phrase.end) for phrase in phrases]
+    places = nodes.characters(np.arange(len(phrases)))
+    assert places.tolist() == [[phrase.start, phrase.end] for phrase in phrases]
     neutral = {
         phrase.text
         for phrase in phrases
@@ -177,8 +177,9 @@ def test_named_themes_are_matched_by_phrases_and_their_sentences(model):
                 other = len(side) == 1 and side_by_hand(phrase) == -side.pop() != 0
                 if score >= 0.4 and not other:
                     best[place, name] = max(score, best.get((place, name), 0))
-    texts, themes = matches.texts.tolist(), [[*names][one] for one in matches.themes.tolist()]
-    found = dict(zip(zip(texts, themes, strict=True), matches.similarity.tolist(), strict=True))
+    found = {
+        (row, [*names][theme]): similarity for row, theme, _, similarity, _ in matches.tolist()
+    }
     assert found == pytest.approx(best, abs=1e-3)
     assert {name for _, name in found} == {"a", "b"}
 
@@ -200,7 +201,7 @@ def nodes_of(*rows):
     arrays["vectors"] = arrays["vectors"].astype(np.float16).__getitem__
     zeros = np.zeros(len(rows), np.int64)
     places = {"texts": zeros, "roots": zeros + len(rows) - 1}
-    return SimpleNamespace(**places, **arrays)
+    return SimpleNamespace(**places, **arrays, characters=lambda some: np.zeros((len(some), 2)))
 
 
 def test_phrases_belong_to_the_nearest_theme_of_their_side():
@@ -225,9 +226,9 @@ def test_phrases_belong_to_the_nearest_theme_of_their_side():
         ((at(0.98), -1, -0.5, False, 13, 1), set()),
         ((at(0.98), -1, -0.5, False, 3, 0), set()),
     ):
-        assert {*themes.match(nodes_of(row)).themes.tolist()} == expected, row
+        assert {*themes.match(nodes_of(row))["theme"].tolist()} == expected, row
     both = themes.match(nodes_of((at(0.9), -1, -1, False), (at(0.99), -1, -1, False)))
-    assert (both.themes.tolist(), both.nodes.tolist()) == ([0, 1], [1, 0])
+    assert (both["theme"].tolist(), both["node"].tolist()) == ([0, 1], [1, 0])
 
 
 def test_a_title_is_a_readable_clause_with_the_most_typical_word():
@@ -255,7 +256,7 @@ def test_names_have_sides_and_words_are_ignored():
     def matched(row, **settings):
         matcher = NamedThemes(model, theme_options(names, **settings))
         assert matcher.sides == [-1, 0]
-        return {*matcher.match(nodes_of(row)).themes.tolist()}
+        return {*matcher.match(nodes_of(row))["theme"].tolist()}
 
     assert matched(ill) == {0, 1}
     assert matched(good) == {1}

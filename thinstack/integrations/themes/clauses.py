@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, cached_property, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -54,6 +55,7 @@ class TextNodes:
 
     Attributes:
         sentences: of all texts, in order.
+        sentence: (N,) the place of the sentence of each node.
         texts: (N,) the place of the text of each node, by default among the results.
         parents: (N,) the node around each, -1 for a sentence.
         polarity: (N,) from -1 to 1.
@@ -81,8 +83,9 @@ class TextNodes:
         self._rows = np.arange(len(steps))
         self._signs, self._leaves = np.sign(self.polarity), steps == SHIFT
         self._sizes = [len(sentence.transitions) for sentence in read]
+        self.sentence = np.repeat(np.arange(len(read)), self._sizes)
         counts = [len(result.sentences) for result in results]
-        self.texts = np.repeat(np.repeat(np.array(places), counts), self._sizes)
+        self.texts = np.repeat(np.array(places), counts)[self.sentence]
         self.opinions = self._opinions(results, read)
 
     def vectors(self, nodes: Ints) -> NDArray[np.float16]:
@@ -112,8 +115,7 @@ class TextNodes:
     @cached_property
     def roots(self) -> Ints:
         """(N,) the node of the sentence of each node."""
-        ends = np.cumsum(self._sizes) - 1
-        roots: Ints = np.repeat(ends, self._sizes)
+        roots: Ints = (np.cumsum(self._sizes) - 1)[self.sentence]
         return roots
 
     @cached_property
@@ -140,33 +142,18 @@ class TextNodes:
         )
         return apart
 
-    def characters(self, node: int) -> tuple[int, int]:
-        """The characters [start, end) of a node in its text."""
-        first, last = self._spans[node]
-        sentence = self.sentence(node)
-        before = int(self._words_before[sentence])
-        offsets, start = self.sentences[sentence].offsets, self.sentences[sentence].start
-        return int(offsets[first - before, 0]) + start, int(offsets[last - before - 1, 1]) + start
-
-    def sentence(self, node: int) -> int:
-        """The place of the sentence of a node in `sentences`."""
-        return int(np.searchsorted(self._firsts, node, side="right")) - 1
+    def characters(self, nodes: Ints) -> Ints:
+        """The characters [start, end) of some nodes in their texts (n, 2)."""
+        offsets = np.concatenate([one.offsets + one.start for one in self.sentences])
+        first, last = self._spans[nodes].T
+        return np.stack([offsets[first, 0], offsets[last - 1, 1]], axis=1)
 
     @cached_property
     def _words(self) -> list[str]:
         return [plain(word).lower() for sentence in self.sentences for word in sentence.words]
 
-    @cached_property
-    def _firsts(self) -> Ints:
-        firsts: Ints = np.cumsum([0, *self._sizes[:-1]])
-        return firsts
-
-    @cached_property
-    def _words_before(self) -> Ints:
-        return np.cumsum([0, *(len(sentence.words) for sentence in self.sentences)])
-
     def _opinions(self, results: Sequence[Result], read: Sequence[Prediction]) -> Opinions:
-        firsts = dict(zip(map(id, read), self._firsts.tolist(), strict=True))
+        firsts = dict(zip(map(id, read), accumulate([0, *self._sizes]), strict=False))
         phrases = (phrase for result in results for phrase in result.highlights(HIGHLIGHTS))
         nodes = np.array([firsts[id(one.sentence)] + one.node for one in phrases], np.int64)
         sides = self._signs[nodes].astype(np.int64)

@@ -15,10 +15,9 @@ from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.tally import SIDES, Figures
 from thinstack.integrations.themes.clauses import LEAST, Ints, TextNodes
 from thinstack.integrations.themes.finding import free_title, title_of
-from thinstack.integrations.themes.matching import Matcher
+from thinstack.integrations.themes.matching import MATCH, Matcher, Matches
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.integrations.themes.reading import ReadTexts
-from thinstack.integrations.themes.row_matches import RowMatches
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 from thinstack.integrations.themes.words import typical_words
 
@@ -35,7 +34,7 @@ class ThemeCounter:
         self._matcher, self._plan, self._options, self._rows = matcher, plan, options, 0
         self._keys = [str(number) for number in range(len(matcher.sides))]
         self._collector = Collector(plan, self._keys, options.quotes)
-        self._matches, self._opinions = list[RowMatches](), list[NDArray[np.int8]]()
+        self._matches, self._opinions = list[Matches](), list[NDArray[np.int8]]()
 
     def add(self, texts: ReadTexts) -> None:
         """Count the texts of rows, which come in order."""
@@ -56,21 +55,18 @@ class ThemeCounter:
     def _match(self, texts: ReadTexts, nodes: TextNodes, mentions: list[list[Mention]]) -> None:
         """Give the rows of texts their mentions of themes, the best first."""
         matches = self._matcher.match(nodes)
-        spans = np.zeros((len(matches.texts), 2), np.int32)
-        columns = (column.tolist() for column in matches)
-        for place, (row, theme, node, similarity) in enumerate(zip(*columns, strict=True)):
-            sentence = nodes.sentences[nodes.sentence(node)]
-            spans[place] = span = Span(*nodes.characters(node))
+        for row, theme, node, similarity, span in matches.tolist():
+            sentence = nodes.sentences[nodes.sentence[node]]
             polarity = float(nodes.polarity[node])
             side = self._matcher.sides[theme]
             clear = side * float(nodes.polarity[nodes.roots[node]])
             says = (polarity >= LEAST) - (polarity <= -LEAST)
-            term, at = span.shifted(-sentence.start), texts.rows[row].place
+            term, at = Span(*span).shifted(-sentence.start), texts.rows[row].place
             quote = Quote(sentence.text, term, None, side or says, at)
             rank = -round(1e6 * (similarity + _CLEAR * clear)), quote.lot
             mentions[row].append(Mention(self._keys[theme], polarity, quote, rank))
-        rows = matches.texts + self._rows
-        self._matches.append(RowMatches(rows, matches.themes, spans, matches.similarity))
+        matches["row"] += self._rows
+        self._matches.append(matches)
 
     def themes(self, report: ReportOptions, products: Collection[str] = ()) -> Themes:
         """What was counted, which is used up. `report`: what the table is called, and its columns.
@@ -86,7 +82,11 @@ class ThemeCounter:
             phrases = [collector.terms[self._keys[number]].names for number in some]
             words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
         calendar = self._plan.calendar
-        matches = RowMatches.joined(self._matches).shown(order, len(self._keys))
+        places = np.full(len(self._keys), -1)
+        places[order] = np.arange(len(order))
+        matches = np.concatenate([np.zeros(0, MATCH), *self._matches])
+        matches["theme"] = places[matches["theme"]]
+        matches = matches[matches["theme"] >= 0]
         sides = [self._matcher.sides[number] for number in order]
         return Themes(
             source=report.source,
@@ -146,17 +146,17 @@ class ThemeCounter:
             examples=tuple(self._matcher.examples[number]),
         )
 
-    def _sides(self, matches: RowMatches, side_of: Ints) -> Iterator[SideFigures]:
+    def _sides(self, matches: Matches, side_of: Ints) -> Iterator[SideFigures]:
         """How many texts say something of each side, and of these how many have no theme that is
         shown (`matches`). `side_of`: those of the themes."""
         of_all = self._collector.all.figures.texts
-        sides = side_of[matches.themes]
+        sides = side_of[matches["theme"]]
         columns = np.concatenate(self._opinions, axis=1)
         for side, opinions in zip(self._options.sides, columns, strict=True):
             has_theme = np.zeros(self._rows, np.bool_)
-            has_theme[matches.rows[sides == side]] = True
+            has_theme[matches["row"][sides == side]] = True
             says = (opinions > 0) | has_theme
-            has_theme[matches.rows[sides == 0]] = True
+            has_theme[matches["row"][sides == 0]] = True
             counts = says, (opinions == _TOPIC) & ~has_theme, (opinions == _GENERAL) & ~has_theme
             share, other, general = (share_interval(int(one.sum()), of_all) for one in counts)
             yield SideFigures(SIDES[side], int(says.sum()), share, other, general)

@@ -86,9 +86,8 @@ class ClauseSample:
         self._vectors.append(nodes.vectors(clauses))
         self._polarity.append(nodes.polarity[clauses])
         self._owners.append(owners + first)
-        for clause, owner in zip(clauses.tolist(), owners.tolist(), strict=True):
-            start, end = nodes.characters(clause)
-            self._said.append(texts.rows[owner].text[start:end])
+        for owner, span in zip(owners.tolist(), nodes.characters(clauses).tolist(), strict=True):
+            self._said.append(texts.rows[owner].text[slice(*span)])
 
     def groups(self, count: int, names: Floats) -> ClauseGroups:
         """The groups of the clauses of `count` texts. `names`: directions (k, D) that clauses are

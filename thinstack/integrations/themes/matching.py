@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,14 @@ _NARROWEST: Final = 2  # words of a phrase that is compared with themes that are
 _BLOCK: Final = 1 << 12
 
 
-class Matches(NamedTuple):
-    """Texts with the themes that they belong to, text by text, the best first.
+MATCH: Final = np.dtype(
+    [("row", "i8"), ("theme", "i8"), ("node", "i8"), ("similarity", "f4"), ("span", "i4", 2)]
+)
+"""A text of a row, a theme that it belongs to, the phrase of it that is most similar to the theme,
+and the characters [start, end) of that."""
 
-    Attributes:
-        texts, themes: (M,) the places of both.
-        nodes: (M,) the phrase of the text that is most similar to the theme.
-        similarity: (M,) of these.
-    """
-
-    texts: Ints
-    themes: Ints
-    nodes: Ints
-    similarity: Floats
+Matches = NDArray[np.void]
+"""(M,) of these, in the order of the rows, those of a row best first."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +58,7 @@ class FoundThemes:
                 cosines = without(nodes.vectors(block), directions) @ self.centres[themes].T
                 best, nearest = cosines.max(axis=1), themes[cosines.argmax(axis=1)]
                 near = best >= np.where(nodes.sides[block] == side, _FOUND, _NEUTRAL)
-                block = block[near]
-                parts.append(Matches(nodes.texts[block], nearest[near], block, best[near]))
+                parts.append(_matches(nodes, block[near], nearest[near], best[near]))
         return _best(parts, alone=True)
 
 
@@ -132,9 +126,8 @@ class NamedThemes:
             scores = (self._cosines(nodes, block) + self._cosines(nodes, roots)[sentence]) / 2
             other = (sides != 0) & (nodes.sides[block, None] == -sides)
             scores[other] = -1
-            rows, themes = np.nonzero(scores >= self._options.threshold)
-            near, similarity = block[rows], scores[rows, themes].astype(np.float32)
-            yield Matches(nodes.texts[near], themes, near, similarity)
+            near, themes = np.nonzero(scores >= self._options.threshold)
+            yield _matches(nodes, block[near], themes, scores[near, themes])
 
     def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
         """The cosines (n, K) with the nearest example of each theme."""
@@ -146,24 +139,20 @@ class NamedThemes:
 Matcher = FoundThemes | NamedThemes
 
 
+def _matches(nodes: TextNodes, some: Ints, themes: Ints, similarity: Floats) -> Matches:
+    """Some nodes with the themes that they are similar to."""
+    matches = np.zeros(len(some), MATCH)
+    matches["row"], matches["theme"], matches["node"] = nodes.texts[some], themes, some
+    matches["similarity"], matches["span"] = similarity, nodes.characters(some)
+    return matches
+
+
 def _best(parts: Sequence[Matches], *, alone: bool = False) -> Matches:
     """The best phrase of each theme in each text; of equal ones the widest, which comes last.
     `alone`: whether a phrase belongs to one theme only."""
-    if not parts:
-        none = np.zeros(0, np.int64)
-        return Matches(none, none, none, np.zeros(0, np.float32))
-    texts, themes, nodes, similarity = map(np.concatenate, zip(*parts, strict=True))
-    order = np.lexsort((-similarity, nodes))
-    if alone:
-        order = order[_firsts(nodes[order])]
-    order = order[np.lexsort((-nodes[order], -similarity[order], themes[order], texts[order]))]
-    order = order[_firsts(texts[order], themes[order])]
-    order = order[np.lexsort((themes[order], -similarity[order], texts[order]))]
-    return Matches(texts[order], themes[order], nodes[order], similarity[order])
-
-
-def _firsts(*columns: Ints) -> NDArray[np.bool_]:
-    """Whether each row of sorted columns differs from the one before it."""
-    firsts = np.ones(len(columns[0]), np.bool_)
-    firsts[1:] = np.any([np.diff(column) != 0 for column in columns], axis=0)
-    return firsts
+    matches = np.concatenate([np.zeros(0, MATCH), *parts])
+    matches = matches[np.lexsort((-matches["node"], -matches["similarity"]))]
+    for names in [["node"], ["row", "theme"]] if alone else [["row", "theme"]]:
+        _, firsts = np.unique(matches[names], return_index=True)
+        matches = matches[np.sort(firsts)]
+    return matches[np.lexsort((matches["theme"], -matches["similarity"], matches["row"]))]

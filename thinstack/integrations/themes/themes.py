@@ -18,7 +18,7 @@ from thinstack.integrations.report.sentences import texts, trend
 from thinstack.integrations.report.statistics import LEVEL, Interval
 from thinstack.integrations.report.tally import Figures, Side, plain
 from thinstack.integrations.show.outline import visible
-from thinstack.integrations.themes.row_matches import Match, RowMatches
+from thinstack.integrations.themes.matching import Matches
 
 SCHEMA: Final = 1
 
@@ -29,11 +29,20 @@ _TITLES: Final[dict[Side, str]] = {
     "negative": "What people complain about",
     "positive": "What people praise",
 }
-
-
 _OF_ROWS: Final = frozenset(("matches", "backend", "text_of"))
 _INDENT: Final = " " * 16
 _GROUPS: Final = 6  # groups of a line
+
+
+class Match(NamedTuple):
+    """A theme of a text, with the phrase of it that says so: its characters [start, end), and its
+    similarity to the theme."""
+
+    theme: str
+    phrase: str
+    start: int
+    end: int
+    similarity: float
 
 
 class Part(NamedTuple):
@@ -134,7 +143,7 @@ class Themes:
     unit: Unit | None
     unread: tuple[Unread, ...]
     products: tuple[str, ...]
-    matches: RowMatches
+    matches: Matches
     backend: Any = None
     text_of: Texts | None = None
 
@@ -153,8 +162,8 @@ class Themes:
         Raises InputError if not all rows were counted."""
         self._check_counted()
         labels: list[str | None] = [None] * self.rows
-        rows, best = np.unique(self.matches.rows, return_index=True)
-        for row, theme in zip(rows.tolist(), self.matches.themes[best].tolist(), strict=True):
+        _, best = np.unique(self.matches["row"], return_index=True)
+        for row, theme, *_ in self.matches[best].tolist():
             labels[row] = self.themes[theme].title
         return labels
 
@@ -189,9 +198,10 @@ class Themes:
 
     def matches_of(self, row: int, text: str) -> list[Match]:
         """`of`, of a row whose text this is."""
+        first, behind = np.searchsorted(self.matches["row"], (row, row + 1))
         return [
-            Match(self.themes[theme].title, text[start:end], start, end, round(similarity, 4))
-            for theme, start, end, similarity in self.matches.of(row)
+            Match(self.themes[theme].title, text[slice(*span)], *span, round(similarity, 4))
+            for _, theme, _, similarity, span in self.matches[first:behind].tolist()
         ]
 
     def names(self) -> dict[str, list[str]]:
