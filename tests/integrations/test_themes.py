@@ -20,8 +20,7 @@ from thinstack.integrations.themes.clauses import TextNodes
 from thinstack.integrations.themes.finding import free_title, title_of
 from thinstack.integrations.themes.matching import FoundThemes, NamedThemes
 from thinstack.integrations.themes.options import theme_options
-from thinstack.integrations.themes.products import product_words
-from thinstack.integrations.themes.words import typical_words
+from thinstack.integrations.themes.words import product_words, typical_words
 from thinstack.runtime.clauses import ClauseNodes
 from thinstack.runtime.vectors import unit
 
@@ -178,7 +177,7 @@ def test_named_themes_are_matched_by_phrases_and_their_sentences(model):
                 if score >= 0.4 and not other:
                     best[place, name] = max(score, best.get((place, name), 0))
     found = {
-        (row, [*names][theme]): similarity for row, theme, _, similarity, _ in matches.tolist()
+        (row, [*names][theme]): similarity for row, theme, _, similarity, *_ in matches.tolist()
     }
     assert found == pytest.approx(best, abs=1e-3)
     assert {name for _, name in found} == {"a", "b"}
@@ -314,6 +313,7 @@ def test_rows_have_labels_and_phrases(themes, frame):
         assert [*matches] == sorted(matches, key=lambda match: -match.similarity)
         for match in matches:
             assert text[match.start : match.end] == match.phrase
+            assert json.loads(json.dumps(match)) == [*match], "plain numbers"
     assert labels[0] == PRAISE
     for row in (-1, len(TEXTS), "0"):
         with pytest.raises(InputError, match="expected a row from 0 to"):

@@ -33,7 +33,7 @@ from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
 from thinstack.integrations.report.terms import MARKS, asked_name, normalised
 from thinstack.integrations.show.marks import percent
 from thinstack.integrations.show.outline import inline
-from thinstack.integrations.themes.themes import one_decimal, rest, title
+from thinstack.integrations.themes.themes import TITLES, one_decimal, rest
 
 MOST_SHOWN: Final = 20
 """Aspects that the page shows of those that a model finds; JSON and CSV have all."""
@@ -68,7 +68,6 @@ def _templates() -> Environment:
     functions: tuple[Callable[..., object], ...] = (
         *(asked_name, axis, both_ends, course_of, course_paths, difference_sentence, enumerated),
         *(marked, one_decimal, other_names, percent, period_name, rest, share, spoken, texts),
-        title,
     )
     script = _file("page.js")
     templates.globals |= {function.__name__: function for function in functions} | {
@@ -76,6 +75,7 @@ def _templates() -> Environment:
         "MOST_SHOWN": MOST_SHOWN,
         "REASONS": REASONS,
         "SIDES": SIDES,
+        "TITLES": TITLES,
         "WIDTH": _WIDTH,
         "script": Markup(script),
         "script_digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

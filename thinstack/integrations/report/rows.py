@@ -83,8 +83,10 @@ class ReportOptions(NamedTuple):
         return list(dict.fromkeys((self.text, *self.parts.values())))
 
 
-def column_name(name: object) -> str:
+def column_name(name: object) -> str | None:
     """The name of a column as a report writes it; that of several levels on one line."""
+    if name is None:
+        return None
     parts = name if isinstance(name, tuple) else (name,)
     return escaped(", ".join(str(part) for part in parts if part != ""))
 

@@ -58,6 +58,8 @@ class TextNodes:
         sentence: (N,) the place of the sentence of each node.
         texts: (N,) the place of the text of each node, by default among the results.
         parents: (N,) the node around each, -1 for a sentence.
+        roots: (N,) the node of the sentence of each node.
+        widths: (N,) the number of words of each node.
         polarity: (N,) from -1 to 1.
         opinions: the phrases that say most of each text, with their clauses. One that says less
             than `SAYS`, or that is in a clause of another side (`sides`), is left out.
@@ -82,8 +84,10 @@ class TextNodes:
         self._vectors = np.concatenate([sentence.vectors for sentence in read])
         self._rows = np.arange(len(steps))
         self._signs, self._leaves = np.sign(self.polarity), steps == SHIFT
-        self._sizes = [len(sentence.transitions) for sentence in read]
-        self.sentence = np.repeat(np.arange(len(read)), self._sizes)
+        self.widths: Ints = self._spans[:, 1] - self._spans[:, 0]
+        ends = np.cumsum([len(sentence.transitions) for sentence in read])
+        self.sentence = np.repeat(np.arange(len(read)), np.diff(ends, prepend=0))
+        self.roots: Ints = (ends - 1)[self.sentence]
         counts = [len(result.sentences) for result in results]
         self.texts = np.repeat(np.array(places), counts)[self.sentence]
         self.opinions = self._opinions(results, read)
@@ -98,12 +102,6 @@ class TextNodes:
         self._vectors, self._rows = self._vectors[needed], np.cumsum(needed) - 1
 
     @cached_property
-    def widths(self) -> Ints:
-        """(N,) the number of words of each node."""
-        widths: Ints = self._spans[:, 1] - self._spans[:, 0]
-        return widths
-
-    @cached_property
     def topics(self) -> Ints:
         """(N,) the number of topic words of each node: words of content that are near neutral."""
         topics = np.array([is_topic(word) and word not in self._ignore for word in self._words])
@@ -113,34 +111,21 @@ class TextNodes:
         return counts
 
     @cached_property
-    def roots(self) -> Ints:
-        """(N,) the node of the sentence of each node."""
-        roots: Ints = (np.cumsum(self._sizes) - 1)[self.sentence]
-        return roots
-
-    @cached_property
     def sides(self) -> Ints:
         """(N,) the side of the clause around each node: -1, 0 or 1.
 
         The clause is the largest phrase around a node in which no two phrases are clauses apart
         (`thinstack.runtime.clauses`), so "no problems" is none, whatever "problems" says.
         """
-        apart = self._apart
-        nodes = self._climbed(np.arange(len(apart)), lambda node, around: ~apart[node])
-        polarity = self.polarity[nodes]
-        return np.where(abs(polarity) >= LEAST, np.sign(polarity), 0).astype(np.int64)
-
-    @cached_property
-    def _apart(self) -> NDArray[np.bool_]:
-        """(N,) whether a node and the one beside it are clauses apart."""
         nodes, right = np.arange(len(self.parents)), np.maximum(self.parents - 1, 0)
         beside = np.where(nodes == right, right - 2 * self.widths[right] + 1, right)
-        strong = np.where(abs(self.polarity) >= LEAST, self._signs, 0)
+        strong = np.where(abs(self.polarity) >= LEAST, self._signs, 0).astype(np.int64)
         joints = [*map(np.array, joints_of(self._words))]
-        apart: NDArray[np.bool_] = are_apart(
+        apart = are_apart(
             joints, self._spans[right, 0], self.widths[beside], strong * strong[beside]
         )
-        return apart
+        sides: Ints = strong[self._climbed(nodes, lambda node, around: ~apart[node])]
+        return sides
 
     def characters(self, nodes: Ints) -> Ints:
         """The characters [start, end) of some nodes in their texts (n, 2)."""
@@ -153,23 +138,21 @@ class TextNodes:
         return [plain(word).lower() for sentence in self.sentences for word in sentence.words]
 
     def _opinions(self, results: Sequence[Result], read: Sequence[Prediction]) -> Opinions:
-        firsts = dict(zip(map(id, read), accumulate([0, *self._sizes]), strict=False))
+        sizes = (len(sentence.transitions) for sentence in read)
+        firsts = dict(zip(map(id, read), accumulate(sizes, initial=0), strict=False))
         phrases = (phrase for result in results for phrase in result.highlights(HIGHLIGHTS))
         nodes = np.array([firsts[id(one.sentence)] + one.node for one in phrases], np.int64)
         sides = self._signs[nodes].astype(np.int64)
         lacks = self.topics == 0
         clauses = self._climbed(nodes, lambda node, around: lacks[node], _WIDEST_TOPIC)
         same = self._signs[clauses] == sides
-        clauses = np.where(same, self._clauses(clauses), clauses)
+        signs = self._signs
+        largest = self._climbed(clauses, lambda node, around: signs[node] == signs[around], WIDEST)
+        clauses = np.where(same, largest, clauses)
         says = (self.polarity[clauses] * sides >= SAYS) & (self.sides[clauses] == sides)
         clauses = np.where(lacks[clauses], -1, clauses)
         says |= clauses < 0
         return Opinions(self.texts[nodes[says]], sides[says], clauses[says])
-
-    def _clauses(self, nodes: Ints) -> Ints:
-        """The largest phrase around each node of up to `WIDEST` words without another side."""
-        signs = self._signs
-        return self._climbed(nodes, lambda node, around: signs[node] == signs[around], WIDEST)
 
     def _climbed(
         self, nodes: Ints, goes: Callable[[Ints, Ints], NDArray[Any]], widest: int | None = None

@@ -12,7 +12,7 @@ from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.reading import nothing_read
 from thinstack.integrations.report.rows import Mention, ReportOptions, column_name
 from thinstack.integrations.report.statistics import share_interval
-from thinstack.integrations.report.tally import SIDES, Figures
+from thinstack.integrations.report.tally import SIDES, Figures, Tally
 from thinstack.integrations.themes.clauses import LEAST, Ints, TextNodes
 from thinstack.integrations.themes.finding import free_title, title_of
 from thinstack.integrations.themes.matching import MATCH, Matcher, Matches
@@ -55,13 +55,13 @@ class ThemeCounter:
     def _match(self, texts: ReadTexts, nodes: TextNodes, mentions: list[list[Mention]]) -> None:
         """Give the rows of texts their mentions of themes, the best first."""
         matches = self._matcher.match(nodes)
-        for row, theme, node, similarity, span in matches.tolist():
+        for row, theme, node, similarity, start, end in matches.tolist():
             sentence = nodes.sentences[nodes.sentence[node]]
             polarity = float(nodes.polarity[node])
             side = self._matcher.sides[theme]
             clear = side * float(nodes.polarity[nodes.roots[node]])
             says = (polarity >= LEAST) - (polarity <= -LEAST)
-            term, at = Span(*span).shifted(-sentence.start), texts.rows[row].place
+            term, at = Span(start, end).shifted(-sentence.start), texts.rows[row].place
             quote = Quote(sentence.text, term, None, side or says, at)
             rank = -round(1e6 * (similarity + _CLEAR * clear)), quote.lot
             mentions[row].append(Mention(self._keys[theme], polarity, quote, rank))
@@ -71,69 +71,56 @@ class ThemeCounter:
     def themes(self, report: ReportOptions, products: Collection[str] = ()) -> Themes:
         """What was counted, which is used up. `report`: what the table is called, and its columns.
         `products`: words for what the texts are about. Raises InputError if no text counts."""
-        collector, named = self._collector, self._options.names is not None
-        figures = collector.all.figures
+        collector, calendar, names = self._collector, self._plan.calendar, self._options.names
+        figures, tallies, side_of = collector.all.figures, collector.tallies(), self._matcher.sides
         if not figures.texts:
             raise nothing_read(collector.unread(), self._plan.rows)
-        order = [*range(len(self._keys))] if named else self._largest()
-        words = dict[int, tuple[str, ...]]()
+        order = [*range(len(tallies))] if names is not None else self._largest(tallies)
+        words, titles = dict[int, tuple[str, ...]](), [*(names or ())]
         for side in (-1, 0, 1):
-            some = [number for number in order if self._matcher.sides[number] == side]
-            phrases = [collector.terms[self._keys[number]].names for number in some]
+            some = [number for number in order if side_of[number] == side]
+            phrases = [tallies[number].names for number in some]
             words |= zip(some, typical_words(phrases, self._options.ignore), strict=True)
-        calendar = self._plan.calendar
-        places = np.full(len(self._keys), -1)
+        for number in order if names is None else ():
+            title = title_of(self._matcher.examples[number], words[number])
+            titles.append(free_title(title, titles))
+        places = np.full(len(tallies), -1)
         places[order] = np.arange(len(order))
         matches = np.concatenate([np.zeros(0, MATCH), *self._matches])
+        sides = np.array(side_of, np.int64)[matches["theme"]]
         matches["theme"] = places[matches["theme"]]
-        matches = matches[matches["theme"] >= 0]
-        sides = [self._matcher.sides[number] for number in order]
+        shown = matches["theme"] >= 0
         return Themes(
             source=report.source,
             model=report.model,
             rows=self._plan.rows,
             counted=self._rows,
-            named=named,
+            named=names is not None,
             figures=figures,
             themes=tuple(
-                self._theme(number, title, words[number])
-                for number, title in zip(order, self._titles(order, words), strict=True)
+                self._theme(number, title, words[number], tallies[number])
+                for number, title in zip(order, titles, strict=True)
             ),
-            sides=tuple(self._sides(matches, np.array(sides, np.int64))),
-            by=None if report.by is None else column_name(report.by),
-            over=None if report.over is None else column_name(report.over),
+            sides=tuple(self._sides(matches["row"][shown], sides[shown])),
+            by=column_name(report.by),
+            over=column_name(report.over),
             unit=None if calendar is None else calendar.unit,
             unread=collector.unread(),
             products=tuple(sorted(products)),
-            matches=matches,
+            matches=matches[shown],
         )
 
-    def _largest(self) -> list[int]:
+    def _largest(self, tallies: Sequence[Tally]) -> list[int]:
         """The themes of most texts, of each side by itself."""
-        counts = [self._collector.terms[key].figures.texts for key in self._keys]
-        order = sorted(range(len(counts)), key=lambda number: -counts[number])
-        largest = list[int]()
+        counts = [tally.figures.texts for tally in tallies]
+        order, largest = sorted(range(len(counts)), key=lambda number: -counts[number]), list[int]()
         for side in self._options.sides:
             some = [one for one in order if self._matcher.sides[one] == side and counts[one]]
             largest += some[: self._options.most]
         return largest
 
-    def _titles(self, order: Sequence[int], words: Mapping[int, Sequence[str]]) -> list[str]:
-        """The names of the themes in `order`: those that were given, or typical clauses."""
-        if self._options.names is not None:
-            return list(self._options.names)
-        titles = list[str]()
-        for number in order:
-            titles.append(
-                free_title(title_of(self._matcher.examples[number], words[number]), titles)
-            )
-        return titles
-
-    def _theme(self, number: int, title: str, words: tuple[str, ...]) -> Theme:
-        everyone, calendar = self._collector.all, self._plan.calendar
-        periods = calendar.periods() if calendar else []
-        tally = self._collector.terms[self._keys[number]]
-        side = self._matcher.sides[number]
+    def _theme(self, number: int, title: str, words: tuple[str, ...], tally: Tally) -> Theme:
+        everyone, side = self._collector.all, self._matcher.sides[number]
         return Theme(
             title=title,
             side=SIDES[side] if side else None,
@@ -142,21 +129,20 @@ class ThemeCounter:
             share=share_interval(tally.figures.texts, everyone.figures.texts),
             quotes=tuple(tally.figures.quotes(*SIDES)[: self._options.quotes]),
             groups=_parts(self._plan.groups, tally.groups, everyone.groups),
-            periods=_parts(periods, tally.periods, everyone.periods),
+            periods=_parts(everyone.periods, tally.periods, everyone.periods),
             examples=tuple(self._matcher.examples[number]),
         )
 
-    def _sides(self, matches: Matches, side_of: Ints) -> Iterator[SideFigures]:
+    def _sides(self, rows: Ints, sides: Ints) -> Iterator[SideFigures]:
         """How many texts say something of each side, and of these how many have no theme that is
-        shown (`matches`). `side_of`: those of the themes."""
+        shown. `rows`, `sides`: of all that have one."""
         of_all = self._collector.all.figures.texts
-        sides = side_of[matches["theme"]]
         columns = np.concatenate(self._opinions, axis=1)
         for side, opinions in zip(self._options.sides, columns, strict=True):
             has_theme = np.zeros(self._rows, np.bool_)
-            has_theme[matches["row"][sides == side]] = True
+            has_theme[rows[sides == side]] = True
             says = (opinions > 0) | has_theme
-            has_theme[matches["row"][sides == 0]] = True
+            has_theme[rows[sides == 0]] = True
             counts = says, (opinions == _TOPIC) & ~has_theme, (opinions == _GENERAL) & ~has_theme
             share, other, general = (share_interval(int(one.sum()), of_all) for one in counts)
             yield SideFigures(SIDES[side], int(says.sum()), share, other, general)
@@ -166,9 +152,8 @@ def _parts(
     names: Iterable[Any], some: Mapping[Any, Figures], of: Mapping[Any, Figures]
 ) -> tuple[Part, ...]:
     """The texts of a theme in groups or periods, of those in which there are texts."""
-    counts = [
-        (name, some[name].texts if name in some else 0, of[name].texts)
-        for name in names
-        if name in of
-    ]
-    return tuple(Part(*part, share_interval(*part[1:])) for part in counts)
+    pairs = [(name, some.get(name, Figures()).texts) for name in names if name in of]
+    return tuple(
+        Part(name, texts, of[name].texts, share_interval(texts, of[name].texts))
+        for name, texts in pairs
+    )

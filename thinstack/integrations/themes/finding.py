@@ -58,7 +58,7 @@ class ClauseGroups(NamedTuple):
         directions: (k, D) that these are without.
     """
 
-    said: list[str]
+    said: NDArray[np.object_]
     texts: Ints
     groups: Ints
     says: Floats
@@ -93,8 +93,8 @@ class ClauseSample:
         """The groups of the clauses of `count` texts. `names`: directions (k, D) that clauses are
         compared without, as they are without that of polarity."""
         if not self._said:
-            none = np.zeros(0, np.int64)
-            return ClauseGroups([], none, none, none.astype(np.float32), names[:0], names)
+            none, said = np.zeros(0, np.int64), np.zeros(0, object)
+            return ClauseGroups(said, none, none, none.astype(np.float32), names[:0], names)
         size = min(len(self._said), MOST_CLAUSES)
         chosen = np.arange(size) * len(self._said) // size
         vectors = without(np.concatenate(self._vectors)[chosen], names)
@@ -104,8 +104,7 @@ class ClauseSample:
         vectors, owners = without(vectors, directions), np.concatenate(self._owners)[chosen]
         least = max(_FEWEST, round(_RAREST * count))
         groups = grouped(vectors, owners, least=least, most=max(round(_LARGE * count), least))
-        said = [self._said[place] for place in chosen]
-        says = self._side * polarity
+        said, says = np.array(self._said, object)[chosen], self._side * polarity
         return ClauseGroups(said, owners, groups, says, vectors, directions)
 
 
@@ -127,14 +126,13 @@ def find_themes(
         directions[side] = clauses.directions
         parts.append(centres_of(clauses.vectors, clauses.groups))
         groups = [np.flatnonzero(clauses.groups == group) for group in range(len(parts[-1]))]
-        words = typical_words([Counter(clauses.said[one] for one in some) for some in groups])
+        words = typical_words([Counter(clauses.said[some]) for some in groups])
         for members, centre, typical in zip(groups, parts[-1], words, strict=True):
-            counts = np.array([count_words(clauses.said[place], typical) for place in members])
+            said = clauses.said[members]
+            counts = np.array([count_words(clause, typical) for clause in said])
             near = clauses.vectors[members] @ centre + _TYPICAL * counts
             unclear = (clauses.says[members] < _CLEAR) | (counts == 0)
-            order = members[np.lexsort((-near, unclear))]
-            said = _distinct([clauses.said[place] for place in order])
-            examples.append(said[:EXAMPLES])
+            examples.append(_distinct(said[np.lexsort((-near, unclear))])[:EXAMPLES])
             side_of.append(side)
     return FoundThemes(side_of, examples, np.concatenate(parts), directions)
 
@@ -155,7 +153,7 @@ def free_title(title: str, taken: Collection[str]) -> str:
     return name
 
 
-def _distinct(said: Sequence[str]) -> list[str]:
+def _distinct(said: Iterable[str]) -> list[str]:
     """Clauses as they are shown, each once, those that can be read alone first."""
     shown = dict[str, str]()
     for clause in map(_trimmed, said):

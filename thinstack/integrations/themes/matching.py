@@ -20,7 +20,10 @@ _BLOCK: Final = 1 << 12
 
 
 MATCH: Final = np.dtype(
-    [("row", "i8"), ("theme", "i8"), ("node", "i8"), ("similarity", "f4"), ("span", "i4", 2)]
+    {
+        "names": ["row", "theme", "node", "similarity", "start", "end"],
+        "formats": ["i8", "i8", "i8", "f4", "i4", "i4"],
+    }
 )
 """A text of a row, a theme that it belongs to, the phrase of it that is most similar to the theme,
 and the characters [start, end) of that."""
@@ -143,7 +146,8 @@ def _matches(nodes: TextNodes, some: Ints, themes: Ints, similarity: Floats) -> 
     """Some nodes with the themes that they are similar to."""
     matches = np.zeros(len(some), MATCH)
     matches["row"], matches["theme"], matches["node"] = nodes.texts[some], themes, some
-    matches["similarity"], matches["span"] = similarity, nodes.characters(some)
+    matches["similarity"] = similarity
+    matches["start"], matches["end"] = nodes.characters(some).T
     return matches
 
 

@@ -42,40 +42,34 @@ def theme_options(
     threshold: Any = NAMED,
 ) -> ThemeOptions:
     """The options, checked. Raises InputError for one that is none."""
-    problem = None
-    if side not in _SIDES:
-        problem = f'side: expected "both", "negative" or "positive", found {shown(side, 60)}'
+    _need('"both", "negative" or "positive"', "side", side, fits=side in _SIDES)
     for name, number, least in (("most", most, 1), ("quotes", quotes, 0)):
-        if not isinstance(number, int) or number < least:
-            expected = f"expected a whole number, at least {least}"
-            problem = f"{name}: {expected}, found {shown(number, 60)}"
-    if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-        expected = "expected a similarity above 0, at most 1"
-        problem = f"threshold: {expected}, found {shown(threshold, 60)}"
-    if problem:
-        raise InputError(problem)
-    words = " ".join(_texts("ignore", ignore)).lower().split()
-    examples = None if names is None else _examples(names)
-    return ThemeOptions(examples, frozenset(words), _SIDES[side], most, quotes, threshold)
+        fits = isinstance(number, int) and number >= least
+        _need(f"a whole number, at least {least}", name, number, fits=fits)
+    fits = isinstance(threshold, int | float) and 0 < threshold <= 1
+    _need("a similarity above 0, at most 1", "threshold", threshold, fits=fits)
+    _need_texts("ignore", ignore)
+    if names is not None:
+        expected = "examples by name, such as {'late': ['late flight', 'delayed flight']}"
+        _need(expected, "names", names, fits=isinstance(names, Mapping) and bool(names))
+        _need_texts("names", [*names])
+        for name, examples in names.items():
+            _need_texts(f"names, {shown(name, 40)}", examples)
+            if not examples:
+                problem = f"expected examples of the theme {shown(name, 40)}, found none"
+                raise InputError(f"names: {problem}: name it by phrases, such as 'late flight'")
+    words = " ".join(ignore).lower().split()
+    return ThemeOptions(names, frozenset(words), _SIDES[side], most, quotes, threshold)
 
 
-def _examples(names: Any) -> dict[str, Sequence[str]]:
-    if not isinstance(names, Mapping) or not names:
-        expected = "expected examples by name, such as {'late': ['late flight', 'delayed flight']}"
-        raise InputError(f"names: {expected}, found {shown(names, 60)}")
-    _texts("names", list(names))
-    for name, examples in names.items():
-        if not _texts(f"names, {shown(name, 40)}", examples):
-            problem = f"expected examples of the theme {shown(name, 40)}, found none"
-            raise InputError(f"names: {problem}: name it by phrases, such as 'late flight'")
-    return dict(names)
+def _need(expected: str, name: str, value: Any, *, fits: bool) -> None:
+    if not fits:
+        raise InputError(f"{name}: expected {expected}, found {shown(value, 60)}")
 
 
-def _texts(what: str, texts: Any) -> Sequence[str]:
-    """A list of texts. Raises InputError for another value, and for a single text."""
-    if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise InputError(f"{what}: expected a list of texts, found {shown(texts, 60)}")
+def _need_texts(name: str, texts: Any) -> None:
+    """Raise InputError for what is no list of texts, such as a single text."""
+    fits = isinstance(texts, Sequence) and not isinstance(texts, str)
+    _need("a list of texts", name, texts, fits=fits)
     for text in texts:
-        if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{what}: expected texts, found {shown(text, 60)}")
-    return texts
+        _need("texts", name, text, fits=isinstance(text, str) and bool(text.strip()))

@@ -18,9 +18,9 @@ from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes
 from thinstack.integrations.themes.matching import NamedThemes, sides_of
 from thinstack.integrations.themes.options import NAMED, Chosen, ThemeOptions, theme_options
-from thinstack.integrations.themes.products import product_words
 from thinstack.integrations.themes.reading import ReadTexts, read_texts
 from thinstack.integrations.themes.themes import Themes
+from thinstack.integrations.themes.words import product_words
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.vectors import LOAD, need_vectors
 

@@ -25,7 +25,7 @@ SCHEMA: Final = 1
 Texts = Callable[[int], str]
 """Gives the text of a row, from 0."""
 
-_TITLES: Final[dict[Side, str]] = {
+TITLES: Final[dict[Side, str]] = {
     "negative": "What people complain about",
     "positive": "What people praise",
 }
@@ -200,8 +200,8 @@ class Themes:
         """`of`, of a row whose text this is."""
         first, behind = np.searchsorted(self.matches["row"], (row, row + 1))
         return [
-            Match(self.themes[theme].title, text[slice(*span)], *span, round(similarity, 4))
-            for _, theme, _, similarity, span in self.matches[first:behind].tolist()
+            Match(self.themes[theme].title, text[start:end], start, end, round(similarity, 4))
+            for _, theme, _, similarity, start, end in self.matches[first:behind].tolist()
         ]
 
     def names(self) -> dict[str, list[str]]:
@@ -252,7 +252,7 @@ class Themes:
         source = visible(f"{self.source}, by the model {self.model}")
         yield f"Themes of {self.texts_counted} of {source}"
         for figures, themes in self.by_side():
-            yield "" if figures is None else f"\n{title(figures.side)}: {rest(figures)}"
+            yield "" if figures is None else f"\n{TITLES[figures.side]}: {rest(figures)}"
             for theme in themes:
                 words = f" ({', '.join(theme.words)})" if theme.words else ""
                 share = f"{one_decimal(theme.share.value):>6} {theme.figures.texts:>7,}"
@@ -283,11 +283,6 @@ class Themes:
             (figures, [theme for theme in self.themes if theme.side == figures.side])
             for figures in self.sides
         ]
-
-
-def title(side: Side) -> str:
-    """The heading of the themes of a side."""
-    return _TITLES[side]
 
 
 def one_decimal(share: float) -> str:
