@@ -96,8 +96,8 @@ def test_groups_are_searched_one_by_one(search):
 
 
 def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_path, monkeypatch):
-    added, add = [], PhraseIndex.add
-    monkeypatch.setattr(PhraseIndex, "add", lambda *args, **more: added.append(add(*args, **more)))
+    added, save = [], PhraseIndex.save
+    monkeypatch.setattr(PhraseIndex, "save", lambda *args: added.append(save(*args)))
     kept = tmp_path / "reviews.index"
     options = ("--text", "review", "--json", "--index", kept)
     first = search("good film", *options)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from thinstack._version import __version__
 from thinstack.core.config.base import problems
@@ -23,6 +23,7 @@ _TYPES: Final = {"vectors": "<f2", "polarity": "<f4", "sides": "|i1"} | dict.fro
     ("mentions", "sentences"), "<i4"
 )
 _JSON: Final = ("header", "texts", "ids")
+_STRINGS: Final = TypeAdapter(list[str])
 
 
 class Header(BaseModel):
@@ -50,16 +51,14 @@ def write_index(path: FilePath, table: PhraseTable, **about: Any) -> None:
     """Write an index, in place of an old one once it is whole. `about`: `model`, `digest` and
     `source` of the header. Raises OSError."""
     header = Header(width=table.width, **about).model_dump()
-    members: dict[str, NDArray[Any]] = {
+    members: dict[str, Any] = {
         name: np.frombuffer(json.dumps(value).encode(), np.uint8)
         for name, value in zip(_JSON, (header, table.texts, table.ids), strict=True)
     }
-    members |= {"vectors": table.vectors} | {name: table.column(name) for name in NUMBERS}
-    typed: dict[str, Any] = {
-        name: values.astype(_TYPES.get(name, "|u1"), copy=False) for name, values in members.items()
-    }
+    columns = {"vectors": table.vectors} | {name: table.column(name) for name in NUMBERS}
+    members |= {name: values.astype(_TYPES[name], copy=False) for name, values in columns.items()}
     with replacing(any_path(path)) as temporary, temporary.open("wb") as file:
-        np.savez(file, **typed)
+        np.savez(file, **members)
 
 
 def read_header(path: FilePath) -> Header:
@@ -73,7 +72,7 @@ def read_index(path: FilePath) -> tuple[Header, PhraseTable]:
     members = _members(path, {*_JSON, *_TYPES})
     header = _header(path, members["header"])
     try:
-        texts, ids = _strings(members["texts"]), _strings(members["ids"])
+        texts, ids = (_STRINGS.validate_json(members[name].tobytes()) for name in ("texts", "ids"))
         for id in ids:
             json.loads(id)
         fits = len(texts) == len(ids) and _fit(header.width, members, texts)
@@ -116,14 +115,6 @@ def _header(path: FilePath, content: NDArray[np.uint8]) -> Header:
         return Header.model_validate_json(content.tobytes())
     except ValidationError as error:
         raise DataError(f"{path}: {problems(error, most=3)}; {_AGAIN}") from None
-
-
-def _strings(content: NDArray[np.uint8]) -> list[str]:
-    """Strings of JSON. Raises ValueError for anything else."""
-    strings = json.loads(content.tobytes())
-    if not isinstance(strings, list) or not all(isinstance(one, str) for one in strings):
-        raise ValueError("strings")
-    return strings
 
 
 def _fit(width: int, arrays: dict[str, NDArray[Any]], texts: list[str]) -> bool:

@@ -1,11 +1,12 @@
 """`PhraseIndex`: every phrase of many texts, found by what it means and by its side."""
 
 import json
+import math
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import repeat, zip_longest
+from itertools import islice, repeat, zip_longest
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -19,10 +20,16 @@ from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.cell_text import is_missing_cell
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import DataError, InputError, MissingExtraError, outside, shown
-from thinstack.integrations.search.graph import EXACT, Graph
 from thinstack.integrations.search.index_file import read_index, write_index
 from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
-from thinstack.integrations.search.ranking import Places, best_first, cosines, signs
+from thinstack.integrations.search.ranking import (
+    EXACT,
+    Graph,
+    best_first,
+    cosines,
+    places_of,
+    signs,
+)
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.stream import OnError
 from thinstack.runtime.vectors import need_vectors, row_of
@@ -169,7 +176,8 @@ class PhraseIndex:
                 "side: works only with a model of sentiment, and this one has no negative and "
                 "positive phrases: leave it out"
             )
-        return list(self._hits(self._query(query, sign=sign), top, side, least, where, exact))
+        hits = self._hits(self._query(query, sign=sign), side, least, where, exact)
+        return list(islice(hits, top))
 
     def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
         """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
@@ -182,7 +190,6 @@ class PhraseIndex:
     def _hits(
         self,
         query: NDArray[np.float32],
-        top: int,
         side: Side | None,
         least: float | None,
         where: Callable[[Any], object] | None,
@@ -204,38 +211,21 @@ class PhraseIndex:
             order = best_first(np.where(allowed, scores, np.float32(-np.inf)))
         else:
             order = (number for number in graph.best_first(query) if allowed[number])
-        places = Places(mentions, table)
-        for number in order:
-            if (place := places.take(number)) is None:
-                continue
-            yield self._hit(number, place, query, polarity[number], int(counts[number]))
-            top -= 1
-            if not top:
-                return
-
-    def _hit(
-        self,
-        number: int,
-        place: tuple[int, int, int],
-        query: NDArray[np.float32],
-        polarity: float,
-        count: int,
-    ) -> Hit:
-        table, (sentence, start, end) = self._table, place
-        text, first, last = table.sentences[3 * sentence : 3 * sentence + 3]
-        words = table.texts[text]
-        cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])  # of halves
-        return Hit(
-            text=words,
-            phrase=words[start:end],
-            start=start,
-            end=end,
-            sentence=words[first:last],
-            similarity=round(min(cosine, 1.0), _DIGITS),
-            polarity=None if polarity != polarity else round(float(polarity), _DIGITS),
-            count=count,
-            id=json.loads(table.ids[text]),
-        )
+        for number, sentence, start, end in places_of(order, mentions, table):
+            text, first, last = table.sentences[3 * sentence : 3 * sentence + 3]
+            words, place = table.texts[text], float(polarity[number])
+            cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])  # of halves
+            yield Hit(
+                text=words,
+                phrase=words[start:end],
+                start=start,
+                end=end,
+                sentence=words[first:last],
+                similarity=round(min(cosine, 1.0), _DIGITS),
+                polarity=None if math.isnan(place) else round(place, _DIGITS),
+                count=int(counts[number]),
+                id=json.loads(table.ids[text]),
+            )
 
     def _chosen(self, where: Callable[[Any], object]) -> Mentions:
         """The mentions in the texts that a user chooses."""

@@ -153,18 +153,11 @@ MOST_WORDS: Final = 12
 """Words of a phrase at most, but for whole sentences."""
 
 
-class Span(NamedTuple):
-    """A node of the tree of a sentence, and its characters [start, end) in the whole text."""
-
-    node: int
-    start: int
-    end: int
-
-
-def phrases_of(sentence: Prediction) -> Iterator[Span]:
-    """The phrases of a sentence that can be read without the rest, without the marks of punctuation
-    around them: single words that carry content, longer phrases that hold such a word and end where
-    a phrase may end (`WordEdges`), and the sentence. Those that the words around them turn round,
+def phrases_of(sentence: Prediction) -> Iterator[tuple[int, int, int]]:
+    """The phrases of a sentence that can be read without the rest, each with its node and its
+    characters [start, end) in the whole text, without the marks of punctuation around it: single
+    words that carry content, longer phrases that hold such a word and end where a phrase may end
+    (`WordEdges`), and the sentence. Those that the words around them turn round,
     as "worth it" in "not worth it", are left out. Two nodes with the same words are one."""
     nodes, seen = Nodes(sentence), set[tuple[int, int]]()
     edges = nodes.edges
@@ -182,4 +175,4 @@ def phrases_of(sentence: Prediction) -> Iterator[Span]:
         )
         if start < end and reads and not turned[node] and (start, end) not in seen:
             seen.add((start, end))
-            yield Span(node, offsets[start][0], offsets[end - 1][1])
+            yield node, offsets[start][0], offsets[end - 1][1]

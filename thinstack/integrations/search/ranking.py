@@ -1,20 +1,26 @@
-"""The phrases of an index in the order of their scores for a query, and which of them are hits."""
+"""The phrases of an index in the order of their scores for a query, by comparing all or by a graph;
+and which of them are hits."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.errors import needs_extra
 from thinstack.integrations.report.terms import said_phrase
 from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
 from thinstack.runtime.vectors import SIGN_WEIGHT
 
+EXACT: Final = 1_000_000
+"""Phrases that are compared one by one; more are looked up in a graph, if usearch is installed."""
+
+_BLOCK: Final = 1 << 16  # phrases that are added to a graph at once
 _TOGETHER: Final = 512  # vectors, whose floats stay in the processor's cache
 _SIGN_AND_REST: Final = np.int32(-0x70002000)  # 0x8fffe000: all but the copies of the sign
 _FIRST: Final = 512
-"""Phrases that are looked at, before more are sorted."""
+"""Phrases that are looked at, before more are sorted or looked up."""
 
 
 def signs(polarity: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -53,25 +59,48 @@ def best_first(scores: NDArray[np.float32]) -> Iterator[int]:
         yield from order[scores[order] > -np.inf].tolist()
 
 
-class Places:
-    """The places of hits. None overlaps another, and no two hits say the same."""
+class Graph:
+    """A graph over the vectors and signs of phrases, which finds most of the nearest without
+    comparing all. Raises MissingExtraError without usearch."""
 
-    def __init__(self, mentions: Mentions, table: PhraseTable):
-        self._mentions, self._table = mentions, table
-        self._taken = defaultdict[int, list[tuple[int, int]]](list)
-        self._said = set[str]()
+    def __init__(self, width: int):
+        with needs_extra("index", "usearch"):
+            from usearch.index import Index
+        self._index = Index(ndim=width + 1, metric="ip", dtype="f16", expansion_add=64)
 
-    def take(self, number: int) -> tuple[int, int, int] | None:
-        """The sentence of the first free mention of a phrase, and its characters in the text. None
-        if there is none, or another hit says the same."""
-        said = said_phrase(self._table.phrase(number))
-        if said in self._said:
-            return None
-        first, last = self._mentions.starts[number : number + 2].tolist()
-        for place in range(first, last):
-            sentence, start, end = self._mentions.places[place].tolist()
-            if all(end <= begun or ended <= start for begun, ended in self._taken[sentence]):
-                self._taken[sentence].append((start, end))
-                self._said.update([said] if said else ())
-                return sentence, start, end
-        return None
+    def extend(self, table: PhraseTable) -> None:
+        """Add the phrases of a table that are not in the graph yet."""
+        column = signs(table.column("polarity"))
+        for start in range(len(self._index), len(table), _BLOCK):
+            rows = np.hstack([table.vectors[start : start + _BLOCK], column[start:][:_BLOCK, None]])
+            self._index.add(np.arange(start, start + len(rows)), rows.astype(np.float16))
+
+    def best_first(self, query: NDArray[np.float32]) -> Iterator[int]:
+        """Phrases in descending order of the inner product with a vector and its sign (D + 1,)."""
+        count, seen = _FIRST, set[int]()
+        while len(seen) < len(self._index):
+            keys = self._index.search(query, min(count, len(self._index))).keys.tolist()
+            new = [key for key in keys if key not in seen]
+            if not new:
+                return
+            yield from new
+            seen.update(new)
+            count *= 4
+
+
+def places_of(
+    order: Iterable[int], mentions: Mentions, table: PhraseTable
+) -> Iterator[tuple[int, int, int, int]]:
+    """The phrases of an order that are hits, each with the sentence of its first free mention and
+    its characters in the text. None overlaps another, and no two say the same."""
+    taken, all_said = defaultdict[int, list[tuple[int, int]]](list), set[str]()
+    for number in order:
+        said = said_phrase(table.phrase(number))
+        if said in all_said:
+            continue
+        for sentence, start, end in mentions.places[slice(*mentions.starts[number:][:2])].tolist():
+            if all(end <= begun or ended <= start for begun, ended in taken[sentence]):
+                taken[sentence].append((start, end))
+                all_said.update([said] if said else ())
+                yield number, sentence, start, end
+                break
