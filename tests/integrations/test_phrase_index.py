@@ -246,6 +246,7 @@ def test_missing_cells_are_skipped(model, cell):
 def test_bad_input_is_named(model, index, last_word):
     for query, settings, problem in (
         ("", {}, "query: expected a text with words, found ''"),
+        (" ?!", {}, "query: expected a text with words, found ' [?]!'"),
         (3, {}, "query: expected a text, found 3"),
         ("good", {"top": 0}, "top: expected a whole number, at least 1, found 0"),
         ("good", {"min_similarity": 2}, "min_similarity: expected a number from -1 to 1, found 2"),

@@ -476,6 +476,7 @@ def test_bad_input_is_named(model, frame, last_word, tmp_path):
         ({"names": {"late": "late"}}, "expected a list of texts"),
         ({"names": {"late": [" "]}}, "expected texts, found ' '"),
         ({"names": {"late": [3]}}, "expected texts, found 3"),
+        ({"names": {"late": ["..."]}}, "expected words, found the example '...'"),
         ({"ignore": "echo"}, "ignore: expected a list of texts"),
         ({"side": "bad"}, 'side: expected "both"'),
         ({"most": 0}, "most: expected a whole number, at least 1, found 0"),

@@ -33,6 +33,7 @@ from thinstack.integrations.search.ranking import (
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.stream import OnError
 from thinstack.runtime.vectors import need_vectors, row_of
+from thinstack.text.language import is_word
 
 Side = Literal["negative", "positive"]
 
@@ -183,7 +184,8 @@ class PhraseIndex:
         """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
         if not isinstance(query, str):
             raise InputError(f"query: expected a text, found {shown(query)}: {_QUERY}")
-        if (row := row_of(self.model(query), sign=sign)) is None:
+        row = row_of(self.model(query), sign=sign)
+        if row is None or not is_word(query):
             raise InputError(f"query: expected a text with words, found {shown(query)}: {_QUERY}")
         return row if len(row) > self.model.width else np.append(row, np.float32(0))
 

@@ -12,6 +12,7 @@ from thinstack.integrations.themes.centres import Floats, without
 from thinstack.integrations.themes.clauses import LEAST, SAYS, WIDEST, Ints, TextNodes
 from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.runtime.predictor import Predictor
+from thinstack.text.language import is_word
 
 _FOUND: Final = 0.5  # the cosine of a phrase with the centre of a theme, at least
 _NEUTRAL: Final = 0.65  # the same of a phrase that takes no side
@@ -104,7 +105,7 @@ class NamedThemes:
         polarity, vectors = list[float](), list[NDArray[np.float32]]()
         for example in (one for examples in self.examples for one in examples):
             result = model(example)
-            if result.vector is None:
+            if result.vector is None or not is_word(example):
                 raise InputError(f"names: expected words, found the example {shown(example)}")
             polarity.append(result.polarity or 0.0)
             vectors.append(result.vector)
@@ -142,7 +143,9 @@ class NamedThemes:
 Matcher = FoundThemes | NamedThemes
 
 
-def _matches(nodes: TextNodes, some: Ints, themes: Ints, similarity: Floats) -> Matches:
+def _matches(
+    nodes: TextNodes, some: Ints, themes: Ints, similarity: NDArray[np.floating]
+) -> Matches:
     """Some nodes with the themes that they are similar to."""
     matches = np.zeros(len(some), MATCH)
     matches["row"], matches["theme"], matches["node"] = nodes.texts[some], themes, some
