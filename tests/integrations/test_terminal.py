@@ -7,7 +7,7 @@ from drawn import LABELS, predict
 from rich.cells import cell_len
 from rich.console import Console
 
-from thinstack.integrations.show.terminal import draw as drawing
+from thinstack.integrations.show.terminal import Drawing
 from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution
 
@@ -21,7 +21,7 @@ def draw(prediction, width=80, encoding="utf-8", why=(), **options):
     """What a file of this encoding gets: exactly the bytes, decoded again."""
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
-    Console(file=file, width=width, **options).print(drawing(prediction, why))
+    Console(file=file, width=width, **options).print(Drawing(prediction, why))
     file.flush()
     return raw.getvalue().decode(encoding)
 

@@ -91,7 +91,7 @@ class Sentences:
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
         """A sentence with its tree; a text of several sentences in some lines."""
-        from thinstack.integrations.show.terminal import Answer, draw
+        from thinstack.integrations.show.terminal import Answer, Drawing
 
         several = len(result.sentences) > 1
         trees = self.full or self.explained is not None
@@ -99,7 +99,7 @@ class Sentences:
             yield Answer(result, more="" if trees else "use --full to draw the trees")
         if trees or not several:
             for sentence in result.sentences:
-                yield draw(sentence, self.reasons(sentence))
+                yield Drawing(sentence, self.reasons(sentence))
 
     def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
         """Lines of a text, which are `cut` to the width of a terminal."""

@@ -62,13 +62,6 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
     return [row._replace(parts=parts.get(row.node, ())) for row in rows]
 
 
-def parts_note(prediction: Prediction) -> str:
-    """What a picture says about a sentence that was read in parts; an empty text for any other."""
-    count = len(prediction.parts)
-    words = f"{len(prediction.words):,} words, read in {count:,} parts; a balanced tree joins them"
-    return words if count > 1 else ""
-
-
 def visible(text: str) -> str:
     """`text` on one line. White space becomes one space, and `escaped` does the rest."""
     return inline(text).strip(" ")

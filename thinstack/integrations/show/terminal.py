@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from thinstack.integrations.show.outline import UNCERTAIN, Row, outline, parts_note, phrase, visible
+from thinstack.integrations.show.outline import UNCERTAIN, Row, outline, phrase, visible
 from thinstack.integrations.show.pen import TEXT_STYLES, Pen, note
 from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.phrase import Phrase
@@ -34,19 +34,6 @@ _CLASSES: Final = 5
 _HIGHLIGHTS: Final = 3
 
 
-def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
-    """What a terminal shows of one sentence: its label, the probability of each class and, if
-    phrases have scores, the tree.
-
-    A line of the tree holds the sign of a phrase, or its label as in `svg`, and its text. The
-    drawing has the top of the tree, up to MAX_PHRASES phrases and as deep as guides in half the
-    width can go. A phrase with `(+n)` has n more inside. It fits the width and the encoding of its
-    console. If the prediction abstains, the label is `uncertain` and the sign `?`. `why`: what the
-    phrases contribute. The phrase that turns the sentence is named and marked.
-    """
-    return _Drawing(prediction, turning(why))
-
-
 def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> RenderableType:
     """A table of `counts` (C, C): how many texts of each class (rows) were taken for each class
     (columns). `labels` names the C classes."""
@@ -62,9 +49,24 @@ def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> RenderableType:
     return table
 
 
-class _Drawing(NamedTuple):
+class Drawing(NamedTuple):
+    """Draws one sentence: its label, the probability of each class and, if phrases have scores, the
+    tree.
+
+    A line of the tree holds the sign of a phrase, or its label as in `svg`, and its text. The
+    drawing has the top of the tree, up to MAX_PHRASES phrases and as deep as guides in half the
+    width can go. A phrase with `(+n)` has n more inside. It fits the width and the encoding of its
+    console. If the prediction abstains, the label is `uncertain` and the sign `?`. `why`: what the
+    phrases contribute. The phrase that turns the sentence is named and marked.
+    """
+
     prediction: Prediction
-    turning: Contribution | None
+    why: Sequence[Contribution] = ()
+
+    @property
+    def turning(self) -> Contribution | None:
+        """The phrase that turns the sentence."""
+        return turning(self.why)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         prediction, pen = self.prediction, Pen(self.prediction.view, options)
@@ -79,8 +81,10 @@ class _Drawing(NamedTuple):
             because = f"{reason(self.prediction, self.turning)}: "
             text = pen.elide(pen.fit(self.turning.text), pen.width - len(because))
             yield Text.assemble(because, (text, "bold"), no_wrap=True, overflow="crop")
-        if parts := parts_note(self.prediction):
-            yield Text(parts, style="dim")
+        words, parts = self.prediction.words, self.prediction.parts
+        if len(parts) > 1:
+            read = f"read in {len(parts):,} parts; a balanced tree joins them"
+            yield Text(f"{len(words):,} words, {read}", style="dim")
 
     def _tree(self, pen: Pen) -> Iterator[Text]:
         columns = self.prediction.label_ids, self.prediction.certain, self.prediction.spans
