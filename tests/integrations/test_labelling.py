@@ -59,7 +59,7 @@ def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(model, table,
         assert rows_of(out) == saved
     out.write_bytes(out.read_bytes().removesuffix(b"\n"))  # as some editors leave it
     again = Labelling(table, model, out)
-    assert again.saved == 2
+    assert len(again.saved) == 2
     assert {first.text, second.text}.isdisjoint(one.text for one in again.texts)
     again.save(0, "bad")
     assert [row.values["text"] for row in Table(out).rows(["text"])][-1] == again.texts[0].text

@@ -10,7 +10,7 @@ from thinstack.errors import InputError, LanguageWarning
 from thinstack.integrations.corpora.run import Tell
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import scored_rows
-from thinstack.integrations.report.rows import ReportOptions, Source
+from thinstack.integrations.report.rows import ReportOptions, Source, TextRow
 from thinstack.integrations.search.index_file import read_header
 from thinstack.integrations.search.phrase_index import PhraseIndex
 from thinstack.runtime.predictor import Predictor
@@ -59,13 +59,12 @@ def indexed_table(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # below it names the row
         for row, result in scored_rows(model, read_again(source, plan, tell)):
-            fault = row.unreadable
-            if fault is None or fault.kind == "language":
+            is_doubted = row.unreadable is not None and row.unreadable.kind == "language"
+            if row.unreadable is not None:
+                (doubted if is_doubted else left_out).append(_reason(row))
+            if row.unreadable is None or is_doubted:
                 id = [row.place, groups.get(likeness(row.group or ""))]
                 index._table.add(result, json.dumps(id))
-            if fault is not None:
-                some = doubted if fault.kind == "language" else left_out
-                some.append(f"{row.place}: {fault.reason or 'no text'}")
     if doubted:
         warnings.warn(LanguageWarning(f"{doubted[0]}; its scores are unreliable"), stacklevel=2)
     if path is not None:
@@ -75,6 +74,11 @@ def indexed_table(
 
 def _left_out(source: Source, count: int) -> tuple[int, str]:
     """How many rows an index does not have, and the reason of the first that could not be read."""
-    unread = ((row.place, row.unreadable) for row in source() if count and row.unreadable)
-    reasons = (f"{place}: {fault.reason or 'no text'}" for place, fault in unread)
-    return count, next(reasons, "texts without words")
+    for row in source() if count else ():
+        if row.unreadable is not None:
+            return count, _reason(row)
+    return count, "texts without words"
+
+
+def _reason(row: TextRow) -> str:
+    return f"{row.place}: {(row.unreadable and row.unreadable.reason) or 'no text'}"

@@ -45,7 +45,8 @@ class Labelling:
 
     Texts that the file `out` has are left out, as are those without words and repeated ones. The
     others are in `texts`, by the probability of the model's label. `labels` are the model's, unless
-    the column `label` has others: then those. `skipped` is as `Table.rows` has it.
+    the column `label` has others: then those. `saved` are the labels in the file, by the `likeness`
+    of the text. `skipped` is as `Table.rows` has it.
 
     Raises DataError for a table, or a file of labels, that cannot be read or has other columns;
     InputError for more than `MOST_LABELS` labels, and where no text is left.
@@ -63,11 +64,15 @@ class Labelling:
     ):
         self.out, self._columns, self._lock = out, [text, label], Lock()
         self.labels = predictor.labels
-        self._saved = {likeness(name): value for name, value in self._rows_of(Table(out))}
+        self.saved = {likeness(name): value for name, value in self._rows_of(Table(out))}
         rows = self._texts(table, skipped)
-        results = predictor.stream(row.text for row in rows)
-        scored = zip(rows, results, strict=True)
-        texts = [row._replace(**_answer(result)) for row, result in scored if result.sentences]
+        texts = list[DoubtfulText]()
+        for row, result in zip(rows, predictor.stream(row.text for row in rows), strict=True):
+            if result.sentences:
+                scores = np.array([*result.scores.values()])
+                best = int(result.view.best(scores[None])[0])
+                predicted, probability = predictor.labels[best], float(scores[best])
+                texts.append(row._replace(predicted=predicted, probability=probability))
         self.texts = sorted(texts, key=lambda one: one.probability)
         if not texts:
             raise InputError(f"{table.path}: expected texts without a label in {out}, found none")
@@ -77,21 +82,19 @@ class Labelling:
                 f"found {len(self.labels):,}: name the label column with --label"
             )
 
-    @property
-    def saved(self) -> int:
-        """How many texts have labels in the file."""
-        return len(self._saved)
-
     def describe(self) -> dict[str, Any]:
         """What a page shows of it, as data ready for JSON."""
-        counts = {"texts": len(self.texts), "saved": self.saved}
+        counts = {"texts": len(self.texts), "saved": len(self.saved)}
         return {"labels": list(self.labels), "out": self.out.name, **counts}
 
     def row(self, place: object) -> dict[str, Any]:
         """The text at a place from 0, as data ready for JSON; `chosen` is its label in the file, or
-        None. Raises InputError if there is none."""
+        None, and `saved` how many labels that has. Raises InputError if there is no text."""
         text = self._at(place)
-        return text._asdict() | {"chosen": self._saved.get(likeness(text.text))}
+        return text._asdict() | {
+            "chosen": self.saved.get(likeness(text.text)),
+            "saved": len(self.saved),
+        }
 
     def save(self, place: object, label: object) -> None:
         """Write the label of a text, which is on the disk when this returns. Of several labels of
@@ -108,7 +111,7 @@ class Labelling:
                 file.write("".join(map(csv_line, rows)))
                 file.flush()
                 os.fsync(file.fileno())
-                self._saved[likeness(text)] = str(label)
+                self.saved[likeness(text)] = str(label)
         except OSError as error:
             raise InputError(
                 f"{self.out}: the label could not be saved: {error.strerror}"
@@ -142,7 +145,7 @@ class Labelling:
         columns = [text, label] if label in table.columns else [text]
         if len(columns) < 2 and label != "label":
             check_columns(str(table.path), table.columns, [label], COLUMN_ADVICE)
-        rows, seen, labels = list[DoubtfulText](), {*self._saved}, set[str]()
+        rows, seen, labels = list[DoubtfulText](), {*self.saved}, set[str]()
         checks: dict[str, Any] = {"classes": Classes(label, self.labels), "optional": [label]}
         for row in table.rows(columns, skipped=skipped, **(checks if label in columns else {})):
             value = row.values.get(label, "")
@@ -154,9 +157,3 @@ class Labelling:
         if not labels <= {*self.labels}:
             self.labels = ordered([*labels])
         return rows
-
-
-def _answer(result: Any) -> dict[str, Any]:
-    scores = np.array([*result.scores.values()])
-    best = int(result.view.best(scores[None])[0])
-    return {"predicted": [*result.scores][best], "probability": float(scores[best])}

@@ -6,7 +6,7 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,6 +35,7 @@ _KINDS: Final = {
     "css": "text/css",
     "html": "text/html",
     "js": "text/javascript",
+    "json": _JSON,
     "svg": "image/svg+xml",
 }
 _HEADERS: Final = {
@@ -69,15 +70,25 @@ class PageServer(ThreadingHTTPServer):
         self.port = int(self.server_address[1])
         self.url = f"http://{HOST}:{self.port}/"
         folder = files("thinstack.integrations")
-        styles = [folder.joinpath(f"show/{name}.css") for name in ("tree", "heat")]
+        others = map(folder.joinpath, ("show/tree.css", "show/heat.css", "serving/openapi.json"))
         self.content = {
             f"/{file.name}": (file.read_bytes(), _KINDS[file.name.rpartition(".")[2]])
-            for file in (*folder.joinpath("serving/page").iterdir(), *styles)
+            for file in (*folder.joinpath("serving/page").iterdir(), *others)
         }
         self.content["/"] = self.content.pop("/index.html")
-        described = folder.joinpath("serving/openapi.json").read_bytes()
-        self.content["/openapi.json"] = (described, _JSON)
         self._queue, self._model = threading.Lock(), threading.Lock()
+
+    def describe(self) -> dict[str, Any]:
+        """What the page shows of the model, as data ready for JSON."""
+        model, view = self.predictor, self.predictor.view
+        labelling = {} if self.labelling is None else {"labelling": self.labelling.describe()}
+        return {
+            "name": self.name,
+            "labels": view.labels,
+            "tones": None if view.scale is None else view.scale.tones,
+            "about": view.scale is not None and model.phrases,
+            "vectors": bool(model.width),
+        } | labelling
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -109,32 +120,28 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._file)
 
     def do_POST(self) -> None:
-        self._answer(self._prediction)
+        self._answer(lambda: (_json(self._prediction()), _JSON))
 
     def log_message(self, *_: Any) -> None:
         """Nothing: texts are nobody's business."""
 
-    def _answer(self, make: Any) -> None:
+    def _answer(self, make: Callable[[], tuple[bytes, str]]) -> None:
         try:
             self._check_host()
-            body, kind = make()
-            status = HTTPStatus.OK
+            self._send(HTTPStatus.OK, *make())
         except _RefusedError as error:
-            status, body, kind = error.status, _json({"error": str(error)}), _JSON
-            self.close_connection = True  # the body may not have been read
+            self.send_error(error.status, str(error))
         except ThinstackError as error:
-            status, body, kind = HTTPStatus.BAD_REQUEST, _json({"error": str(error)}), _JSON
+            self._send(HTTPStatus.BAD_REQUEST, _json({"error": str(error)}))
         except ConnectionError:  # nobody waits for an answer
             self.close_connection = True
-            return
-        self._send(status, body, kind)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the server of Python refuses by itself, such as another method, is JSON too."""
-        self.close_connection = True  # the body has not been read
-        self._send(HTTPStatus(code), _json({"error": message or HTTPStatus(code).phrase}), _JSON)
+        """What is refused, also by the server of Python, such as another method, is JSON too."""
+        self.close_connection = True  # the body may not have been read
+        self._send(HTTPStatus(code), _json({"error": message or HTTPStatus(code).phrase}))
 
-    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
+    def _send(self, status: HTTPStatus, body: bytes, kind: str = _JSON) -> None:
         try:
             self.send_response(status)
             headers = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
@@ -164,26 +171,18 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self) -> tuple[bytes, str]:
         path = self.path.partition("?")[0]
         if path == "/model":
-            view = self.server.predictor.view
-            tones = None if view.scale is None else view.scale.tones
-            data: dict[str, Any] = {"name": self.server.name, "labels": view.labels}
-            data["tones"] = tones
-            data["about"] = view.scale is not None and self.server.predictor.phrases
-            data["vectors"] = bool(self.server.predictor.width)
-            if (labelling := self.server.labelling) is not None:
-                data["labelling"] = labelling.describe()
-            return _json(data), _JSON
+            return _json(self.server.describe()), _JSON
         if path == "/predict":
             raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "this page does not exist; the page is at /")
         return self.server.content[path]
 
-    def _prediction(self) -> tuple[bytes, str]:
+    def _prediction(self) -> Any:
         """The answer to a program at /predict, and to the page itself elsewhere."""
         server = self.server
         if self.path == "/row" and server.labelling is not None:
-            return _json(_row(server.labelling, parsed(self._body()))), _JSON
+            return _row(server.labelling, parsed(self._body()))
         if self.path not in ("/predict", "/drawing", "/texts", "/near"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         request = Request.parse(self._body())
@@ -191,14 +190,13 @@ class _Handler(BaseHTTPRequestHandler):
             raise _too_large(f"at most {MAX_WORDS:,} words and punctuation marks, found {words:,}")
         if self.path == "/texts":
             server.collection = Collection(request.texts, server.predictor, server.turn)
-            return _json(server.collection.summary), _JSON
+            return server.collection.summary
         if self.path == "/near":
-            near = server.collection.near("".join(request.texts[:1])) if server.collection else []
-            return _json(near), _JSON
+            return server.collection.near("".join(request.texts[:1])) if server.collection else []
         results = self._results(request.texts)
         if self.path == "/predict" or request.several:
-            return _json(answer(results, request)), _JSON
-        return _json(text_data(next(results), request.about)), _JSON
+            return answer(results, request)
+        return text_data(next(results), request.about)
 
     def _results(self, texts: Sequence[str]) -> Iterator[Result]:
         """The results of texts, with a turn for each batch. Raises ConnectionError as soon as the
@@ -243,4 +241,4 @@ def _row(labelling: Labelling, data: Any) -> dict[str, Any]:
         raise InputError('expected {"place": 0} as JSON, and "label": "..." to save a label')
     if "label" in data:
         labelling.save(data.get("place"), data["label"])
-    return labelling.row(data.get("place")) | {"saved": labelling.saved}
+    return labelling.row(data.get("place"))

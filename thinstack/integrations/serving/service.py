@@ -5,10 +5,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from thinstack.errors import InputError, shown
 from thinstack.integrations.report.rows import ReportOptions, TextRow
@@ -55,8 +53,7 @@ class Request(NamedTuple):
             raise InputError(f"{EXPECTED}, found the keys {', '.join(asked):.200}")
         texts: Any = asked["texts"] if several else [asked["text"]]
         about = asked.get("about", [])
-        lists = (isinstance(one, list) and all(map(_is_text, one)) for one in (texts, about))
-        if not (all(lists) and isinstance(phrases, bool)):
+        if not (_are_texts(texts) and _are_texts(about) and isinstance(phrases, bool)):
             raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
         return cls(texts, phrases, about, several)
 
@@ -77,23 +74,19 @@ def parsed(body: bytes) -> Any:
 
 def answer(results: Iterable[Result], request: Request) -> dict[str, Any]:
     """What the model says: `Result.to_dict` of a text, or `results` with one for each text."""
-    answers = [_data(result, request) for result in results]
+    answers = list[dict[str, Any]]()
+    for result in results:
+        answers.append(data := result.to_dict())
+        if request.about:
+            data["about"] = [aspect.to_dict() for aspect in result.about(*request.about)]
+        for sentence in () if request.phrases else data["sentences"]:
+            for key in PHRASES:
+                sentence.pop(key, None)
     return {"results": answers} if request.several else answers[0]
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _data(result: Result, request: Request) -> dict[str, Any]:
-    data = result.to_dict()
-    if request.about:
-        data["about"] = [aspect.to_dict() for aspect in result.about(*request.about)]
-    if not request.phrases:
-        for sentence in data["sentences"]:
-            for key in PHRASES:
-                sentence.pop(key, None)
-    return data
+def _are_texts(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 MOST_WORDS: Final = 60
@@ -110,11 +103,11 @@ def text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:
     labels = result.view.labels
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
-        "label": -1 if result.label is None else labels.index(result.label),
+        "label": _number(result.label, labels),
         "polarity": result.polarity,
         "scores": [*result.scores.values()],
         "highlights": [
-            {"text": phrase.text, "label": labels.index(str(phrase.label))}
+            {"text": phrase.text, "label": _number(phrase.label, labels)}
             for phrase in result.highlights()
         ],
         "aspects": None if aspects is None else [_aspect_data(aspect) for aspect in aspects],
@@ -125,36 +118,36 @@ def text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _aspect_data(aspect: Aspect) -> dict[str, Any]:
-    label = -1 if aspect.label is None else [*aspect.scores].index(aspect.label)
     because = None if aspect.because is None else aspect.because.text
+    label = _number(aspect.label, [*aspect.scores])
     return {"text": aspect.text, "label": label, "because": because}
 
 
 def _sentence_data(sentence: Prediction) -> dict[str, Any]:
     """A sentence, and its `nodes`, which have scores. They start and end in UTF-16 units of its
     text, by which JavaScript counts."""
-    places = _utf16(sentence.text)
-    spans = sentence.spans
-    starts = places[sentence.offsets[spans[:, 0], 0]].tolist()
-    ends = places[sentence.offsets[spans[:, 1] - 1, 1]].tolist()
-    labels = np.where(sentence.certain, sentence.label_ids, -1).tolist()
-    rows = sentence.node_scores.astype(float).round(6).tolist()
-    names = ("start", "end", "label", "scores")
+    data = sentence.to_dict()
+    units = [0, *accumulate(1 + (character > "\uffff") for character in sentence.text)]
+    nodes = [
+        {
+            "start": units[node["start"]],
+            "end": units[node["end"]],
+            "label": _number(node["label"], sentence.labels),
+            "scores": [*node["scores"].values()],
+        }
+        for node in data["nodes"]
+    ]
     return {
         "text": sentence.text,
-        "words": list(sentence.words),
-        "transitions": sentence.transitions.tolist(),
-        "nodes": [
-            dict(zip(names, node, strict=True))
-            for node in zip(starts, ends, labels, rows, strict=True)
-        ],
+        "words": [*sentence.words],
+        "transitions": data["transitions"],
+        "nodes": nodes,
     }
 
 
-def _utf16(text: str) -> NDArray[np.int64]:
-    """For each place in a text, the UTF-16 units before it, (characters + 1,)."""
-    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-    return np.concatenate([[0], np.cumsum(1 + (codes > 0xFFFF))])
+def _number(label: str | None, labels: Sequence[str]) -> int:
+    """The number of a class, -1 where the model is uncertain."""
+    return -1 if label is None else labels.index(label)
 
 
 NEAREST: Final = 8
