@@ -85,10 +85,8 @@ def register_aspects() -> None:
 def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:
     """An aspect as `aspects` lists it."""
     data = aspect.to_dict()
-    because = data["because"]
-    listed = _placed(doc, data)
-    listed |= {key: value for key, value in data.items() if key not in ("text", "start", "end")}
-    return listed | {"because": None if because is None else _placed(doc, because)}
+    because = data["because"] and _placed(doc, data["because"])
+    return data | _placed(doc, data) | {"because": because}
 
 
 def _placed(doc: Doc, data: dict[str, Any]) -> dict[str, Any]:

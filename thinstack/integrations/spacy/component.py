@@ -14,6 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
@@ -35,15 +36,16 @@ from thinstack.integrations.spacy.pipe import (
 )
 from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
-from thinstack.integrations.spacy.stored import DocAggregation, Kind, Stored, alike, joined, store
+from thinstack.integrations.spacy.stored import NO_TREE, DocAggregation, Kind, Stored, alike, store
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
-from thinstack.runtime.scored import ScoredText
+from thinstack.runtime.scored import Scored, ScoredText
 from thinstack.runtime.units import MAX_WORDS
 from thinstack.runtime.views import View
 from thinstack.text.given_trees import Trees
+from thinstack.text.sentences import Sentence
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Reading = tuple[list[str], list[list[DocSentence]], Trees]
@@ -144,15 +146,13 @@ class TreeSentiment(BatchedPipe):
         view = View(view.labels, view.abstain, polarity=view.polarity)
         for sentence, row in zip(sentences, scored.sentences, strict=True):
             start, end = sentence.characters[0, 0].item(), sentence.characters[-1, 1].item()
-            read = text[start:end], tuple(sentence.words), sentence.characters - start
-            steps, scores, weight, parts, terms, vectors = row
-            said.append(
-                Prediction(*read, steps, scores, view, weight, parts, start, terms, vectors)
-            )
+            read = Sentence(text[start:end], sentence.words, sentence.characters - start, start)
+            said.append(Prediction.of_sentence(read, row, view))
         joint = alike(said) if self.aggregation == "sentences" else None
         if scored.joint is not None:
-            row, rows = scored.joint.scores[-1], scored.joint.vectors
-            joint = joined(row, None if rows is None else rows[-1])
+            rows, vectors = scored.joint.scores[-1:].astype(np.float32), scored.joint.vectors
+            vectors = None if vectors is None else vectors[-1:]
+            joint = Scored(NO_TREE, rows, vectors=vectors)
         return Result(text, tuple(said), view, joint=joint)
 
     def set_annotations(self, docs: Iterable[Doc], said: Iterable[Result]) -> None:

@@ -27,6 +27,7 @@ from spacy.tokens import Doc, Span
 from thinstack.errors import ConfigError, InputError
 from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
+from thinstack.runtime.phrase import Nodes
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
@@ -85,11 +86,9 @@ class Results:
     @property
     def parts(self) -> list[tuple[int, int]]:
         """The tokens (start, end) of each stretch that was read as a whole."""
-        places = [
-            word_places(sentence, np.array(sentence.parts)) for sentence in self.result.sentences
-        ]
-        tokens = tokens_at(self.doc, np.concatenate(places)).tolist()
-        return [(start, end) for start, end in tokens]
+        sentences = self.result.sentences
+        places = [word_places(sentence, np.array(sentence.parts)) for sentence in sentences]
+        return [(start, end) for start, end in tokens_at(self.doc, np.concatenate(places)).tolist()]
 
 
 def word_places(sentence: Prediction, spans: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -101,17 +100,20 @@ def word_places(sentence: Prediction, spans: NDArray[np.integer]) -> NDArray[np.
 
 def _listed(doc: Doc, sentence: Prediction) -> list[dict[str, Any]]:
     """The phrases of a sentence, as `Doc._.sentiment_phrases` lists them."""
-    places = word_places(sentence, sentence.spans)
-    tokens, labels, listed = tokens_at(doc, places).tolist(), sentence.labels, []
-    best = zip(sentence.label_ids.tolist(), sentence.certain.tolist(), strict=True)
-    columns = tokens, places.tolist(), best, sentence.node_scores.tolist()
-    for (first, behind), (start, end), (label, certain), row in zip(*columns, strict=True):
-        place = {"start": first, "end": behind, "start_char": start, "end_char": end}
-        text = sentence.text[start - sentence.start : end - sentence.start]
-        said = {"label": labels[label] if certain else None}
-        said["scores"] = dict(zip(labels, row, strict=True))
-        listed.append({**place, "text": text, **said})
-    return listed
+    phrases = Nodes(sentence).phrases()
+    tokens = tokens_at(doc, [(phrase.start, phrase.end) for phrase in phrases]).tolist()
+    return [
+        {
+            "start": start,
+            "end": end,
+            "start_char": phrase.start,
+            "end_char": phrase.end,
+            "text": phrase.text,
+            "label": phrase.label,
+            "scores": phrase.scores,
+        }
+        for phrase, (start, end) in zip(phrases, tokens, strict=True)
+    ]
 
 
 def results(x: Doc | Span, name: str | None = None) -> Results | None:
@@ -224,12 +226,12 @@ def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dic
         )
     for sentence in predictions(doc, name):
         why = predictor.why(sentence)
-        places = word_places(sentence, np.reshape([one.span for one in why], (-1, 2)).astype(int))
+        tokens = tokens_at(doc, [(one.start, one.end) for one in why]).tolist()
         records.append(
             [
                 {"start": start, "end": end, "text": one.text}
                 | {"contribution": one.contribution, "turning": one.turning}
-                for (start, end), one in zip(tokens_at(doc, places).tolist(), why, strict=True)
+                for (start, end), one in zip(tokens, why, strict=True)
             ]
         )
     return records

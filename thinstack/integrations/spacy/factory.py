@@ -11,8 +11,8 @@ from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS, register_component
 from thinstack.integrations.spacy.vectors_component import TreeVectors
 
 
-def _started(nlp: Any, component: TreeSentiment) -> TreeSentiment:
-    """A component with its model. Raises what `TreeSentiment.load` raises.
+def _start(nlp: Any, component: TreeSentiment) -> None:
+    """Read the model of a component. Raises what `TreeSentiment.load` raises.
 
     spaCy reads a saved pipeline by calling the factory, then `from_disk`. The `meta` of the
     pipeline notes the `model` that it was saved with. If the setting is that model, its bundle may
@@ -31,7 +31,6 @@ def _started(nlp: Any, component: TreeSentiment) -> TreeSentiment:
         if noted != model:
             raise
     component.note(nlp.meta, overridden=noted not in (None, model))
-    return component
 
 
 # spaCy imports this module, which its entry point names, whenever a pipeline is made: nothing here
@@ -39,7 +38,7 @@ def _started(nlp: Any, component: TreeSentiment) -> TreeSentiment:
 make_tree_sentiment = register_component(
     TreeSentiment,
     "tree_sentiment",
-    _started,
+    _start,
     scorer="thinstack.tree_sentiment_scorer.v1",
     assigns=("doc.cats", "doc._.tree_sentiment"),
     weights=SCORE_WEIGHTS,
@@ -47,10 +46,10 @@ make_tree_sentiment = register_component(
 make_tree_aspects = register_component(
     TreeAspects,
     "tree_aspects",
-    _started,
+    _start,
     scorer="spacy.spancat_scorer.v1",
     assigns=("doc.spans", "doc._.aspects", "span._.about"),
 )
 make_tree_vectors = register_component(
-    TreeVectors, "tree_vectors", _started, assigns=("doc.vector", "token.vector")
+    TreeVectors, "tree_vectors", _start, assigns=("doc.vector", "token.vector")
 )

@@ -3,13 +3,14 @@ name the packages and the figures that a pipeline with them needs."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Final
 
 import srsly  # type: ignore[import-untyped]
+from pydantic import TypeAdapter, ValidationError
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.scorer import Scorer
@@ -30,6 +31,7 @@ BATCH_TOKENS: Final = 1 << 16
 SOURCE: Final = "the saved tree_sentiment"
 """What messages about the bundle in a saved pipeline begin with."""
 
+_FILES = TypeAdapter(Files)
 _PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
 SCORE_WEIGHTS: dict[str, float | None] = {"cats_score": 1.0} | {
     f"cats_{name}": None for name in ("score_desc", *_PARTS, "f_per_type")
@@ -68,6 +70,7 @@ class BatchedPipe(Pipe):
     """
 
     name: str
+    device: Device
     predict: Any
     set_annotations: Any
     read: Any
@@ -144,16 +147,14 @@ class BatchedPipe(Pipe):
     def _begun(self, executor: Executor, docs: Sequence[Doc]) -> Result:
         try:
             return executor.submit(self.run, self.read(docs)).result
-        except Exception as error:  # of one Doc or all: it is told where the batch has its turn
-            failed = Future[Any]()
-            failed.set_exception(error)
-            return failed.result
+        except Exception:  # of one Doc or all: raised again where the batch has its turn
+            return partial(self.predict, docs)
 
 
 def register_component(
     kind: type[BatchedPipe],
     factory: str,
-    started: Callable[[Any, Any], Any],
+    started: Callable[[Any, Any], None] | None = None,
     *,
     assigns: Iterable[str],
     scorer: str | None = None,
@@ -164,7 +165,11 @@ def register_component(
     calls: it makes the component, and hands the pipeline and the component to `started`."""
 
     def make(nlp: Any, name: str, **settings: Any) -> Any:
-        return started(nlp, kind(name, **settings))  # type: ignore[call-arg]
+        component = kind(name, **settings)  # type: ignore[call-arg]
+        note_requirement(nlp.meta, component.device)
+        if started is not None:
+            started(nlp, component)
+        return component
 
     arguments = signature(kind).parameters
     asked = [one.replace(default=Parameter.empty) for one in arguments.values()]
@@ -183,20 +188,14 @@ def register_component(
 
 def files_from_bytes(data: bytes) -> Files:
     """The files of a bundle that `to_bytes` gave. Raises BundleError for bytes of another form."""
-    why = ""
     try:
-        files: Any = srsly.msgpack_loads(data)
+        return _FILES.validate_python(srsly.msgpack_loads(data), strict=True)
     except Exception as error:  # msgpack raises errors of many kinds
         if raised_by_signal_handler(error):
             raise
-        files, why = None, f" ({error!s:.200})"
-    plain = isinstance(files, dict) and all(
-        isinstance(name, str) and isinstance(content, bytes) for name, content in files.items()
-    )
-    if not plain:
+        why = "" if isinstance(error, ValidationError) else f" ({error!s:.200})"
         problem = f"found other bytes; save the pipeline again{why}"
-        raise BundleError(f"{SOURCE}: expected the files of a bundle, {problem}")
-    return dict(files)
+        raise BundleError(f"{SOURCE}: expected the files of a bundle, {problem}") from None
 
 
 def note_requirement(meta: dict[str, Any], device: Device) -> None:

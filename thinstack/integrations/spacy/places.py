@@ -8,7 +8,6 @@ from spacy.tokens import Doc, Span
 from thinstack.errors import InputError
 
 _PLACE: list[int | str] = ["IDX", "LENGTH"]
-_LAST = np.array([0, 1])  # the end of a stretch is that of the token before it
 
 
 def places_of(doc: Doc) -> NDArray[np.int64]:
@@ -18,18 +17,11 @@ def places_of(doc: Doc) -> NDArray[np.int64]:
     return places
 
 
-def characters_of(places: NDArray[np.int64], tokens: NDArray[np.integer]) -> NDArray[np.int32]:
-    """The characters [start, end) of stretches of tokens (K, 2), little-endian, in a Doc of these
-    `places`."""
-    characters: NDArray[np.int32] = places.ravel().take(2 * tokens - _LAST).astype("<i4")
-    return characters
-
-
 def tokens_at(doc: Doc, characters: ArrayLike) -> NDArray[np.int64]:
     """The tokens [start, end) around stretches of characters (K, 2): more than the stretch, if it
     begins or ends inside a token."""
     starts = doc.to_array("IDX").astype(np.int64)
-    asked = np.asarray(characters)
+    asked = np.reshape(characters, (-1, 2))
     first = starts.searchsorted(asked[:, 0], side="right") - 1
     return np.stack([first, starts.searchsorted(asked[:, 1] - 1, side="right")], axis=1)
 

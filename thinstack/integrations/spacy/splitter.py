@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from thinstack.data.words import ptb
-from thinstack.integrations.spacy.places import characters_of, places_of
+from thinstack.integrations.spacy.places import places_of
 from thinstack.text.english import LONGEST, plain_words, rules
 from thinstack.text.plain_text import PlainText
 from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
@@ -27,24 +27,17 @@ _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 _sign = re.compile("[!*#$%^_@\x80-\U0010ffff](?:(?<!!)|(?=[a-zA-Z]))")
 
 
+_LAST = np.array([0, 1])  # the end of a stretch is that of the token before it
+
+
 class DocSentence(NamedTuple):
-    """A sentence of a Doc: its tokens [start, end), and its L treebank words. Each word was made
-    from the tokens [first, last + 1) of the Doc, (L, 2), that `made_of` has, None if each token is
-    a word. They have the `characters`, (L, 2), little-endian."""
+    """A sentence of a Doc: its tokens [start, end), its L treebank words, and the characters that
+    each was made from, (L, 2), little-endian: those of whole tokens."""
 
     start: int
     end: int
     words: list[str]
-    made_of: NDArray[np.int64] | None
     characters: NDArray[np.int32]
-
-    @property
-    def tokens(self) -> NDArray[np.int64]:
-        """The tokens that each word was made from."""
-        if self.made_of is not None:
-            return self.made_of
-        places = np.arange(self.start, self.end + 1, dtype=np.int64)
-        return np.stack([places[:-1], places[1:]], axis=1)
 
 
 def sentences_of(doc: Doc, text: str | None = None) -> list[DocSentence]:
@@ -54,16 +47,12 @@ def sentences_of(doc: Doc, text: str | None = None) -> list[DocSentence]:
     for span in sentence_spans(doc):
         start, end = span.start, span.end
         read = tokens_of_doc if end - start == len(doc) else tokens_of_doc.between(start, end)
-        parts = _parts_of(read)
-        words, tokens = read.words() if parts is None else parts.words()
-        if not words:
-            continue
-        if tokens is None:
-            characters = places[start:end].astype("<i4")
-        else:
-            tokens += start
-            characters = characters_of(places, tokens)
-        sentences.append(DocSentence(start, end, words, tokens, characters))
+        words, tokens = _words_of(read)
+        if words:
+            characters = places[start:end]
+            if tokens is not None:
+                characters = characters.ravel().take(2 * tokens - _LAST)
+            sentences.append(DocSentence(start, end, words, characters.astype("<i4")))
     return sentences
 
 
@@ -109,13 +98,6 @@ class _Tokens(NamedTuple):
             self.whole, self.texts[part], self.starts[part], self.ends[part], self.spaces[part]
         )
 
-    def words(self) -> tuple[list[str], NDArray[np.int64] | None]:
-        """The treebank words, and the tokens that each was made of, (L, 2): None if each token is a
-        word, as mostly."""
-        words, dropped, joined = read_tokens(self.texts, self.spaces)
-        plain = not (dropped or joined)
-        return words, None if plain else tokens_of_words(len(self.texts), dropped, joined)
-
     @property
     def text(self) -> str:
         """The text from the first token to the last."""
@@ -131,53 +113,26 @@ class _Tokens(NamedTuple):
         return whole and short
 
 
-class _Parts(NamedTuple):
-    """The texts of P parts of tokens, and whether a space follows each. `owners` (P, 2) are the
-    tokens [first, last + 1) of the sentence that each part belongs to."""
+def _words_of(read: _Tokens) -> tuple[list[str], NDArray[np.int64] | None]:
+    """The treebank words of a sentence, and the tokens [first, last + 1) that each was made of,
+    (L, 2): None if each token is a word, as mostly.
 
-    texts: list[str]
-    spaces: list[bool]
-    owners: NDArray[np.int64]
-
-    def words(self) -> tuple[list[str], NDArray[np.int64]]:
-        """The treebank words, and the tokens that each was made of, (L, 2)."""
-        words, parts = treebank_words(self.texts, self.spaces)
-        owners = self.owners
-        return words, np.stack([owners[parts[:, 0], 0], owners[parts[:, 1] - 1, 1]], axis=1)
-
-
-def _parts_of(read: _Tokens) -> _Parts | None:
-    """The parts of a sentence; None if all tokens are read as they stand.
-
-    Tokens that touch each other are read as thinstack reads texts, if one of them holds what is
-    read otherwise. Tags of HTML are in no part. Each part of a token that holds white space is a
-    word to the treebank.
+    Tokens that touch each other are read as thinstack reads texts, if one of them is odd. No word
+    is made of tags of HTML. Each part of a token that holds white space is a word to the treebank.
     """
-    text = read.text
-    plain = rules().typed.plain(text)
-    marked = "'" in text or "\u2019" in text
-    negations = [match.start() for match in _negation.finditer(text)] if marked else []
-    if negations:  # less those that are tokens
-        shift = read.starts[0]
-        negations = sorted({*negations}.difference(start - shift for start in read.starts))
-    if not (plain or negations or _sign.search(text)) and read.plain:  # as most are
-        return None
-    firsts, lasts = np.array([read.starts, read.ends], np.int64) - read.starts[0]
-    signs = _cut_signs(text, firsts)
-    if not (plain or negations or signs) and read.plain:
-        return None
-    plain = plain or PlainText.of(text)
-    changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
-    odd = (changes[lasts] > changes[firsts]) | (lasts - firsts > LONGEST)
-    odd[np.searchsorted(firsts, negations, side="right") - 1] = True
-    for first, behind in signs:
-        odd[first:behind] = True
+    reading = _odd_tokens(read)
+    if reading is None:
+        words, dropped, joined = read_tokens(read.texts, read.spaces)
+        plain = not (dropped or joined)
+        return words, None if plain else tokens_of_words(len(read.texts), dropped, joined)
+    text, odd = reading
+    firsts, lasts = _places_in(read)
     parts = list[_Part]()
     for start, behind in _stretches(read.spaces, odd):
         place = firsts[start], lasts[behind - 1]
-        parts += _read(plain, *place) if odd[start:behind].any() else _kept(text, *place)
+        parts += _read(text, *place) if odd[start:behind].any() else _kept(read.text, *place)
     if not parts:
-        return _Parts([], [], np.zeros((0, 2), np.int64))
+        return [], None
     texts = [part.text for part in parts]
     places = np.array([part[1:] for part in parts], np.int64)
     owners = np.searchsorted(lasts, places[:, 0], side="right")
@@ -187,8 +142,38 @@ def _parts_of(read: _Tokens) -> _Parts | None:
     apart = places[:-1, 1] < places[1:, 0]
     apart |= np.array(alike, np.bool_) & (behind_owners[:-1] > owners[1:])
     apart |= np.array([len(part) >= LONGEST for part in texts[:-1]], np.bool_)
-    spaces = [*apart.tolist(), False]
-    return _Parts(texts, spaces, np.stack([owners, behind_owners], axis=1))
+    words, made_of = treebank_words(texts, [*apart.tolist(), False])
+    return words, np.stack([owners[made_of[:, 0]], behind_owners[made_of[:, 1] - 1]], axis=1)
+
+
+def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_]] | None:
+    """The text that thinstack reads of a sentence, and which of its tokens it reads otherwise than
+    as they stand, (N,). None if there are no such tokens."""
+    text = read.text
+    plain = rules().typed.plain(text)
+    marked = "'" in text or "\u2019" in text
+    negations = [match.start() for match in _negation.finditer(text)] if marked else []
+    if negations:  # less those that are tokens
+        shift = read.starts[0]
+        negations = sorted({*negations}.difference(start - shift for start in read.starts))
+    if not (plain or negations or _sign.search(text)) and read.plain:  # as most are
+        return None
+    firsts, lasts = _places_in(read)
+    signs = _cut_signs(text, firsts)
+    if not (plain or negations or signs) and read.plain:
+        return None
+    plain = plain or PlainText.of(text)
+    changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
+    odd = (changes[lasts] > changes[firsts]) | (lasts - firsts > LONGEST)
+    odd[np.searchsorted(firsts, negations, side="right") - 1] = True
+    for first, behind in signs:
+        odd[first:behind] = True
+    return plain, odd
+
+
+def _places_in(read: _Tokens) -> NDArray[np.int64]:
+    """Where the tokens of a sentence start and end in its text, (2, N)."""
+    return np.array([read.starts, read.ends], np.int64) - read.starts[0]
 
 
 def _cut_signs(text: str, firsts: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ describes it. A Doc that was read has its `Result` again once it is asked. A fil
 from anybody, so what no component can have left is a DataError.
 """
 
+import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 import numpy as np
 import srsly  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from pydantic import Field, PlainSerializer
+from pydantic import Field
 from spacy.tokens import Doc
 
 from thinstack.core.config import Strict
@@ -34,6 +35,9 @@ by their words or all alike."""
 
 Kind = Literal["tree_sentiment", "tree_aspects", "tree_vectors"]
 """Of components. If no name is asked for, that of its kind is."""
+
+NO_TREE: Final[NDArray[np.int8]] = np.zeros(0, np.int8)
+"""The transitions of a tree over sentences that is not kept."""
 
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
@@ -62,18 +66,13 @@ class Stored:
         return Result(text, sentences, whole.view, joint=joint)
 
 
-def joined(row: NDArray[np.floating], vector: NDArray[np.float16] | None = None) -> Scored:
-    """The probabilities (C,) and the vector (D,) of a text as those of a tree that is not kept."""
-    scores, vectors = row.astype(np.float32)[None], None if vector is None else vector[None]
-    return Scored(np.zeros(0, np.int8), scores, vectors=vectors)
-
-
 def alike(sentences: Sequence[Prediction]) -> Scored | None:
     """The mean of sentences that weigh alike; None for fewer than two."""
     if len(sentences) < 2:
         return None
-    rows = [sentence.node_scores[-1] for sentence in sentences]
-    return joined(np.average(rows, axis=0, weights=[sentence.weight for sentence in sentences]))
+    rows = [sentence.node_scores[-1:] for sentence in sentences]
+    means = np.average(rows, axis=0, weights=[sentence.weight for sentence in sentences])
+    return Scored(NO_TREE, means.astype(np.float32))
 
 
 def store(doc: Doc, stored: Stored | None, name: str) -> None:
@@ -113,10 +112,7 @@ def _read(doc: Doc) -> dict[str, Stored]:
     if not isinstance(by_name, dict):
         raise _not_results(f"found {by_name!r:.80}")
     if not all(isinstance(value, Stored) for value in by_name.values()):
-        by_name = {
-            name: value if isinstance(value, Stored) else _checked(value, doc.text)
-            for name, value in by_name.items()
-        }
+        by_name = {name: _checked(value, doc.text) for name, value in by_name.items()}
         doc.user_data[_KEY] = by_name  # type: ignore[index]
     return by_name
 
@@ -126,7 +122,7 @@ def _not_results(problem: object) -> DataError:
 
 
 Names = tuple[Annotated[str, Field(min_length=1)], ...]
-Array = Annotated[Any, PlainSerializer(np.ndarray.tolist, when_used="json-unless-none")]
+Array = Any
 """An array, or nested lists of its numbers, as in JSON."""
 
 
@@ -143,20 +139,6 @@ class PlainSentence(Strict, extra="ignore"):
     parts: Spans
     terms: Array
     vectors: Array = None
-
-    @classmethod
-    def of(cls, sentence: Prediction) -> "PlainSentence":
-        """The plain form of a sentence."""
-        return PlainSentence.model_construct(
-            words=sentence.words,
-            characters=(sentence.offsets + sentence.start).astype("<i4"),
-            transitions=sentence.transitions,
-            scores=sentence.node_scores,
-            weight=sentence.weight,
-            parts=sentence.parts,
-            terms=sentence.terms,
-            vectors=sentence.vectors,
-        )
 
     def read(self, view: View, text: str) -> Prediction:
         """The sentence of a Doc with this text. Raises ValueError and others if it is none."""
@@ -196,23 +178,6 @@ class PlainResult(Strict, extra="ignore"):
     model: str = ""
     sentences: tuple[PlainSentence, ...]
 
-    @classmethod
-    def of(cls, stored: Stored) -> "PlainResult":
-        """The plain form of results."""
-        result, view, joint = stored.result, stored.result.view, stored.result.joint
-        return PlainResult.model_construct(
-            kind=stored.kind,
-            labels=view.labels,
-            abstain=view.abstain,
-            polarity=view.polarity,
-            aggregation=stored.aggregation,
-            about=None if stored.about is None else list(stored.about),
-            root=None if joint is None else joint.scores[-1],
-            root_vector=None if joint is None or joint.vectors is None else joint.vectors[-1],
-            model=stored.model,
-            sentences=tuple(map(PlainSentence.of, result.sentences)),
-        )
-
     def read(self, text: str) -> Stored:
         """The results on a Doc with this text. Raises ValueError and others if they are none."""
         count = len(self.labels)
@@ -225,8 +190,8 @@ class PlainResult(Strict, extra="ignore"):
         Terms(self.about or ())
         joint = None
         if self.root is not None:
-            vector = None if self.root_vector is None else _vectors([self.root_vector], 1)[0]
-            joint = joined(_scores([self.root], count, 1)[0], vector)
+            vectors = None if self.root_vector is None else _vectors([self.root_vector], 1)
+            joint = Scored(NO_TREE, _scores([self.root], count, 1), vectors=vectors)
         columns = {None if one.vectors is None else one.vectors.shape[1] for one in sentences}
         if joint is not None and joint.vectors is not None:
             columns.add(joint.vectors.shape[1])
@@ -234,6 +199,25 @@ class PlainResult(Strict, extra="ignore"):
             raise ValueError("expected vectors of one size, or none")
         result = Result(text, sentences, view, joint=joint)
         return Stored(result, self.aggregation, self.kind, self.about, self.model)
+
+
+def _plain(stored: Stored) -> dict[str, Any]:
+    """Results as a `PlainResult` has them, with arrays."""
+    view, joint = stored.result.view, stored.result.joint
+    plain = {name: getattr(stored, name) for name in ("kind", "aggregation", "about", "model")}
+    plain |= {name: getattr(view, name) for name in ("labels", "abstain", "polarity")}
+    plain["root"] = None if joint is None else joint.scores[-1]
+    plain["root_vector"] = None if joint is None or joint.vectors is None else joint.vectors[-1]
+    same = ("words", "transitions", "weight", "parts", "terms", "vectors")
+    plain["sentences"] = [
+        {
+            **{name: getattr(sentence, name) for name in same},
+            "characters": (sentence.offsets + sentence.start).astype("<i4"),
+            "scores": sentence.node_scores,
+        }
+        for sentence in stored.result.sentences
+    ]
+    return plain
 
 
 def _scores(values: Array, columns: int, *rows: int) -> NDArray[np.float32]:
@@ -260,7 +244,9 @@ _UNUSABLE: Final = (
 
 
 def _checked(value: Any, text: str) -> Stored:
-    """The results in plain data. Raises DataError if no component can have left them."""
+    """The results, which may be plain data. Raises DataError if no component can have left them."""
+    if isinstance(value, Stored):
+        return value
     try:
         return PlainResult.model_validate(value).read(text)
     except _UNUSABLE as error:
@@ -276,7 +262,7 @@ def _packed(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
                 "call nlp.get_pipe('tree_vectors').attach(doc) on it",
                 stacklevel=2,
             )
-        return PlainResult.of(value).model_dump()
+        return _plain(value)
     return value if chain is None else chain(value)
 
 
@@ -290,8 +276,11 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
     stored = stored_of(doc)
     if stored is None:
         return None
-    vectors: Any = {"root_vector": True, "sentences": {"__all__": {"vectors"}}}
-    plain = PlainResult.of(stored).model_dump(mode="json", exclude=vectors)
+    arrays = _plain(stored)
+    for record in (arrays, *arrays["sentences"]):
+        record.pop("root_vector", None)
+        record.pop("vectors", None)
+    plain: dict[str, Any] = json.loads(json.dumps(arrays, default=np.ndarray.tolist))
     for record in plain["sentences"]:
         characters, tokens = record["characters"], tokens_at(doc, record["characters"]).tolist()
         record |= {"start_char": characters[0][0], "end_char": characters[-1][1]}

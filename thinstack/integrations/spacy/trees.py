@@ -17,6 +17,7 @@ from thinstack.data.trees.binarize import binarize
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words import ptb
 from thinstack.errors import InputError, TreeError, raised_by_signal_handler
+from thinstack.integrations.spacy.places import tokens_at
 from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
 
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
@@ -86,7 +87,8 @@ def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int
     for sentence in sentences:
         span = doc[sentence.start : sentence.end]
         groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
-        for word, (first, _) in zip(sentence.words, sentence.tokens.tolist(), strict=True):
+        firsts = tokens_at(doc, sentence.characters)[:, 0].tolist()
+        for word, first in zip(sentence.words, firsts, strict=True):
             groups[first].append(word)
         parses.append(binarize(constituency_tree(span), list(groups.values())).transitions)
     return parses
