@@ -36,7 +36,7 @@ class DeadlyScorer(TextScorer):
 class DeadlyModel(ModelSource):
     def scorer(self, settings):
         made = ModelSource.scorer(self, settings)
-        return DeadlyScorer(made.predictor, made.output, made.source)
+        return DeadlyScorer(made.predictor, made.layout.output, made.source)
 
 
 @dataclass(frozen=True, slots=True)

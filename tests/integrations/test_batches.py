@@ -11,7 +11,8 @@ from predictions import failing, sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
-from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
+from thinstack.integrations.corpora.row_columns import NOTHING
+from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.predictor import Predictor
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]

@@ -10,8 +10,7 @@ from scored_rows import read_rows
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.part_files import check_format, failed_lines, open_part
-from thinstack.integrations.corpora.row_columns import Layout
-from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
+from thinstack.integrations.corpora.row_columns import NOTHING, Layout, ScoredRows
 
 LABELS = ("bad", '100% "good" –')
 LONG = "=x\r" + 70_000 * "é"

@@ -14,14 +14,8 @@ from thinstack.data.tables.table import batch_records
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
-from thinstack.integrations.corpora.row_columns import Layout
-from thinstack.integrations.corpora.scoring import (
-    BATCH_ROWS,
-    Output,
-    ScoredRows,
-    TextScorer,
-    batches_of,
-)
+from thinstack.integrations.corpora.row_columns import Layout, Output, ScoredRows
+from thinstack.integrations.corpora.scoring import BATCH_ROWS, TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -108,8 +102,7 @@ def _check_batches(batches: object) -> None:
 def _scored(
     batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns
 ) -> Iterator["pa.RecordBatch"]:
-    layout = Layout.of(scorer)
-    schema = rows_schema(layout, problems=True)
+    schema = rows_schema(scorer.layout, problems=True)
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
             scored, problems = scorer(some)
@@ -117,7 +110,7 @@ def _scored(
             scored = ScoredRows.merged([scored, failed])
             for start in range(0, len(scored.text), MOST_ROWS):
                 part = scored.at(slice(start, start + MOST_ROWS))
-                yield rows_batch(schema, layout, some, part, problems)
+                yield rows_batch(schema, scorer.layout, some, part, problems)
 
 
 def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:

@@ -31,11 +31,10 @@ _FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".pa
 
 class OutFolder(NamedTuple):
     """A folder of parts in one format. If a part exists, it is whole. So are its failed rows, which
-    are written before it. `input_columns`: the columns of the input that are written too."""
+    are written before it."""
 
     path: Path
     format: PartFormat
-    input_columns: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise InputError for a folder that holds anything but scored rows."""

@@ -13,8 +13,7 @@ import numpy as np
 from thinstack.data.tables.csv_rows import csv_line, csv_writer
 from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout
-from thinstack.integrations.corpora.scoring import ScoredRows
+from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout, ScoredRows
 from thinstack.runtime.vectors import unit
 
 if TYPE_CHECKING:

@@ -1,11 +1,21 @@
 """What scored rows look like: the names of their columns, and their cells."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.data.tables.csv_rows import check_classes
 from thinstack.integrations.corpora.inputs import Row
-from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
+
+IntArray = NDArray[np.int64]
+
+Output = Literal["phrases", "sentences", "documents", "aspects"]
+"""What has a row."""
+
+NOTHING: Final = -1
+"""In place of a number that is not there."""
 
 _PLACED: Final[dict[Output, tuple[str, str]]] = {
     "phrases": ("node", "parent"),
@@ -16,6 +26,62 @@ ROW: Final = "row"
 _BECAUSE: Final = "because"
 STRINGS: Final = ("id", "text", _BECAUSE, "label")
 VECTOR: Final = "vector"
+
+
+class ScoredRows(NamedTuple):
+    """N rows for V classes, in the order of their texts.
+
+    Attributes:
+        text: (N,) the place of the text.
+        sentence: (N,) the number of the sentence in the text, or NOTHING for a whole text.
+        start, end: (N,) characters [start, end) of the text. NOTHING for a text without aspects.
+        label: (N,) the number of the class, or NOTHING if no class is probable enough.
+        scores: (N, V) the probabilities of the classes, NaN for a text without words.
+        polarity: (N,) the mean of the classes' places from -1 to 1, weighted by their
+            probabilities; NaN without scores, and where the classes are no scale of sentiment.
+        node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
+            the number of its parent. The parent of a whole sentence is NOTHING.
+        because_start, because_end: (N,) for aspects, the characters of what decides, or NOTHING.
+        row: (N,) the number of the text in its corpus, from 0, or NOTHING.
+        vectors: (N, D) the vectors, NaN for a text without words; D is 0 if none are asked for.
+        terms: (N, 2T) of T terms and categories, the mean polarity of the mentions, NaN without
+            any, and their number.
+    """
+
+    text: IntArray
+    sentence: IntArray
+    start: IntArray
+    end: IntArray
+    label: IntArray
+    scores: NDArray[np.float32]
+    polarity: NDArray[np.float64]
+    node: IntArray
+    parent: IntArray
+    because_start: IntArray
+    because_end: IntArray
+    row: IntArray
+    vectors: NDArray[np.float16]
+    terms: NDArray[np.float64]
+
+    @classmethod
+    def merged(cls, parts: "Sequence[Self]") -> Self:
+        """The rows of at least one part, in the order of their texts."""
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        return cls._make(column[order] for column in columns)
+
+    def at(self, places: slice | IntArray) -> Self:
+        """The rows at some places."""
+        return type(self)._make(column[places] for column in self)
+
+    def texts_of(
+        self, texts: Sequence[Row], starts: IntArray, ends: IntArray
+    ) -> Iterator[str | None]:
+        """The characters [start, end) of each row, of these `texts` at their places; None where
+        there are none. Phrases lie within each other, so all at once would be long."""
+        places = zip(self.text.tolist(), starts.tolist(), ends.tolist(), strict=True)
+        for text, start, end in places:
+            yield None if start == NOTHING else texts[text].text[start:end]
 
 
 class Layout(NamedTuple):
@@ -34,11 +100,6 @@ class Layout(NamedTuple):
     vectors: int = 0
     terms: Sequence[str] = ()
     input_columns: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, scorer: TextScorer, input_columns: Sequence[str] = ()) -> Self:
-        """What the rows of a scorer look like, with these columns of the input."""
-        return cls(scorer.labels, scorer.output, scorer.width, scorer.terms, input_columns)
 
     @property
     def columns(self) -> list[str]:

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -24,7 +23,6 @@ from thinstack.integrations.corpora.output_files import (
     remove_parts,
 )
 from thinstack.integrations.corpora.part_files import check_format
-from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
@@ -38,7 +36,6 @@ from thinstack.integrations.corpora.run_manifest import (
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.workers import (
     ModelSource,
-    Worker,
     WrittenShard,
     score_shard,
     score_side_by_side,
@@ -122,7 +119,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     if request.file:
         check_new_file(request.file, used)
     scorer = request.model.scorer(request.settings)
-    check_format(folder.format, Layout.of(scorer))
+    check_format(folder.format, scorer.layout)
     folder.check()
     with locked(folder.path), folder.tidied():
         run = _Run.begun(request, folder, scorer, tell)
@@ -154,9 +151,9 @@ class _Run:
         another."""
         corpus = request.corpus(folder.path / SPOOL)
         stamps = corpus.stamps()
-        settings = _keeping(request, corpus, Layout.of(scorer).written)
+        settings = _keeping(request, corpus, scorer.layout.written)
         corpus = corpus._replace(columns=settings.reads)
-        folder = folder._replace(input_columns=settings.columns)
+        scorer.layout = scorer.layout._replace(input_columns=settings.columns)
         before, digests = read_run_manifest(folder.path), corpus.digests()
         shards = before.shards if before else None
         if shards is None:
@@ -165,7 +162,7 @@ class _Run:
         manifest = RunManifest(
             input=digests,
             model=scorer.predictor.bundle.manifest.digest,
-            labels=scorer.labels,
+            labels=scorer.predictor.labels,
             settings=settings,
             shards=shards,
         )
@@ -191,9 +188,11 @@ class _Run:
         bundle = self.scorer.predictor.bundle
         same: dict[str, Any] = {"name": str(bundle.path), "digest": bundle.manifest.digest}
         model = replace(self.request.model, **same)
-        new = partial(Worker, model, self.manifest.settings, folder)
-        alone = (score_shard(self.scorer, shard, folder) for shard in todo)
-        with closing(score_side_by_side(todo, jobs, new) if jobs else alone) as written:
+        if jobs:
+            scored = score_side_by_side(todo, jobs, model, self.manifest.settings, folder)
+        else:
+            scored = (score_shard(self.scorer, shard, folder) for shard in todo)
+        with closing(scored) as written:
             self._report(now, tell)
             for shard in written:
                 now = now.after(shard)
@@ -254,8 +253,7 @@ class _Run:
         finished = Finished(scored=last.done - last.failed, failed=last.failed)
         self.manifest.model_copy(update={"finished": finished}).write(folder.path)
         if request.file:
-            layout = Layout.of(self.scorer, folder.input_columns)
-            join_parts(folder, len(shards), request.file, layout, bom=request.bom)
+            join_parts(folder, len(shards), request.file, self.scorer.layout, bom=request.bom)
             remove_parts(folder)
 
 

@@ -19,7 +19,7 @@ from thinstack.data.tables.dialects import Separator
 from thinstack.errors import InputError, StoppedError
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Corpus, Row
 from thinstack.integrations.corpora.part_files import PartFormat
-from thinstack.integrations.corpora.scoring import Output
+from thinstack.integrations.corpora.row_columns import Output
 from thinstack.runtime.categories import Category
 from thinstack.runtime.term_columns import Asked
 

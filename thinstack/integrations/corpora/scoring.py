@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
+from thinstack.integrations.corpora.row_columns import NOTHING, IntArray, Layout, Output, ScoredRows
 from thinstack.runtime.aspects import about, aspects
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
@@ -20,14 +21,6 @@ from thinstack.runtime.vectors import need_vectors, stored, text_vector
 from thinstack.text.batching import BATCH_CHARACTERS, each_part, in_batches
 from thinstack.text.sentences import Sentence, splitter
 
-IntArray = NDArray[np.int64]
-
-Output = Literal["phrases", "sentences", "documents", "aspects"]
-"""What has a row."""
-
-NOTHING: Final = -1
-"""In place of a number that is not there."""
-
 BATCH_ROWS: Final = 1 << 12
 """Rows that are scored at once, at most: sentences of like length then run together, which is 1.15
 times as fast as by 128 rows."""
@@ -35,66 +28,10 @@ times as fast as by 128 rows."""
 _MOST_MESSAGE = 500  # characters of what an error of a library says
 
 
-class ScoredRows(NamedTuple):
-    """N rows for V classes, in the order of their texts.
-
-    Attributes:
-        text: (N,) the place of the text.
-        sentence: (N,) the number of the sentence in the text, or NOTHING for a whole text.
-        start, end: (N,) characters [start, end) of the text. NOTHING for a text without aspects.
-        label: (N,) the number of the class, or NOTHING if no class is probable enough.
-        scores: (N, V) the probabilities of the classes, NaN for a text without words.
-        polarity: (N,) the mean of the classes' places from -1 to 1, weighted by their
-            probabilities; NaN without scores, and where the classes are no scale of sentiment.
-        node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
-            the number of its parent. The parent of a whole sentence is NOTHING.
-        because_start, because_end: (N,) for aspects, the characters of what decides, or NOTHING.
-        row: (N,) the number of the text in its corpus, from 0, or NOTHING.
-        vectors: (N, D) the vectors, NaN for a text without words; D is 0 if none are asked for.
-        terms: (N, 2T) of T terms and categories, the mean polarity of the mentions, NaN without
-            any, and their number.
-    """
-
-    text: IntArray
-    sentence: IntArray
-    start: IntArray
-    end: IntArray
-    label: IntArray
-    scores: NDArray[np.float32]
-    polarity: NDArray[np.float64]
-    node: IntArray
-    parent: IntArray
-    because_start: IntArray
-    because_end: IntArray
-    row: IntArray
-    vectors: NDArray[np.float16]
-    terms: NDArray[np.float64]
-
-    @classmethod
-    def merged(cls, parts: "Sequence[Self]") -> Self:
-        """The rows of at least one part, in the order of their texts."""
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        order = np.argsort(columns[0], kind="stable")
-        return cls._make(column[order] for column in columns)
-
-    def at(self, places: slice | IntArray) -> Self:
-        """The rows at some places."""
-        return type(self)._make(column[places] for column in self)
-
-    def texts_of(
-        self, texts: Sequence[Row], starts: IntArray, ends: IntArray
-    ) -> Iterator[str | None]:
-        """The characters [start, end) of each row, of these `texts` at their places; None where
-        there are none. Phrases lie within each other, so all at once would be long."""
-        places = zip(self.text.tolist(), starts.tolist(), ends.tolist(), strict=True)
-        for text, start, end in places:
-            yield None if start == NOTHING else texts[text].text[start:end]
-
-
 class TextScorer:
     """Scores texts with a model. `source`: where trees come from. `output`: what has a row.
     `vectors`: whether rows have vectors. `about`: terms and categories that documents have columns
-    of.
+    of. `layout`: what its rows look like, with the `input_columns`.
 
     Raises InputError for a source that the model does not have, for phrases if the model scores
     only whole sentences, and for aspects if it does not find terms. It is raised too for vectors of
@@ -109,11 +46,12 @@ class TextScorer:
         *,
         vectors: bool = False,
         about: Asked = (),
+        input_columns: Sequence[str] = (),
     ):
         predictor.check_reads_texts()
         if about and output != "documents":
             raise InputError("terms need rows of documents: choose --output documents")
-        self.about, self.terms = about, term_columns(about, predictor)
+        terms = term_columns(about, predictor)
         if not vectors:
             predictor.view.need_labels("scored rows")
         elif output == "aspects":
@@ -127,8 +65,9 @@ class TextScorer:
             )
         if output == "aspects":
             aspects([], predictor.view)
-        self.predictor, self.output, self.source = predictor, output, source
-        self.labels, self.width = predictor.labels, predictor.width * vectors
+        self.predictor, self.source, self.about = predictor, source, about
+        width = predictor.width * vectors
+        self.layout = Layout(predictor.labels, output, width, terms, input_columns)
         self._cut = splitter()
         predictor.tree_maker(source)
 
@@ -160,17 +99,15 @@ class TextScorer:
         said = self.predictor.score_texts(words, self.source)
         counts = np.array([len(sentences) for sentences in cut], np.int64)
         sizes = np.array([len(text) for text in texts], np.int64)
-        if self.output == "documents":
+        output = self.layout.output
+        if output == "documents":
             return self._documents(said, flat, counts, sizes)
         scored = [sentence for text in said for sentence in text.sentences]
-        if self.output == "aspects":
-            return self._aspects(scored, flat, counts)
-        wordless = np.flatnonzero(counts == 0)
-        ends = sizes[wordless]
-        parts = [self.make_rows(wordless, start=np.zeros_like(ends), end=ends)]
-        if flat:
-            make = self._phrases if self.output == "phrases" else self._sentences
-            parts.append(make(scored, flat, counts))
+        makers = {"aspects": self._aspects, "phrases": self._phrases, "sentences": self._sentences}
+        parts = [makers[output](scored, flat, counts)] if flat else []
+        bare = np.setdiff1d(np.arange(len(texts)), parts[0].text if parts else ())
+        places: dict[str, Any] = {"start": np.zeros_like(bare), "end": sizes[bare]}
+        parts.append(self.make_rows(bare, **({} if output == "aspects" else places)))
         return ScoredRows.merged(parts)
 
     def make_rows(
@@ -182,13 +119,14 @@ class TextScorer:
     ) -> ScoredRows:
         """Rows of texts, by their places, with the labels and the polarity that follow from their
         scores. What is not given is NOTHING, or NaN."""
+        labels, width = self.layout.labels, self.layout.vectors
         if scores is None:
-            scores = np.full((len(text), len(self.labels)), np.nan, np.float32)
-        if vectors is None or not self.width:
-            vectors = np.full((len(text), self.width), np.nan, np.float16)
+            scores = np.full((len(text), len(labels)), np.nan, np.float32)
+        if vectors is None or not width:
+            vectors = np.full((len(text), width), np.nan, np.float16)
         view, nothing = self.predictor.view, np.full(len(text), NOTHING, np.int64)
         label, polarity = nothing, np.full(len(text), np.nan)
-        if self.labels:
+        if labels:
             best = view.best(scores)
             share = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
             label = np.where(share >= view.abstain, best, NOTHING)  # nothing of rows without scores
@@ -197,20 +135,21 @@ class TextScorer:
         fields: dict[str, Any] = dict.fromkeys(ScoredRows._fields, nothing)
         fields |= {"text": text, "label": label, "scores": scores, "polarity": polarity}
         fields["vectors"] = vectors
-        fields["terms"] = np.full((len(text), len(self.terms)), np.nan)
+        fields["terms"] = np.full((len(text), len(self.layout.terms)), np.nan)
         return ScoredRows(**fields | places)
 
     def _documents(
         self, said: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
     ) -> ScoredRows:
-        scores = np.full((len(counts), len(self.labels)), np.nan, np.float32)
-        vectors = np.full((len(counts), self.width), np.nan, np.float16)
+        width = self.layout.vectors
+        scores = np.full((len(counts), len(self.layout.labels)), np.nan, np.float32)
+        vectors = np.full((len(counts), width), np.nan, np.float16)
         if flat:
             worded = np.flatnonzero(counts)
             lengths = np.array([len(sentence.words) for sentence in flat])
             scores[worded] = text_scores([said[place] for place in worded.tolist()], lengths)
             words = np.split(lengths, np.cumsum(counts)[:-1])
-            for place in worded.tolist() if self.width else ():
+            for place in worded.tolist() if width else ():
                 roots = [stored(sentence.vectors)[-1] for sentence in said[place].sentences]
                 vectors[place] = text_vector(roots, words[place].tolist(), said[place].joint)
         places = {"start": np.zeros_like(sizes), "end": sizes}
@@ -221,15 +160,14 @@ class TextScorer:
         self, said: list[ScoredText], flat: list[Sentence], counts: IntArray
     ) -> NDArray[np.float64]:
         """What texts say of the terms and categories, (N, 2T)."""
-        sentences, cells = iter(flat), list[list[float]]()
+        sentences, cells, view = iter(flat), list[list[float]](), self.predictor.view
         for text, count in zip(said, counts.tolist(), strict=True):
             predictions = [
-                Prediction.of_sentence(next(sentences), scored, self.predictor.view, self.predictor)
+                Prediction.of_sentence(next(sentences), scored, view, self.predictor)
                 for scored in text.sentences[:count]
             ]
-            aspects = about(predictions, self.predictor.view, self.about)
-            cells.append([*term_cells(aspects, self.about)])
-        return np.array(cells, np.float64).reshape(len(counts), len(self.terms))
+            cells.append([*term_cells(about(predictions, view, self.about), self.about)])
+        return np.array(cells, np.float64).reshape(len(counts), -1)
 
     def _sentences(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray
@@ -238,7 +176,8 @@ class TextScorer:
         starts = np.array([one.start for one in flat], np.int64)
         ends = starts + np.array([len(one.text) for one in flat], np.int64)
         scores = np.stack([one.scores[-1] for one in scored])
-        vectors = np.stack([stored(one.vectors)[-1] for one in scored]) if self.width else None
+        roots = [stored(one.vectors)[-1] for one in scored] if self.layout.vectors else None
+        vectors = None if roots is None else np.stack(roots)
         return self.make_rows(text, scores, vectors, sentence=sentence, start=starts, end=ends)
 
     def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
@@ -251,10 +190,11 @@ class TextScorer:
         parents = np.where(parents == NOTHING, NOTHING, parents - first)
         spans = spans_of(transitions)
         words = np.concatenate([one.offsets + one.start for one in flat])
+        vectors = [stored(one.vectors) for one in scored] if self.layout.vectors else None
         return self.make_rows(
             text[owner],
             np.concatenate([one.scores for one in scored]),
-            np.concatenate([stored(one.vectors) for one in scored]) if self.width else None,
+            None if vectors is None else np.concatenate(vectors),
             sentence=sentence[owner],
             start=words[spans[:, 0], 0],
             end=words[spans[:, 1] - 1, 1],
@@ -273,13 +213,10 @@ class TextScorer:
                 why = (NOTHING, NOTHING) if because is None else (because.start, because.end)
                 places.append((text, number, aspect.start, aspect.end, *why))
                 scores.append(prediction.node_scores[aspect.node])
-        columns = np.array(places, np.int64).reshape(-1, 6).T
-        parts = [self.make_rows(np.setdiff1d(np.arange(len(counts)), columns[0]))]
-        if scores:
-            names = ("sentence", "start", "end", "because_start", "because_end")
-            named = dict(zip(names, columns[1:], strict=True))
-            parts.append(self.make_rows(columns[0], np.stack(scores), **named))
-        return ScoredRows.merged(parts)
+        texts, *columns = np.array(places, np.int64).reshape(-1, 6).T
+        names = ("sentence", "start", "end", "because_start", "because_end")
+        named: dict[str, Any] = dict(zip(names, columns, strict=True))
+        return self.make_rows(texts, np.stack(scores) if scores else None, **named)
 
 
 def _numbered(counts: IntArray) -> tuple[IntArray, IntArray]:

@@ -6,13 +6,10 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Collection, Generator, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from queue import SimpleQueue
-from typing import NamedTuple, cast
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,9 +20,9 @@ from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
-from thinstack.integrations.corpora.row_columns import Layout
+from thinstack.integrations.corpora.row_columns import ScoredRows
 from thinstack.integrations.corpora.run_manifest import Settings, Shard, changed
-from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer, batches_of
+from thinstack.integrations.corpora.scoring import TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
 
 
@@ -59,9 +56,13 @@ class ModelSource:
             raise changed(f"{bundle.path} holds another bundle")
         view = settings.model_dump(include={"classes", "abstain", "max_words", "aggregation"})
         how = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
-        predictor, vectors = Predictor(bundle, **view, **how), settings.vectors
         return TextScorer(
-            predictor, settings.output, settings.source, vectors=vectors, about=settings.asked
+            Predictor(bundle, **view, **how),
+            settings.output,
+            settings.source,
+            vectors=settings.vectors,
+            about=settings.asked,
+            input_columns=settings.columns,
         )
 
 
@@ -75,9 +76,8 @@ def score_shard(
     reported to it before its row is scored."""
     failed: list[tuple[Row, Problem]] = []
     first, mentions = shard.first, np.zeros(len(scorer.about))
-    layout = Layout.of(scorer, folder.input_columns)
     with replacing(folder.part(shard.number)) as path:
-        with open_part(path, folder.format, layout) as write:
+        with open_part(path, folder.format, scorer.layout) as write:
             for rows in batches_of(shard.rows) if before is None else ([row] for row in shard.rows):
                 if before is not None:
                     before(first - shard.first)
@@ -114,74 +114,70 @@ def without_row(shard: Shard, row: int, how: str) -> Shard:
     return shard._replace(rows=rows)
 
 
-class Worker:
-    """A process that scores shards, one at a time, and another one once that has died. A thread
-    waits for it."""
+class _Worker:
+    """A process that scores shards, one at a time. `shard`: the one that it has, None between two.
+    `by_rows`: whether it scores that row by row."""
 
-    def __init__(self, model: ModelSource, settings: Settings, folder: OutFolder):
-        self._arguments = model, settings, folder
-        self._process: BaseProcess | None = None
-        self._connection: Connection
-        self._stopped = False
-
-    def score(self, shard: Shard) -> WrittenShard:
-        """Score a shard and write it. Raises StoppedError if a process dies as it starts or is
-        stopped, what `without_row` raises, and the error of a process that cannot continue."""
-        by_rows, row = False, 0
-        while True:
-            if self._process is None:
-                self._start()
-            try:
-                self._connection.send((shard, by_rows))
-                while isinstance(reply := self._connection.recv(), int):
-                    row = reply
-            except (EOFError, OSError):
-                how = self.close()
-                if self._stopped:
-                    raise StoppedError("the run was stopped") from None
-                shard = without_row(shard, row, how) if by_rows else shard
-                by_rows, row = True, 0
-                continue
-            if isinstance(reply, Exception):
-                raise reply
-            return cast(WrittenShard, reply)
-
-    def _start(self) -> None:
-        if hasattr(signal, "pthread_sigmask"):  # which it inherits: Ctrl-C is its parent's
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    def __init__(self, arguments: tuple[Any, ...], shard: Shard, *, by_rows: bool = False):
+        self._arguments, self._by_rows = arguments, by_rows
+        self.shard: Shard | None = shard
+        self._ready, self._row = False, 0
         context = multiprocessing.get_context("spawn")  # a session has threads, which no fork has
-        self._connection, other = context.Pipe()
-        process = context.Process(target=_serve, args=(other, *self._arguments), daemon=True)
-        process.start()
-        other.close()
-        self._process = process
+        self.connection, other = context.Pipe()
+        self.process = context.Process(target=_serve, args=(other, *arguments), daemon=True)
+        masks = hasattr(signal, "pthread_sigmask")
+        if masks:  # which the process inherits: Ctrl-C is its parent's
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            problem = StoppedError("the run was stopped") if self._stopped else None
-            problem = problem or self._connection.recv()
-        except (EOFError, OSError):
-            problem = StoppedError(
-                f"a process died as it started ({self.close()}); the machine may be out of memory. "
-                "Continue with fewer --jobs"
-            )
-        if problem is not None:
-            raise problem
+            self.process.start()
+        finally:
+            if masks:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        other.close()
 
-    def stop(self) -> None:
-        """End the process, whatever it is doing, and start no other. For other threads."""
-        self._stopped = True
-        if (process := self._process) is not None:
-            process.terminate()
+    def begin(self, shard: Shard) -> None:
+        """Hand the process its next shard."""
+        self.shard, self._by_rows = shard, False
+        self._send()
+
+    def take(self, reply: object) -> WrittenShard | None:
+        """What the process has written, if its reply says so. Raises the error of a process that
+        cannot continue."""
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, int):
+            self._row = reply
+        elif isinstance(reply, WrittenShard):
+            self.shard = None
+            return reply
+        else:  # it has loaded the model
+            self._ready = True
+            self._send()
+        return None
+
+    def successor(self) -> "_Worker":
+        """Another process in place of this one, which died. Raises StoppedError if it died as it
+        started, and what `without_row` raises."""
+        how, shard = self.close(), self.shard
+        if not self._ready:
+            raise StoppedError(
+                f"a process died as it started ({how}); the machine may be out of memory. Continue "
+                "with fewer --jobs"
+            )
+        assert shard is not None, "it was waited for"
+        shard = without_row(shard, self._row, how) if self._by_rows else shard
+        return _Worker(self._arguments, shard, by_rows=True)
 
     def close(self) -> str:
-        """End the process. How it died: the signal, or its exit code."""
-        if self._process is None:
-            return ""
-        self._connection.close()
-        if self._stopped:
-            self._process.terminate()
-        self._process.join()
-        code, self._process = self._process.exitcode or 0, None
+        """Wait for the end of the process. How it died: the signal, or its exit code."""
+        self.connection.close()
+        self.process.join()
+        code = self.process.exitcode or 0
         return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"
+
+    def _send(self) -> None:
+        with suppress(OSError):  # of one that has died, which its successor finds out
+            self.connection.send((self.shard, self._by_rows))
 
 
 def _serve(
@@ -214,36 +210,35 @@ def _end_with_parent() -> None:
 
 
 def score_side_by_side(
-    shards: Iterator[Shard], jobs: int, new: Callable[[], Worker]
+    shards: Iterator[Shard], jobs: int, model: ModelSource, settings: Settings, folder: OutFolder
 ) -> Generator[WrittenShard, None, None]:
     """Score shards in several processes, and report each one that is written. One is read ahead.
 
-    Raises what `Worker.score` raises. However it ends, no process is left running.
+    Raises what `_Worker` raises. However it ends, no process is left running.
     """
-    workers, free = [new() for _ in range(jobs)], SimpleQueue[Worker]()
-    for worker in workers:
-        free.put(worker)
-
-    def score(shard: Shard) -> WrittenShard:
-        worker = free.get()
-        try:
-            return worker.score(shard)
-        finally:
-            free.put(worker)
-
-    pool, running = ThreadPoolExecutor(jobs), set[Future[WrittenShard]]()
+    workers, ahead = list[_Worker](), next(shards, None)
     try:
-        for shard in shards:
-            running.add(pool.submit(score, shard))
-            if len(running) > jobs:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+        while ahead is not None or any(worker.shard for worker in workers):
+            idle = next((worker for worker in workers if worker.shard is None), None)
+            if ahead is not None and (idle is not None or len(workers) < jobs):
+                if idle is not None:
+                    idle.begin(ahead)
+                else:
+                    workers.append(_Worker((model, settings, folder), ahead))
+                ahead = next(shards, None)
+                continue
+            busy: dict[Any, _Worker] = {one.connection: one for one in workers if one.shard}
+            for connection in wait([*busy]):
+                worker = busy[connection]
+                try:
+                    reply = worker.connection.recv()
+                except (EOFError, OSError):
+                    workers[workers.index(worker)] = worker.successor()
+                    continue
+                if (written := worker.take(reply)) is not None:
+                    yield written
     finally:
         for worker in workers:
-            worker.stop()
-        pool.shutdown(cancel_futures=True)
+            worker.process.terminate()
         for worker in workers:
             worker.close()
