@@ -27,7 +27,7 @@ from spacy.tokens import Doc, Span
 from thinstack.errors import ConfigError, InputError
 from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
-from thinstack.runtime.phrase import Nodes
+from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
@@ -100,7 +100,8 @@ def word_places(sentence: Prediction, spans: NDArray[np.integer]) -> NDArray[np.
 
 def _listed(doc: Doc, sentence: Prediction) -> list[dict[str, Any]]:
     """The phrases of a sentence, as `Doc._.sentiment_phrases` lists them."""
-    phrases = Nodes(sentence).phrases()
+    nodes = Nodes(sentence)
+    phrases = [Phrase(nodes, node) for node in range(len(sentence.node_scores))]
     tokens = tokens_at(doc, [(phrase.start, phrase.end) for phrase in phrases]).tolist()
     return [
         {
