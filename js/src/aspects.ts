@@ -29,7 +29,7 @@ export class Aspect {
   readonly scores: Scores;
   /** From -1 (negative) to 1 (positive); null without a sentiment scale. */
   readonly polarity: number | null;
-  /** The deciding phrase; null for neutral opinions, and if no phrase around the term agrees with the label. */
+  /** The deciding phrase; null for neutral opinions, without a label, and if no phrase around the term agrees with the label. */
   readonly because: Phrase | null;
   /** The probability that it is a term; 1 for a term that you named. */
   readonly probability: number;
@@ -53,7 +53,8 @@ export class Aspect {
       this.polarity = -this.polarity!;
     }
     this.text = sentence.text.slice(start - shift, end - shift);
-    [this.start, this.end, this.because, this.probability, this.asked, this.turned] = [start, end, because, probability, asked, turned];
+    this.because = this.label === null ? null : because;
+    [this.start, this.end, this.probability, this.asked, this.turned] = [start, end, probability, asked, turned];
     hide(this, "sentence", sentence);
   }
 

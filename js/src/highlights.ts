@@ -96,9 +96,9 @@ class Ranked {
 
   /** Candidates have a polarity, and are the sentence or make sense on their own and contain a content word. */
   private findShown(): boolean[] {
-    const { sides, edges } = this;
-    const shown = this.spans.map(([start, end], node) => sides[node] !== NEUTRAL && edges.whole(start, end) && this.hasContent(node));
-    shown[shown.length - 1] = sides[shown.length - 1] !== NEUTRAL;
+    const { edges, phrases } = this;
+    const shown = this.spans.map(([start, end], node) => hasSide(phrases[node]) && edges.whole(start, end) && this.hasContent(node));
+    shown[shown.length - 1] = hasSide(phrases[shown.length - 1]);
     return shown;
   }
 
@@ -137,7 +137,12 @@ class Ranked {
 /** The whole sentence, unless it is neutral. */
 function whole(sentence: Prediction): Phrase[] {
   const phrase = sentence.tree ?? new Phrase(sentence, 0, 0, sentence.words.length);
-  return sideOf(phrase) === NEUTRAL ? [] : [phrase];
+  return hasSide(phrase) ? [phrase] : [];
+}
+
+/** Whether a phrase has a label that is not neutral. */
+function hasSide(phrase: Phrase): boolean {
+  return phrase.label !== null && sideOf(phrase) !== NEUTRAL;
 }
 
 /** The distance of a phrase from neutral; without a sentiment scale, the probability of its class. */

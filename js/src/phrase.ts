@@ -1,6 +1,6 @@
 /** Phrases: the nodes of a sentence's tree with their scores. */
 import { type Prediction, type Scores } from "./prediction.js";
-import { named, polarityOf } from "./scored.js";
+import { bestOf, named, polarityOf } from "./scored.js";
 import { SHIFT, spansOf } from "./transitions.js";
 
 interface Relatives {
@@ -77,14 +77,15 @@ export function phrasesOf(sentence: Prediction): Phrase[] {
   });
 }
 
-/** The polarity of a phrase that is neutral or has no label. */
+/** The polarity of a neutral phrase. */
 export const NEUTRAL = 0;
 
-/** Polarity: -1, 1 or NEUTRAL (also without a label). Without a sentiment scale, the class number, from 1. */
-export function sideOf({ label, sentence: { labels, polarities } }: Phrase): number {
-  const place = label === null ? -1 : labels.indexOf(label);
-  if (place < 0) return NEUTRAL;
-  return polarities ? Math.sign(polarities[place]) : place + 1;
+/** Polarity of its best class, even below `abstain`: -1, 1 or NEUTRAL. Without a sentiment scale, the number of the class, from 1. */
+export function sideOf({ node, sentence }: Phrase): number {
+  const row = sentence.scoresAt(node);
+  if (!row || !sentence.labels.length) return NEUTRAL;
+  const best = bestOf(row, sentence.polarities);
+  return sentence.polarities ? Math.sign(sentence.polarities[best]) : best + 1;
 }
 
 /** The other child of the parent. */

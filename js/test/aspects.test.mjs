@@ -181,6 +181,14 @@ test("without a label nothing is said", () => {
   for (const found of [abstaining.aspects, abstaining.about("menu"), five.about("menu")]) assert.deepEqual(told(found), [["menu", "?", null]]);
 });
 
+test("a threshold for labels changes no opinion", () => {
+  const tree = treeOf("(1 (1 not) (3 (3 good) (2 menu)))");
+  const rows = tree.labels.map((label) => FIVE.labels.map((each) => (each !== label ? 0.02 : label === "3" ? 0.92 : 0.7)));
+  const [sure, unsure] = [undefined, 0.9].map((abstain) => sentenceOf(tree, rows, chooseView({ labels: FIVE.labels }, undefined, abstain), 0));
+  assert.deepEqual([sure, unsure].map((one) => one.about("menu")[0].scores[1]), [rows[0][1], rows[0][1]].map(Math.fround));
+  assert.deepEqual([sure, unsure].map((one) => one.highlights().map(({ text }) => text)), [["not good menu"], []]);
+});
+
 test("the data of aspects", () => {
   const sentences = [ofAspects("(+ (+ good) (+90 battery))"), ofAspects("(- (-80 staff) (- bad))", ASPECTS, 13)];
   const result = new Result("good battery staff bad", sentences, ASPECTS);

@@ -294,6 +294,21 @@ def sentiment():
     return thinstack.load(threads=1)
 
 
+def test_a_threshold_for_labels_changes_no_opinion(sentiment):
+    """Labels of less than 0.8 are left out; a clause is not neutral for that, nor is "but" gone."""
+    text = "The camera is great except for the battery. The screen is not good, but the lens works."
+    terms = "battery", "camera", "screen", "lens"
+    opinions, cut = sentiment(text).about(*terms), thinstack.load(threads=1, abstain=0.8)
+    assert [(one.text, one.polarity > 0) for one in opinions[:3]] == [
+        ("camera", True),
+        ("battery", False),
+        ("screen", False),
+    ]
+    for one, other in zip(opinions, cut(text).about(*terms), strict=True):
+        assert (other.text, other.scores) == (one.text, one.scores)
+        assert (other.label, other.because) == (None, None) or max(other.scores.values()) >= 0.8
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return write_aspect_bundle(tmp_path_factory.mktemp("aspects") / "model").path

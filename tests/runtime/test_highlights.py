@@ -11,7 +11,7 @@ from thinstack.errors import InputError
 PLACES = np.array([-1, -0.5, 0, 0.5, 1])
 
 
-def highlights(brackets, n=3, labels=FIVE):
+def highlights(brackets, n=3, labels=FIVE, abstain=0.0):
     """`brackets`: each label is the polarity of the node, in percent."""
     tree = from_brackets(brackets)
     rows = []
@@ -29,7 +29,7 @@ def highlights(brackets, n=3, labels=FIVE):
     np.testing.assert_allclose(
         scores @ PLACES, [int(label) / 100 for label in tree.labels], atol=1e-6
     )
-    prediction = prediction_of(tree.words, tree.transitions, scores, labels)
+    prediction = prediction_of(tree.words, tree.transitions, scores, labels, abstain=abstain)
     return [phrase.text for phrase in prediction.highlights(n)]
 
 
@@ -57,6 +57,14 @@ def highlights(brackets, n=3, labels=FIVE):
 )
 def test_highlights(brackets, expected):
     assert highlights(brackets) == expected
+
+
+def test_what_is_turned_round_is_no_highlight_where_the_whole_is_too_uncertain_for_a_label():
+    brackets = "(-60 (-46 not) (90 (0 a) (90 (88 great) (0 film))))"
+    assert highlights(brackets, abstain=0.5) == ["not a great film"]
+    assert highlights(brackets, abstain=0.8) == []
+    assert highlights("(0 (60 fun) (90 great))", abstain=0.8) == ["great"]
+    assert highlights("(60 fun)", abstain=0.8) == []
 
 
 def test_there_are_at_most_n():

@@ -84,9 +84,11 @@ class Aspect(NodeView):
 
     @property
     def because(self) -> Phrase | None:
-        """The deciding phrase. None if the opinion is neutral, or if no phrase around the term
-        agrees with it and can be read on its own."""
-        return None if self._because is None else Phrase(self._nodes, self._because)
+        """The deciding phrase. None if the opinion is neutral or has no label, or if no phrase
+        around the term agrees with it and can be read on its own."""
+        if self._because is None or self.label is None:
+            return None
+        return Phrase(self._nodes, self._because)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the aspect as data for JSON: `text`, `start` and `end` (characters of the whole

@@ -57,19 +57,22 @@ class _Ranked(Nodes):
 
     @cached_property
     def shown(self) -> list[bool]:
-        shown = [
-            side != NEUTRAL
-            and self.edges.reads_alone(*self.spans[node])
-            and self._has_content(node)
-            for node, side in enumerate(self.sides)
+        sided = [
+            sure and side != NEUTRAL
+            for sure, side in zip(self.sentence.certain.tolist(), self.sides, strict=True)
         ]
-        shown[-1] = self.sides[-1] != NEUTRAL
+        reads = self.edges.reads_alone
+        shown = [
+            some and reads(*self.spans[node]) and self._has_content(node)
+            for node, some in enumerate(sided)
+        ]
+        shown[-1] = sided[-1]
         return shown
 
     def best(self, most: int) -> list[int]:
         """The nodes that say most, the strongest first, at most `most`; none overlaps another."""
         if len(self.sides) == 1:
-            return [0] if self.sides[0] != NEUTRAL else []
+            return [0] if self.shown[0] else []
         order = [node for node, shown in enumerate(self.shown) if shown]
         order.sort(key=lambda node: (-self.strength[node], self._width(node), self.spans[node]))
         chosen, taken = list[int](), list[tuple[int, int]]()

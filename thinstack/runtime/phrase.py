@@ -22,7 +22,7 @@ _WIDEST: Final = 60
 """Characters of a text that are printed."""
 
 NEUTRAL: Final = 0
-"""The side of a node that is neutral or has no label."""
+"""The side of a node that is neutral."""
 
 
 class Nodes:
@@ -91,14 +91,14 @@ class Nodes:
 
     @cached_property
     def sides(self) -> list[int]:
-        """Of each node, -1 or 1 if its label is negative or positive, and NEUTRAL if it is neutral
-        or has no label. Where classes are not a scale, it is the number of the label, from 1."""
-        view = self.sentence.view
-        sides = dict[str, int]()
-        for number, label in enumerate(view.labels):
-            place = None if view.polarity is None else view.polarity[number]
-            sides[label] = number + 1 if place is None else (place > 0) - (place < 0)
-        return [NEUTRAL if label is None else sides[label] for label in self.labels]
+        """Of each node, -1 or 1 if its best class is negative or positive, or else NEUTRAL, also
+        where `abstain` leaves it without a label: "not" turns round what it stands before however
+        sure that is. Where classes are not a scale, it is the number of the class, from 1."""
+        places = self.sentence.view.polarity
+        best: list[int] = self.sentence.label_ids.tolist()
+        if places is None:
+            return [label + 1 for label in best]
+        return [(places[label] > 0) - (places[label] < 0) for label in best]
 
     def sibling(self, node: int) -> int:
         """The node beside one that is not the sentence."""

@@ -119,7 +119,8 @@ class PhraseTable:
             self.sides.extend([0] * len(new))
         else:
             self.polarity.extend(nodes.polarity[node] or 0.0 for node in new)
-            self.sides.extend(nodes.sides[node] for node in new)
+            certain = sentence.certain.tolist()
+            self.sides.extend(certain[node] * nodes.sides[node] for node in new)
 
     @property
     def numbers(self) -> dict[str, int]:
