@@ -23,6 +23,7 @@ from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.example import Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.epochs import fit_parser, train_seed
 from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
@@ -143,7 +144,7 @@ def test_texts_get_the_trees_of_the_parser_and_words_their_rows(texts):
 def test_a_pass_that_parses_gives_the_soft_labels_too(texts, tmp_path):
     teacher, whole = TeacherConfig(bundles=("sentiment",)), thinstack.load("sentiment")
     words = [["I", "liked", "it", "."], ["Not", "my", "film"]]
-    keeping = Teacher(teacher, whole.labels, cache=tmp_path)
+    keeping = Teacher(teacher, whole.labels, AnswerCache(tmp_path))
     trees = [LabelledTree.unlabelled(tree) for tree in keeping.parse(words)]
     for each, soft in zip(trees, keeping.soft_labels(trees, "texts"), strict=True):
         steps = [each.tree.transitions]
@@ -157,8 +158,8 @@ def test_a_pass_that_parses_gives_the_soft_labels_too(texts, tmp_path):
 class Asked:
     """Counts the sentences that bundles are run on."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch):
-        self.sentences = 0
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at_once: int = 1000):
+        self.sentences, self.at_once = 0, at_once
         original = Predictor.trees_and_scores
 
         def count(predictor: Predictor, words: Any, trees: Any = "auto") -> Any:
@@ -169,7 +170,7 @@ class Asked:
 
     def by(self, recipe: Recipe, data: Path, cache: Path) -> int:
         before = self.sentences
-        taught_trees(recipe, *parts(data), data, cache=cache)
+        taught_trees(recipe, *parts(data), data, cache=AnswerCache(cache, at_once=self.at_once))
         return self.sentences - before
 
 
@@ -193,22 +194,22 @@ def test_answers_are_kept_until_the_question_changes(texts, tmp_path, monkeypatc
 def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     texts, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("thinstack.training.loop.teacher.AT_ONCE", 5)
-    asked, recipe = Asked(monkeypatch), recipe_of()
+    asked, recipe = Asked(monkeypatch, at_once=5), recipe_of()
 
     def stop(what, done, total):
         assert (what, total) == ("the training trees", 12)
         if done == 10:
             raise InterruptedError
 
+    cache = AnswerCache(tmp_path, stop, at_once=5)
     with pytest.raises(InterruptedError):
-        taught_trees(recipe, *parts(texts), texts, cache=tmp_path, on_read=stop)
+        taught_trees(recipe, *parts(texts), texts, cache=cache)
     assert asked.sentences == 10
     assert asked.by(recipe, texts, tmp_path) == 2
     whole = taught_trees(recipe, *parts(texts), texts)
     for path in tmp_path.glob("*.npy"):
         path.write_bytes(path.read_bytes()[:-3])
-    again = taught_trees(recipe, *parts(texts), texts, cache=tmp_path)
+    again = taught_trees(recipe, *parts(texts), texts, cache=AnswerCache(tmp_path, at_once=5))
     assert all(
         map(np.array_equal, (one.tree.soft for one in whole), (one.tree.soft for one in again))
     )
@@ -439,4 +440,4 @@ def test_bundles_that_lack_a_parser_or_scores_of_phrases(monkeypatch, lacks):
 
     monkeypatch.setattr(Predictor, "_start", without)
     with pytest.raises(ConfigError, match=rf"{re.escape(lacks)}: .*sentiment"):
-        Teacher(teacher, FIVE).parse([["a"]])
+        Teacher(teacher, FIVE, AnswerCache()).parse([["a"]])

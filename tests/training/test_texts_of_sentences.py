@@ -14,6 +14,7 @@ from thinstack.core.transitions import balanced, over
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
+from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.measuring import own_trees, take_own_trees
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import Taught, taught_examples
@@ -95,7 +96,7 @@ def test_texts_of_a_lesson_keep_their_sentences(data):
 
 def test_a_teacher_reads_each_sentence_by_itself():
     labels = tuple(thinstack.load("sentiment").labels)
-    teacher = Teacher(TeacherConfig(bundles=("sentiment",), alpha=0.25), labels)
+    teacher = Teacher(TeacherConfig(bundles=("sentiment",), alpha=0.25), labels, AnswerCache())
     text, *alone = teacher.soft_labels([TEXT, *SENTENCES], "test")
     expected = LabelledTree.text(
         [one._replace(soft=soft) for one, soft in zip(SENTENCES, alone, strict=True)], 1

@@ -20,10 +20,10 @@ from thinstack.evaluate.figures import nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.examples.inputs import data_digests
+from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import run_recipe
 from thinstack.training.task import Step
-from thinstack.training.tasks.vectors import encoder as encoders
 from thinstack.training.tasks.vectors.encoder import StringEncoder, TeacherTable
 from thinstack.training.tasks.vectors.learning import mean_losses, similarity_loss
 from thinstack.training.tasks.vectors.phrases import draw_nodes, parse, read_texts
@@ -113,23 +113,22 @@ def test_the_pooling_of_a_teacher_is_stated_or_asked_for(data, tmp_path):
 
 
 def test_a_teacher_reads_each_string_once_and_keeps_it(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(encoders, "CHUNK", 2)
     encoder = StringEncoder("encoder", data, "mean")
     whole = encoder.encode(STRINGS).astype(np.float32)
-    table = TeacherTable(encoder, WIDTH, tmp_path)
+    table = TeacherTable(encoder, WIDTH, AnswerCache(tmp_path, at_once=2))
     table.turn_to(STRINGS)
-    rows = table.rows_of([*STRINGS, STRINGS[0]], lambda *_: None)
+    rows = table.rows_of([*STRINGS, STRINGS[0]])
     assert rows.tolist() == [0, 1, 2, 3, 4, 5, 0]
     turned = table.vectors.astype(np.float32)
     np.testing.assert_allclose(turned @ turned.T, whole @ whole.T, atol=0.01)
 
     monkeypatch.setattr(encoder, "encode", lambda strings: pytest.fail(f"read again: {strings}"))
-    again = TeacherTable(encoder, WIDTH, tmp_path)
+    again = TeacherTable(encoder, WIDTH, AnswerCache(tmp_path, at_once=2))
     again.turn_to(STRINGS)
-    again.rows_of(STRINGS, lambda *_: None)
+    again.rows_of(STRINGS)
     assert (again.vectors == table.vectors).all()
     with pytest.raises(ConfigError, match=f"at most {WIDTH}, .* found {WIDTH + 1}"):
-        TeacherTable(encoder, WIDTH + 1, None)
+        TeacherTable(encoder, WIDTH + 1, AnswerCache())
 
 
 def test_phrases_are_characters_of_their_text(data):
@@ -216,9 +215,9 @@ def test_a_model_learns_the_teacher_and_its_guide(data, tmp_path):
     results = model(TEXTS)
     polarity = [[one.polarity for one in said] for said in (results, guide(TEXTS))]
     assert np.corrcoef(polarity)[0, 1] > 0.9
-    table = TeacherTable(StringEncoder("encoder", data, "mean"), SIZE, out / "teacher")
+    table = TeacherTable(StringEncoder("encoder", data, "mean"), SIZE, AnswerCache(out / "teacher"))
     table.turn_to(TEXTS)
-    rows = table.rows_of(TEXTS, lambda *_: None)
+    rows = table.rows_of(TEXTS)
     theirs = table.vectors[rows].astype(np.float32)
     assert (np.stack([one.vector for one in results]) * theirs).sum(1).mean() > 0.9
 

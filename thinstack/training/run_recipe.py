@@ -29,6 +29,7 @@ from thinstack.errors import ConfigError
 from thinstack.integrations.show.outline import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
+from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
@@ -180,7 +181,7 @@ def _load(
             console.print(as_text(line))
 
         recipe.task.work_in(cache, on_read)
-        inputs.teaching = {"cache": cache, "threads": threads, "on_read": on_read, "say": say}
+        inputs.teaching = {"cache": AnswerCache(cache, on_read), "threads": threads, "say": say}
         return load_datasets(recipe, inputs)
 
 

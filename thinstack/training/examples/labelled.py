@@ -130,19 +130,24 @@ def labelled_text(
     sentences: Sequence[Sequence[str]], target: Any, vocabulary: Vocabulary, maker: TreeMaker
 ) -> LabelledForest:
     """The sentences of a text, each over the tree that `maker` makes of its words, with the text's
-    target: a class, or whatever the task head's loss takes a row of.
-
-    Its arrays have fewer bits than the batches that `join` makes, because tables may hold a million
-    texts.
-    """
-    lengths = np.array([len(words) for words in sentences], np.int32)
-    ids = vocabulary.fields([word for words in sentences for word in words])
-    fields: dict[str, Any] = {name: values.astype(np.int32) for name, values in ids.items()}
-    fields |= {"sizes": 2 * lengths - 1, "lengths": lengths}
-    fields["transitions"] = np.concatenate([maker(words) for words in sentences]).astype(np.int8)
-    forest = Forest(**fields)
-    words, unknown = np.array([lengths.sum() * 1.0]), np.array([-1.0])
+    target: a class, or whatever the task head's loss takes a row of."""
+    forest = compact_forest(sentences, [maker(words) for words in sentences], vocabulary)
+    words, unknown = np.array([forest.lengths.sum() * 1.0]), np.array([-1.0])
     return LabelledForest(forest, np.array([target]), 0, words, unknown)
+
+
+def compact_forest(
+    sentences: Sequence[Sequence[str]], trees: Sequence[NDArray[np.integer]], vocabulary: Vocabulary
+) -> Forest:
+    """Sentences and the transitions of their trees, in arrays of fewer bits than those of the
+    batches that `join` makes: tables may hold a million texts."""
+    fields: dict[str, Any] = {
+        **vocabulary.fields([word for words in sentences for word in words]),
+        "sizes": np.array(list(map(len, trees))),
+        "lengths": np.array(list(map(len, sentences))),
+    }
+    small: dict[str, Any] = {name: values.astype(np.int32) for name, values in fields.items()}
+    return Forest(**small, transitions=np.concatenate(trees).astype(np.int8))
 
 
 def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:

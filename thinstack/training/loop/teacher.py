@@ -1,14 +1,8 @@
-"""Asks a teacher: bundles that give trees to sentences, and probabilities to all phrases. Their
-answers are kept in files."""
+"""Asks a teacher: bundles that give trees to sentences, and probabilities to all phrases."""
 
-import hashlib
-import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -17,21 +11,12 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.core import Tree
 from thinstack.core.transitions import joining_nodes
-from thinstack.data.files.writing import replacing
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import mean_scores
+from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.recipe import TeacherConfig
-
-OnRead = Callable[[str, int, int], None]
-"""Takes the name of what a teacher reads, how many sentences it has read, and how many there
-are."""
-
-AT_ONCE: Final = 1000
-"""The sentences whose answers are in one file of the cache. A stopped run reads no more than these
-again."""
-
 
 LEAST_MASS: Final = 0.01
 """The least probability of a set of classes in which a teacher tells these apart."""
@@ -40,49 +25,41 @@ LEAST_MASS: Final = 0.01
 class Teacher:
     """The bundles of a recipe's teacher.
 
-    Answers are kept in the folder `cache`, each file with the answers for some sentences. Its name
-    is the digest of who is asked, by the bundles' manifests, and of these sentences. So the same
-    question is not asked again, and an answer is never used for another question. `close` removes
-    files that this teacher did not use. `threads`: as a `Predictor` takes them. `on_read` is called
-    after each file. `words`: soft labels (C,) of words, which stand in place of the teacher's.
-
-    Raises ConfigError for a bundle that has other classes than `labels` or does not score
-    phrases.
+    `threads`: as a `Predictor` takes them. `words`: soft labels (C,) of words, which stand in place
+    of the teacher's. Raises ConfigError for a bundle that has other classes than `labels` or does
+    not score phrases.
     """
 
     def __init__(
         self,
         config: TeacherConfig,
         labels: Sequence[str],
+        cache: AnswerCache,
         *,
-        cache: Path | None = None,
         threads: int | None = None,
-        on_read: OnRead | None = None,
         words: Mapping[str, NDArray[np.float16]] = {},  # it is only read
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
         self._config, self._threads = config, threads
-        self._cache, self._on_read, self._used = cache, on_read, set[Path]()
-        self._words = words
+        self._cache, self._words = cache, words
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
         """The binary tree of each sentence of words, by the bundle that parses. Raises ConfigError
         if no bundle does."""
         parser = self._parser()
+        digests = [_digest_of(parser)]
 
         def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
             scored = parser.trees_and_scores(words, "self")
             steps = [sentence.transitions for sentence in scored]
-            if self._cache is not None and self._bundles == [parser]:
+            if self._bundles == [parser]:
                 # They are asked for next, and an encoder takes most of the time of both.
                 scores = np.concatenate([sentence.scores for sentence in scored])
                 trees = list(map(Tree.from_transitions, steps, words))
-                _keep(
-                    self._cache / _file_of([_digest_of(parser)], trees), scores.astype(np.float16)
-                )
+                self._cache.keep(digests, trees, scores.astype(np.float16))
             return np.concatenate(steps)
 
-        steps = self._answers("texts, for their trees", [_digest_of(parser)], sentences, ask)
+        steps = self._cache.answers("texts, for their trees", digests, sentences, ask)
         trees = _cut(steps, [2 * len(words) - 1 for words in sentences])
         return list(map(Tree.from_transitions, trees, sentences))
 
@@ -93,8 +70,7 @@ class Teacher:
         the share `alpha`, and the probabilities have the rest. Sentences of a text are read by
         themselves, and nodes above them have their own label alone. A root with a set of classes
         has their probabilities (`within_set`), of a text as the mean of its sentences. The `words`
-        of the teacher have their own labels alone, within a phrase. `what` names the trees for
-        `on_read`.
+        of the teacher have their own labels alone, within a phrase. `what` names the trees.
         """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
@@ -105,7 +81,7 @@ class Teacher:
 
         sentences = [one.sentence_trees() for one in trees]
         digests = [*map(_digest_of, self._bundles)]
-        answers = self._answers(what, digests, [*chain.from_iterable(sentences)], ask)
+        answers = self._cache.answers(what, digests, [*chain.from_iterable(sentences)], ask)
         means = _cut(answers, [sum(map(len, trees_of_text)) for trees_of_text in sentences])
         labels = []
         for mean, one in zip(means, trees, strict=True):
@@ -128,31 +104,6 @@ class Teacher:
             f"teacher.parser: expected a bundle that parses, which {names} does not; name "
             "one, such as sentiment"
         )
-
-    def close(self) -> None:
-        """Remove the files of the cache that this teacher did not use."""
-        if self._cache is not None and self._cache.is_dir():
-            for path in set(self._cache.glob("*.npy")) - self._used:
-                path.unlink()
-
-    def _answers(
-        self,
-        what: str,
-        digests: Sequence[str],
-        asked: Sequence[Any],
-        ask: Callable[[Sequence[Any]], NDArray[Any]],
-    ) -> Iterator[NDArray[Any]]:
-        """The rows that `ask` gives for the sentences, some sentences at a time."""
-        for start in range(0, len(asked), AT_ONCE):
-            part = asked[start : start + AT_ONCE]
-            if self._cache is None:
-                yield ask(part)
-            else:
-                path = self._cache / _file_of(digests, part)
-                self._used.add(path)
-                yield _kept(path, partial(ask, part))
-            if self._on_read is not None:
-                self._on_read(what, start + len(part), len(asked))
 
 
 def with_labels(
@@ -230,31 +181,6 @@ def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
             "on phrases"
         )
     return predictor
-
-
-def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """The answers in a file. If there are none, those that `ask` gives, which are then kept."""
-    with suppress(OSError, ValueError):
-        stored: NDArray[Any] = np.load(path, allow_pickle=False)
-        return stored
-    answers = ask()
-    _keep(path, answers)
-    return answers
-
-
-def _keep(path: Path, answers: NDArray[Any]) -> None:
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.save(file, answers)
-
-
-def _file_of(teachers: Sequence[str], part: Sequence[Any]) -> str:
-    """The name of the file of a question, by its digest: who is asked, and the trees or the words
-    that it is about."""
-    asked = [
-        [one.words, one.transitions.tolist()] if isinstance(one, Tree) else one for one in part
-    ]
-    digest = hashlib.sha256(json.dumps([teachers, asked]).encode()).hexdigest()
-    return f"{digest:.32}.npy"
 
 
 def _cut(rows: Iterator[NDArray[Any]], sizes: Sequence[int]) -> list[NDArray[Any]]:

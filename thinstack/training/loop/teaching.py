@@ -15,7 +15,8 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, TreeError
 from thinstack.training.examples.example import Example, examples_of
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.loop.teacher import OnRead, Teacher, word_labels
+from thinstack.training.loop.answer_cache import AnswerCache
+from thinstack.training.loop.teacher import Teacher, word_labels
 from thinstack.training.recipe import Recipe
 
 TREEBANK: Final = "trees"
@@ -46,29 +47,26 @@ def taught_trees(
     aside: Sequence[Labelled],
     data: Path,
     *,
-    cache: Path | None = None,
+    cache: AnswerCache | None = None,
     threads: int | None = None,
-    on_read: OnRead | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> list[Taught]:
     """The trees that a recipe with a teacher or lessons learns from, the same for all seeds: the
     trees `train`, then those of the lessons that are made once. A lesson's place in the recipe is
     the seed of its random draws, so that more trees of one lesson change no other.
 
-    Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
-    `threads` and `on_read` are as a `Teacher` takes them, and `say` as a `Treebank` does.
+    Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache` and
+    `threads` are as a `Teacher` takes them, and `say` as a `Treebank` does.
 
     Raises TreeError for trees that are not binary.
     """
     treebank_trees = [LabelledTree(*tree) for tree in train]
     _check_binary(train, data / recipe.data.train)
-    teacher = None
+    cache, teacher = cache or AnswerCache(), None
     if recipe.teacher is not None:
         labels = recipe.model.labels
         words = word_labels(treebank_trees, len(labels)) if recipe.teacher.own_words else {}
-        teacher = Teacher(
-            recipe.teacher, labels, cache=cache, threads=threads, on_read=on_read, words=words
-        )
+        teacher = Teacher(recipe.teacher, labels, cache, threads=threads, words=words)
     treebank = Treebank(
         treebank_trees,
         len(recipe.model.labels),
@@ -94,7 +92,7 @@ def taught_trees(
             for place, tree in enumerate(softened)
         ]
     if teacher is not None:
-        teacher.close()
+        cache.remove_unused()
     return taught
 
 

@@ -22,13 +22,15 @@ from thinstack.evaluate.figures import Figures, nearest_figures
 from thinstack.plugins.build import build_model
 from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import Scored
 from thinstack.text.given_trees import tree_maker
 from thinstack.training.examples.example import Example, forests_of
-from thinstack.training.examples.labelled import IntArray, LabelledForest
+from thinstack.training.examples.labelled import IntArray, LabelledForest, compact_forest
+from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step, Task
-from thinstack.training.tasks.vectors.encoder import CHUNK, Pooling, StringEncoder, TeacherTable
+from thinstack.training.tasks.vectors.encoder import Pooling, StringEncoder, TeacherTable
 from thinstack.training.tasks.vectors.learning import (
     MEAN_BESIDE,
     head_of_vectors,
@@ -36,19 +38,14 @@ from thinstack.training.tasks.vectors.learning import (
     start_of,
     vector_losses,
 )
-from thinstack.training.tasks.vectors.phrases import (
-    Text,
-    Tree,
-    draw_nodes,
-    forest_of,
-    parse,
-    read_texts,
-)
+from thinstack.training.tasks.vectors.phrases import Text, draw_nodes, parse, read_texts
 
 __all__ = ["thinstack_tasks"]
 
 SEED = 0
 """Of the phrases that are drawn: all seeds of a recipe learn the same."""
+AT_ONCE = 20_000
+"""Strings that the teacher reads at once, and texts whose main directions it is turned to."""
 
 
 class VectorsOfPhrases(Task):
@@ -139,8 +136,9 @@ class VectorsOfPhrases(Task):
         leaves = super().leaves(recipe, data, items, words, width, start)
         encoder = StringEncoder(self.encoder, data, self.pooling)
         size = head_of_vectors(build_model(recipe.model, entries=1)).classes
-        self._teacher = TeacherTable(encoder, size, self._folder)
-        texts = [item.text for item in items[:CHUNK]]
+        cache = AnswerCache(self._folder, self._on_read, at_once=AT_ONCE)
+        self._teacher = TeacherTable(encoder, size, cache)
+        texts = [item.text for item in items[:AT_ONCE]]
         earlier = Predictor(start) if start is not None and start.config.gives_vectors else None
         if earlier is not None and earlier.width == size:
             self._teacher.turn_like(texts, earlier.encode(texts))
@@ -162,25 +160,26 @@ class VectorsOfPhrases(Task):
             steps, soft = tree.transitions, tree.scores.astype(np.float16)
             nodes = draw_nodes(steps, self.phrases, draw)
             none, targets = np.zeros(len(steps), np.float16), np.full(len(steps), -1, np.int32)
-            forest, whole = forest_of(text, steps, vocabulary, joins=joins), len(steps) - 1
+            forest, whole = compact_forest([text.words], [steps], vocabulary), len(steps) - 1
             labelled = LabelledForest(forest, targets, whole, none, none, soft)
-            examples.append(
-                Example({"gold": labelled if soft.size else labelled._replace(soft=None)})
-            )
+            labelled = labelled if soft.size else labelled._replace(soft=None)
+            if joins:
+                labelled = labelled.as_text([len(one.words) for one in text.sentences])
+            examples.append(Example({"gold": labelled}))
             drawn.append(nodes)
             strings += text.strings(spans_of(steps)[nodes])
-        rows = self._teacher.rows_of(strings, self._on_read)
+        rows = self._teacher.rows_of(strings)
         ends = np.cumsum([len(nodes) for nodes in drawn])
         for example, nodes, part in zip(examples, drawn, np.split(rows, ends[:-1]), strict=True):
             example.gold.targets[nodes] = part
         return examples
 
-    def _trees(self, items: Sequence[Text], model: ModelConfig) -> Iterable[Tree]:
+    def _trees(self, items: Sequence[Text], model: ModelConfig) -> Iterable[Scored]:
         """The guide's trees of texts, with its scores if they are learnt. A model without a parser
         learns over the trees that it will get."""
         if not model.parses:
             maker, none = tree_maker(model.tree_source), np.zeros((0, 0), np.float32)
-            return (Tree(maker(text.words), none) for text in items)
+            return (Scored(maker(text.words), none) for text in items)
         guide = Predictor(open_bundle(self.guide))
         if model.labels not in ((), guide.config.labels):
             raise ConfigError(

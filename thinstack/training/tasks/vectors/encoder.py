@@ -1,9 +1,10 @@
-"""A sentence encoder of transformers as a teacher: the vectors of strings, kept in a folder."""
+"""A sentence encoder of transformers as a teacher: the vectors of strings."""
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -11,12 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
 from torch import Tensor
 
 from thinstack.data.files.pretrained_models import hub_answers, quiet, readable, variant_of
-from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, needs_extra
+from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.losses import faster_in_bf16
 
 EXPECTED: Final = "task.encoder: expected a sentence encoder of transformers"
@@ -26,9 +26,6 @@ POOLING_FILE: Final = "1_Pooling/config.json"
 MOST_PIECES: Final = 64
 """Pieces of a string that are read; what follows is left out."""
 BATCH_PIECES: Final = 2048
-CHUNK: Final = 20_000
-"""Strings whose vectors are one file. A run that was stopped goes on after the last."""
-
 Pooling = Literal["mean", "cls"]
 """The vector of a string: the mean of the outputs of its pieces, or the output of the first one."""
 
@@ -109,40 +106,35 @@ class TeacherTable:
         rotation: (width, size), the main directions, without centring; at first those of columns.
     """
 
-    def __init__(self, encoder: StringEncoder, size: int, folder: Path | None):
+    def __init__(self, encoder: StringEncoder, size: int, cache: AnswerCache):
         if size > encoder.width:
             raise ConfigError(
                 f"model.vectors: expected a size of at most {encoder.width}, the columns of the "
                 f"encoder, found {size}; make it smaller"
             )
-        self.encoder, self._size, self._folder = encoder, size, folder
+        self.encoder, self._size, self._cache = encoder, size, cache
         self._rows = dict[str, int]()
         self._parts: list[Vectors] = []
         self.rotation = np.eye(encoder.width, size, dtype=np.float32)
 
-    def rows_of(
-        self, strings: Sequence[str], on_read: Callable[[str, int, int], object]
-    ) -> NDArray[np.int32]:
-        """The row of each string; new ones are encoded. `on_read`: takes what is read, how many
-        strings are done, and how many there are."""
+    def rows_of(self, strings: Sequence[str]) -> NDArray[np.int32]:
+        """The row of each string; new ones are encoded."""
         new = [string for string in dict.fromkeys(strings) if string not in self._rows]
-        for start in range(0, len(new), CHUNK):
-            on_read("phrases", start, len(new))
-            chunk = new[start : start + CHUNK]
-            turned = self.turned_strings(chunk)
+        for vectors in self._parts_of(new):
+            turned = vectors.astype(np.float32) @ self.rotation
             lengths = np.linalg.norm(turned, axis=1, keepdims=True)
             self._parts.append(np.asarray(turned / lengths, np.float16))
-            self._rows |= zip(chunk, range(len(self._rows), len(self._rows) + CHUNK), strict=False)
+        self._rows |= zip(new, count(len(self._rows)), strict=False)
         return np.array([self._rows[string] for string in strings], np.int32)
 
     def turn_to(self, strings: Sequence[str]) -> None:
         """Take the main directions of the vectors of these strings."""
-        self.rotation = main_directions(self._encoded(strings).astype(np.float32), self._size)
+        self.rotation = main_directions(self._encode(strings), self._size)
 
     def turn_like(self, strings: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Turn the vectors of these strings to be as near to other vectors (n, size) as turning
         can make them (Schoenemann 1966)."""
-        left, _, right = np.linalg.svd(self._encoded(strings).astype(np.float32).T @ vectors)
+        left, _, right = np.linalg.svd(self._encode(strings).T @ vectors)
         self.rotation = np.ascontiguousarray(left[:, : self._size] @ right)
 
     @property
@@ -153,20 +145,13 @@ class TeacherTable:
 
     def turned_strings(self, strings: Sequence[str]) -> NDArray[np.float32]:
         """The vectors (n, size) of strings in the main directions, not of length 1."""
-        return self._encoded(strings).astype(np.float32) @ self.rotation
+        return self._encode(strings) @ self.rotation
 
-    def _encoded(self, strings: Sequence[str]) -> Vectors:
-        """The vectors of a chunk, from its file if there is one."""
-        if self._folder is None:
-            return self.encoder.encode(strings)
-        digest = hashlib.sha256("\n".join([self.encoder.digest, *strings]).encode())
-        path = self._folder / f"vectors-{digest.hexdigest():.32}.safetensors"
-        if path.exists():
-            stored: Vectors = load_file(path)["vectors"]
-            return stored
-        vectors = self.encoder.encode(strings)
-        write_atomically(path, save({"vectors": vectors}))
-        return vectors
+    def _encode(self, strings: Sequence[str]) -> NDArray[np.float32]:
+        return np.concatenate([*self._parts_of(strings)]).astype(np.float32)
+
+    def _parts_of(self, strings: Sequence[str]) -> Iterator[Vectors]:
+        return self._cache.answers("phrases", [self.encoder.digest], strings, self.encoder.encode)
 
 
 def main_directions(rows: NDArray[np.floating], count: int) -> NDArray[np.float32]:

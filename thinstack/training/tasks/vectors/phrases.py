@@ -2,19 +2,17 @@
 of."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.forest import Forest
-from thinstack.core.transitions import SHIFT, breaks_of, over, spans_of
+from thinstack.core.transitions import SHIFT, over, spans_of
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.table import Table
-from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.scored import ScoredText
+from thinstack.runtime.scored import Scored, ScoredText
 from thinstack.text.sentences import Sentence, splitter
 
 if TYPE_CHECKING:
@@ -48,13 +46,6 @@ class Text(NamedTuple):
         return [self.text[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
-class Tree(NamedTuple):
-    """The tree of a text: its transitions (N,), and the scores (N, C) of its nodes."""
-
-    transitions: NDArray[np.int8]
-    scores: NDArray[np.float32]
-
-
 def read_texts(path: FilePath, task: "VectorsOfPhrases") -> list[Text]:
     """The texts of the column of a table, each once. Texts without words and of more than
     `task.max_words` words are left out. Raises DataError if none is left."""
@@ -71,21 +62,22 @@ def read_texts(path: FilePath, task: "VectorsOfPhrases") -> list[Text]:
     return usable
 
 
-def parse(texts: Sequence[Text], guide: Predictor) -> Iterable[Tree]:
-    """The trees of texts as the guide makes them, sentences joined as it joins them."""
+def parse(texts: Sequence[Text], guide: Predictor) -> Iterable[Scored]:
+    """The trees of texts as the guide makes them, sentences joined as it joins them, and the scores
+    of their nodes."""
     words = [[sentence.words for sentence in text.sentences] for text in texts]
     return map(_whole, guide.score_texts(words))
 
 
-def _whole(text: ScoredText) -> Tree:
+def _whole(text: ScoredText) -> Scored:
     """One tree over the nodes of all sentences."""
     if text.joint is None:
-        return Tree(*text.sentences[0][:2])
+        return text.sentences[0]
     steps = over(text.joint.transitions, [one.transitions for one in text.sentences])
     sentences, top = iter(text.sentences), text.joint
     above = zip(top.transitions, top.scores, strict=True)
     scores = [next(sentences).scores if step == SHIFT else row[None] for step, row in above]
-    return Tree(steps, np.concatenate(scores))
+    return Scored(steps, np.concatenate(scores))
 
 
 def draw_nodes(
@@ -106,18 +98,3 @@ def draw_nodes(
     if sizes[-1] <= LONGEST_WHOLE:
         chosen.add(len(sizes) - 1)
     return np.array(sorted(chosen), np.int64)
-
-
-def forest_of(
-    text: Text, steps: NDArray[np.int8], vocabulary: Vocabulary, *, joins: bool
-) -> Forest:
-    """The words and the tree of a text, in arrays of few bits: there may be a million. `joins`:
-    whether the model joins sentences; others read a text as one sentence."""
-    sizes = [len(sentence.words) for sentence in text.sentences]
-    lengths = np.array(sizes if joins else [sum(sizes)])
-    breaks = breaks_of(steps, lengths) if len(lengths) > 1 else lengths[:1] * 0
-    fields: dict[str, Any] = vocabulary.fields(text.words)
-    fields |= {"sizes": np.array([len(steps)]), "lengths": lengths, "breaks": breaks}
-    small: dict[str, Any] = {name: values.astype(np.int32) for name, values in fields.items()}
-    small["transitions"] = steps.astype(np.int8)
-    return Forest(**small)
