@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduce.target_sizes import TargetSizes
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.evaluate.figures import Figures, percentage
@@ -35,9 +36,10 @@ UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZip
 class Cases:
     """K labelled nodes or pairs of sentences, as `Answers` has them; every array is (K,).
 
-    `negated`: whether the sentence holds a negation; of a pair, whether the second sentence does
-    and the first does not. `likelihood`, `confidence`: NaN too where a run is of a time when they
-    were not kept. Raises DataError for arrays that are not flat or not of one length.
+    `words`, `depth`: as in `TargetSizes`. `negated`: whether the sentence holds a negation; of a
+    pair, whether the second sentence does and the first does not. `likelihood`, `confidence`: NaN
+    too where a run is of a time when they were not kept. Raises DataError for arrays that are not
+    flat or not of one length.
     """
 
     gold: NDArray[Any]
@@ -58,7 +60,7 @@ class Cases:
         return len(self.gold)
 
     @classmethod
-    def of(cls, answers: Answers, negated: NDArray[np.bool_]) -> Self:
+    def of(cls, answers: Answers, sizes: TargetSizes, negated: NDArray[np.bool_]) -> Self:
         """Of E examples, with `negated` (E,)."""
         found = answers._asdict()
         rows, unknown = found.pop("scores"), np.full(len(answers.gold), np.nan)
@@ -67,6 +69,7 @@ class Cases:
             negated=negated[found.pop("example")],
             likelihood=unknown if ratings else rows[np.arange(len(rows)), answers.gold],
             confidence=unknown if ratings else rows.max(1),
+            **sizes._asdict(),
             **found,
         )
 

@@ -13,6 +13,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from reproduce.glorot import draw_by_glorot
 from thinstack.core.config.base import Strict
 from thinstack.core.model.model import Model
+from thinstack.core.transitions import SHIFT
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
@@ -62,10 +63,11 @@ class Learning(Strict):
         if self.decoupled_decay and training.rule == "adamw":
             raise ConfigError(f"{source}: training: adamw decouples by itself; leave it out")
         taught = recipe.teacher is not None or bool(recipe.lessons)
-        if self.labels != "all" and (taught or recipe.task.items != "trees"):
+        binary = recipe.task.items == "trees" and recipe.model.trees == "binary"
+        if self.labels != "all" and (taught or not binary):
             raise ConfigError(
-                f"{source}: training.labels: expected a task of trees, and no teacher or lessons; "
-                "leave these or labels out"
+                f"{source}: training.labels: expected a task of binary trees, and no teacher or "
+                "lessons; leave these or labels out"
             )
 
     def said(self) -> dict[str, Any]:
@@ -117,7 +119,9 @@ def with_labels(example: Example, which: Labels) -> Example:
     """An example with some of its labels only; others become unknown."""
 
     def kept(one: LabelledForest) -> LabelledForest:
-        known = (one.words == 1) & (which != "roots") | (which == "all")
+        known = np.zeros(len(one.targets), bool)
+        if which == "roots+words":
+            known |= one.forest.transitions == SHIFT
         known[one.whole] = True
         return one._replace(targets=np.where(known, one.targets, -1))
 

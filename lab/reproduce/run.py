@@ -17,6 +17,7 @@ from reproduce.provenance import recipe_digest
 from reproduce.rivals import run_rival
 from reproduce.shown import TRAIN_ACCURACY
 from reproduce.table import Parser, Run
+from reproduce.target_sizes import target_sizes
 from thinstack._version import __version__
 from thinstack.core.model.model import Model
 from thinstack.data.files.writing import write_atomically
@@ -170,7 +171,8 @@ def _train(job: Job) -> Outcome:
         result = run_seed(job.recipe, datasets, job.seed, job.folder, prepare=prepare)
     for source, answers in result.answers.items():
         assert answers is not None
-        cases = Cases.of(answers, marks.negated)
+        sizes = target_sizes(datasets.items[1], datasets.dev, source, result.model.head.reads)
+        cases = Cases.of(answers, sizes, marks.negated)
         cases.save(_cases_file(job, source))
         if result.dev[source].keys() >= {"accuracy", "pairs"}:
             result.dev[source] |= marks.figures(cases)

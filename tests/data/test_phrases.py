@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
-from thinstack.core.transitions import left, right
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of, project_labels
+from thinstack.data.trees.phrases import phrases_of, prefixes_of, project_labels
 from thinstack.errors import TreeError
 
 # ((a b) (c d)) with labels: a 1, b none, (a b) 2, c 0, d 3, (c d) none, all 4
@@ -61,31 +60,6 @@ def test_phrases_and_sequences_hold_the_same_labels(data):
     assert found == wanted
     assert len(set(starts)) == len(starts)
     assert (chains.words[-1], starts[-1], chains.labels[-1]) == (len(tree.words) - 1, 0, labels[-1])
-
-
-# -- depths
-
-
-def walked(tree):
-    """The longest way up to each node from any leaf, each walked by itself."""
-    found = [0] * len(tree)
-    for leaf in range(len(tree)):
-        node, steps = leaf, 0
-        while node >= 0:
-            found[node] = max(found[node], steps)
-            node, steps = int(tree.parents[node]), steps + 1
-    return found
-
-
-@given(dependency_trees(st.just("w"), st.none(), 30))
-def test_depths_below_are_the_longest_ways_from_a_leaf(tree):
-    assert depths_below(tree).tolist() == walked(tree)
-
-
-@pytest.mark.parametrize("shape", [left, right])
-def test_deep_trees_take_no_recursion(shape):
-    steps = shape(20_000)
-    assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == 19_999
 
 
 # -- labels on other trees

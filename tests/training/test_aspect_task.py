@@ -220,7 +220,7 @@ def example():
     def over(steps, targets):
         sizes, lengths = np.array([7]), np.array([4])
         forest = Forest(sizes=sizes, lengths=lengths, transitions=np.array(steps))
-        return LabelledForest(forest, np.array(targets), 6, np.zeros(7), np.zeros(7))
+        return LabelledForest(forest, np.array(targets), 6)
 
     gold = over(GOLD, [TERMS.get(node, 0) for node in range(7)])
     return Example({"gold": gold, "self": gold.over(np.array(OWN))})

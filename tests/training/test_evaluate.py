@@ -89,39 +89,34 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_dow
     figures, cases = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
     assert figures == pytest.approx(accuracies(nodes, labels, ends))
     expected = sorted(
-        (end - start, example.gold.targets[place], int(rows[place].argmax()))
+        (example.gold.targets[place], int(rows[place].argmax()))
         for example, rows in zip(gold.train, nodes, strict=True)
-        for place, (start, end) in enumerate(spans(example.gold.forest.transitions.tolist()))
+        for place in range(len(rows))
     )
-    columns = (cases.words.tolist(), cases.gold.tolist(), cases.predicted.tolist())
-    assert sorted(zip(*columns, strict=True)) == expected
+    assert sorted(zip(cases.gold.tolist(), cases.predicted.tolist(), strict=True)) == expected
 
 
 def spans(steps):
     return [(start, end) for start, end in spans_of(np.array(steps)).tolist()]
 
 
-def made(ids, steps, targets, *, words, depths):
+def made(ids, steps, targets):
     lengths = np.array([len(ids)])
     forest = Forest(token_ids=np.array(ids), transitions=np.array(steps), lengths=lengths)
-    floats = np.array(words) * 1.0, np.array(depths) * 1.0
-    return LabelledForest(forest, np.array(targets), len(steps) - 1, *floats)
+    return LabelledForest(forest, np.array(targets), len(steps) - 1)
 
 
 def test_cases_are_the_labelled_nodes_one_by_one(data):
     recipe = tiny_recipe.recipe()
     model = drawn(recipe, load_datasets(recipe, data))
-    words, depths = [1, 1, 1, 2, 3], [0, 0, 0, 1, 2]
-    first = made([1, 2, 3], [0, 0, 0, 1, 1], [1, -1, 2, 0, 2], words=words, depths=depths)
-    second = made([4, 5], [0, 0, 1], [-1, 0, -1], words=[1, 1, 2], depths=[0, 0, 1])
+    first = made([1, 2, 3], [0, 0, 0, 1, 1], [1, -1, 2, 0, 2])
+    second = made([4, 5], [0, 0, 1], [-1, 0, -1])
     examples = [Example({"gold": first}), Example({"gold": second})]
     scores = [answers(model, of_one(example), "node_scores") for example in examples]
     nodes = [rows.argmax(1).tolist() for rows in scores]
     _, cases = recipe.task.measure(model, examples, "gold", recipe.model.labels)
     assert cases.gold.tolist() == [1, 2, 0, 2, 0]
     assert cases.predicted.tolist() == [nodes[0][0], *nodes[0][2:], nodes[1][1]]
-    assert cases.words.tolist() == [1, 1, 2, 3, 1]
-    assert cases.depth.tolist() == [0, 0, 1, 2, 0]
     assert cases.whole.tolist() == [False, False, False, True, False]
     assert cases.example.tolist() == [0, 0, 0, 0, 1]
 

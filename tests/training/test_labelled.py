@@ -50,8 +50,7 @@ def filled(given, *others):
 
 
 def lists(given):
-    _, targets, whole, words, depths, _ = given
-    return [targets.tolist(), whole, words.tolist(), depths.tolist()]
+    return [given.targets.tolist(), given.whole]
 
 
 def test_a_dependency_tree_has_its_root_where_the_word_stands():
@@ -59,7 +58,7 @@ def test_a_dependency_tree_has_its_root_where_the_word_stands():
     parents, slots, kinds = [1, 2, -1, 4, 2], [0, 0, 0, 0, 1], [2, 3, 1, 1, 1]
     assert filled(given) == {"parents": parents, "slots": slots, "kinds": kinds, "lengths": [5]}
     assert given.forest.token_ids.tolist() == [1, 3, 4, 5, 6]
-    assert lists(given) == [[-1, 1, 0, -1, 0], 2, [1, 2, 5, 1, 2], [0, 1, 2, 0, 1]]
+    assert lists(given) == [[-1, 1, 0, -1, 0], 2]
 
 
 @pytest.mark.parametrize("reads", ["nodes", "roots"])
@@ -74,14 +73,14 @@ def test_chains_of_a_head_of_nodes_are_shared_by_phrases_that_start_alike():
     # "the" ends; "film" has no label.
     assert given.forest.token_ids.tolist() == [2, 3, 1, 2, 3]
     assert filled(given) == {"lengths": [2, 3]}
-    assert lists(given) == [[2, 0, 1, -1, 2], 4, [1, 2, 1, 2, 3], [0, 1, 0, -1, 2]]
+    assert lists(given) == [[2, 0, 1, -1, 2], 4]
 
 
 def test_a_head_of_roots_is_given_a_chain_for_each_phrase():
     given = labelled_chains(PHRASES, np.array([1, 2, -1, 0, 2]), WORDS, "roots")
     assert given.forest.token_ids.tolist() == [1, 2, 2, 3, 1, 2, 3]
     assert given.forest.sizes.tolist() == given.forest.lengths.tolist() == [1, 1, 2, 3]
-    assert lists(given) == [[1, 2, 0, 2], 3, [1, 1, 2, 3], [0, 0, 1, 2]]
+    assert lists(given) == [[1, 2, 0, 2], 3]
 
 
 @pytest.mark.parametrize("reads", ["nodes", "roots"])
@@ -90,7 +89,7 @@ def test_a_sentence_without_a_class_is_there_all_the_same(reads):
     assert given.forest.token_ids.tolist() == [1, 2, 3]
     assert given.forest.lengths.tolist() == [3]
     assert set(given.targets.tolist()) == {-1}
-    assert (given.whole, given.words[-1], given.depths[-1]) == (len(given.targets) - 1, 3, 2)
+    assert given.whole == len(given.targets) - 1
 
 
 def test_a_pair_is_two_trees_and_one_target():
@@ -103,16 +102,15 @@ def test_a_pair_is_two_trees_and_one_target():
         "kinds": [1, 1, 1, 1, 1, 2, 1],
         "lengths": [5, 2],
     }
-    assert lists(given) == [[np.float32(3.6)], 0, [3.5], [1.5]]
+    assert lists(given) == [[np.float32(3.6)], 0]
     assert given.targets.dtype == np.float32
 
 
-def test_over_another_tree_shared_phrases_keep_label_and_depth():
+def test_over_another_tree_shared_phrases_keep_their_label():
     tree = from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
     gold = over(tree, [1, 2, 0, 1, 2, 1, 2], "binary")
     other = gold.over(left(4))
     # the, good, the good, old, the good old, film, all: "the good" is no phrase of the gold tree.
-    words, depths = [1, 1, 2, 1, 3, 1, 4], [0, 0, -1, 0, 2, 0, 3]
     assert filled(other) == {"transitions": [0, 0, 1, 0, 1, 0, 1], "lengths": [4]}
-    assert lists(other) == [[1, 2, -1, 0, 2, 1, 2], 6, words, depths]
+    assert lists(other) == [[1, 2, -1, 0, 2, 1, 2], 6]
     assert gold.forest.transitions.tolist() == [0, 0, 0, 1, 1, 0, 1]

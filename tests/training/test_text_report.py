@@ -9,7 +9,7 @@ from rich.console import Console
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.tasks.texts.rival import show_texts
 
-NO_ANSWERS = Answers(*[[]] * 7)
+NO_ANSWERS = Answers(*[[]] * 5)
 
 
 def figures(accuracy):

@@ -41,7 +41,7 @@ def sentence(words, number=0):
         token_ids=random.integers(ENTRIES, size=words),
     )
     none = np.full(nodes, -1)
-    return Example({"gold": LabelledForest(forest, none, nodes - 1, none * 1.0, none * 1.0)})
+    return Example({"gold": LabelledForest(forest, none, nodes - 1)})
 
 
 def all_trees(words):

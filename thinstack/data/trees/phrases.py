@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thinstack.core import Tree
-from thinstack.core.tree import depths
 from thinstack.errors import TreeError
 
 IntArray = NDArray[np.int64]
@@ -108,15 +107,3 @@ def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
     by_word = np.full(len(words), -1, np.int64)
     by_word[(behind - ends)[sequence] + table[:, 1] - 1] = classes
     return Chains(words, lengths, by_word)
-
-
-def depths_below(tree: Tree) -> NDArray[np.int64]:
-    """The number of edges from each node to the deepest leaf below it, (N,); 0 for a leaf. This is
-    the depth of Zhu et al. (2015, figure 4)."""
-    parents = tree.parents.tolist()
-    below = [0] * len(parents)
-    for node in np.argsort(-depths(tree.parents), kind="stable").tolist():  # children first
-        parent = parents[node]
-        if parent >= 0:
-            below[parent] = max(below[parent], below[node] + 1)
-    return np.array(below, np.int64)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from thinstack.core import Forest, Tree
 from thinstack.core.config import ModelConfig
 from thinstack.core.transitions import breaks_of, spans_of
-from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of
+from thinstack.data.trees.phrases import phrases_of, prefixes_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.evaluate.accuracy import labels_by_span
@@ -26,10 +26,6 @@ class LabelledForest(NamedTuple):
         targets: (t,) the targets of the task head's loss. They are classes of nodes or sentences
             (-1 unknown), the class of a text, or the class or rating of a pair.
         whole: the place of the target for the whole sentence, text or pair.
-        words: (t,) the number of words that each target is about; for a pair, the mean of both
-            sentences.
-        depths: (t,) the number of edges to the deepest leaf below, -1 if unknown; for a pair, the
-            mean of both trees.
         soft: (t, C) with a teacher, how often each class counts in the loss of a target, 0 where
             nothing is known. In training they take the place of `targets`.
     """
@@ -37,8 +33,6 @@ class LabelledForest(NamedTuple):
     forest: Forest
     targets: NDArray[Any]
     whole: int
-    words: NDArray[np.floating]
-    depths: NDArray[np.floating]
     soft: NDArray[np.float16] | None = None
 
     def as_text(self, sentences: Sequence[int]) -> "LabelledForest":
@@ -59,14 +53,11 @@ class LabelledForest(NamedTuple):
         gold = self.forest.transitions
         if len(self.targets) < len(gold):
             return self._replace(forest=forest)
-        wanted = spans_of(steps)
-        nodes = labels_by_span(spans_of(gold), np.arange(len(gold)), wanted)
+        nodes = labels_by_span(spans_of(gold), np.arange(len(gold)), spans_of(steps))
         there = nodes >= 0
         targets = np.where(there, self.targets[nodes], -1)
-        depths = np.where(there, self.depths[nodes], -1.0)
-        words = (wanted[:, 1] - wanted[:, 0]) * 1.0
         soft = None if self.soft is None else self.soft[nodes] * there[:, np.newaxis]
-        return LabelledForest(forest, targets, len(steps) - 1, words, depths, soft)
+        return LabelledForest(forest, targets, len(steps) - 1, soft)
 
 
 def labelled_tree(
@@ -74,13 +65,10 @@ def labelled_tree(
 ) -> LabelledForest:
     """A sentence with its tree and the labels (N,) of its nodes. For a task head that `reads`
     "roots", it has only the label of its root."""
-    spans = tree.spans
-    words, depths = (spans[:, 1] - spans[:, 0]) * 1.0, depths_below(tree) * 1.0
     forest = _forest([tree], vocabulary, config)
     if reads == "nodes":
-        return LabelledForest(forest, labels, tree.root, words, depths)
-    root = [tree.root]
-    return LabelledForest(forest, labels[root], 0, words[root], depths[root])
+        return LabelledForest(forest, labels, tree.root)
+    return LabelledForest(forest, labels[[tree.root]], 0)
 
 
 def labelled_chains(
@@ -93,37 +81,22 @@ def labelled_chains(
     one. There, the state after a word is the state of the phrase that ends with it.
     """
     spans, classes = phrases_of(tree, labels)
-    depth_of = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
     if reads == "nodes":
         positions, lengths, targets = prefixes_of(spans, classes)
-        starts = np.repeat(positions[np.cumsum(lengths) - lengths], lengths)
-        ends = positions + 1
     else:
-        starts, ends = spans.T
-        lengths, targets = ends - starts, classes
+        lengths, targets = spans[:, 1] - spans[:, 0], classes
         positions = np.concatenate([np.arange(start, end) for start, end in spans.tolist()])
-    depths = [depth_of.get(span, -1) for span in zip(starts.tolist(), ends.tolist(), strict=True)]
     words = vocabulary.fields([tree.words[position] for position in positions.tolist()])
-    return LabelledForest(
-        Forest(sizes=lengths, lengths=lengths, **words),
-        targets,
-        len(targets) - 1,
-        (ends - starts) * 1.0,
-        np.array(depths, np.float64),
-    )
+    forest = Forest(sizes=lengths, lengths=lengths, **words)
+    return LabelledForest(forest, targets, len(targets) - 1)
 
 
 def labelled_pair(
     trees: tuple[Tree, Tree], target: float | int, vocabulary: Vocabulary, config: ModelConfig
 ) -> LabelledForest:
     """The two sentences of a pair, with its rating (float) or class (int)."""
-    return LabelledForest(
-        _forest(trees, vocabulary, config),
-        np.array([target], np.float32 if isinstance(target, float) else np.int64),
-        0,
-        np.array([np.mean([len(tree.words) for tree in trees])]),
-        np.array([np.mean([depths_below(tree).max() for tree in trees])]),
-    )
+    targets = np.array([target], np.float32 if isinstance(target, float) else np.int64)
+    return LabelledForest(_forest(trees, vocabulary, config), targets, 0)
 
 
 def labelled_text(
@@ -132,8 +105,7 @@ def labelled_text(
     """The sentences of a text, each over the tree that `maker` makes of its words, with the text's
     target: a class, or whatever the task head's loss takes a row of."""
     forest = compact_forest(sentences, [maker(words) for words in sentences], vocabulary)
-    words, unknown = np.array([forest.lengths.sum() * 1.0]), np.array([-1.0])
-    return LabelledForest(forest, np.array([target]), 0, words, unknown)
+    return LabelledForest(forest, np.array([target]), 0)
 
 
 def compact_forest(

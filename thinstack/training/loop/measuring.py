@@ -28,9 +28,6 @@ class Answers(NamedTuple):
         scores: (K, C) of each case.
         example: the number of the example, from 0.
         whole: whether the case is a whole sentence, text or pair.
-        words: the number of words of the phrase; for a pair, the mean of both sentences.
-        depth: the number of edges to the deepest leaf below, in the data's own tree; for a pair,
-            the mean of both trees, for a text -1.
     """
 
     gold: NDArray[Any]
@@ -38,8 +35,6 @@ class Answers(NamedTuple):
     scores: NDArray[np.floating]
     example: NDArray[np.int64]
     whole: NDArray[np.bool_]
-    words: NDArray[np.floating]
-    depth: NDArray[np.floating]
 
     def at(self, cases: NDArray[np.bool_]) -> "Answers":
         """Some of the cases, (K,)."""
@@ -79,11 +74,8 @@ def answers_of(
     predicted = rows @ np.arange(1, rows.shape[1] + 1) if ratings else rows.argmax(1)
     example = np.repeat(np.arange(len(trees)), [len(one.targets) for one in trees])
     whole = np.concatenate([np.arange(len(one.targets)) == one.whole for one in trees])
-    gold, words, depth = (
-        np.concatenate(parts)
-        for parts in zip(*((g.targets, g.words, g.depths) for g in trees), strict=True)
-    )
-    return Answers(gold, predicted, rows, example, whole, words, depth).at(gold >= 0)
+    gold = np.concatenate([one.targets for one in trees])
+    return Answers(gold, predicted, rows, example, whole).at(gold >= 0)
 
 
 @torch.inference_mode()

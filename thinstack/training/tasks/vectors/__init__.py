@@ -159,10 +159,9 @@ class VectorsOfPhrases(Task):
         for text, tree in zip(items, self._trees(items, recipe.model), strict=True):
             steps, soft = tree.transitions, tree.scores.astype(np.float16)
             nodes = draw_nodes(steps, self.phrases, draw)
-            none, targets = np.zeros(len(steps), np.float16), np.full(len(steps), -1, np.int32)
-            forest, whole = compact_forest([text.words], [steps], vocabulary), len(steps) - 1
-            labelled = LabelledForest(forest, targets, whole, none, none, soft)
-            labelled = labelled if soft.size else labelled._replace(soft=None)
+            forest = compact_forest([text.words], [steps], vocabulary)
+            targets, whole = np.full(len(steps), -1, np.int32), len(steps) - 1
+            labelled = LabelledForest(forest, targets, whole, soft if soft.size else None)
             if joins:
                 labelled = labelled.as_text([len(one.words) for one in text.sentences])
             examples.append(Example({"gold": labelled}))
