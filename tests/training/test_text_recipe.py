@@ -50,6 +50,12 @@ def test_a_run_goes_on_with_other_comments_and_not_with_other_settings(tmp_path)
         _write_recipe(tmp_path, text, tmp_path)
 
 
+@pytest.mark.parametrize("labels", [("x", "y"), ("negative", "positive")])
+def test_a_text_is_the_mean_of_its_sentences_as_it_is_learnt(labels):
+    assert open_bundle("sentiment").config.aggregation == "tree"
+    assert made(labels).model.aggregation == "mean"
+
+
 def test_learning_starts_from_the_parts_of_the_bundle():
     recipe, start = made(), open_bundle("sentiment").config
     assert (recipe.init.parts, recipe.init.frozen) == (
