@@ -36,7 +36,7 @@ spaCy's own defaults, at most {epochs} epochs), and which setting the encoder ha
 learns from all training sentences, `textcat` from the other nine tenths. Without a tree, the
 encoder's outputs are averaged over a text's pieces and go to a linear layer. Its phrases have 3 to
 20 words. They are drawn again each epoch and read by themselves. TF-IDF has words and pairs of
-words; `thinstack.training.tasks.texts.rival` says the rest.
+words; `thinstack.training.tasks.texts.report` says the rest.
 """
 
 

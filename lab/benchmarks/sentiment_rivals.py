@@ -36,7 +36,7 @@ from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.text.raw_text import detokenize
 from thinstack.text.sentences import splitter
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST
-from thinstack.training.tasks.texts.rival import learn_plain
+from thinstack.training.tasks.texts.report import learn_plain
 
 Score = Callable[[Sequence[str]], NDArray[np.float64]]
 """Gives texts the probabilities (T, 5) of the classes."""

@@ -7,7 +7,7 @@ import tiny_texts
 from rich.console import Console
 
 from thinstack.training.loop.measuring import Answers
-from thinstack.training.tasks.texts.rival import show_texts
+from thinstack.training.tasks.texts.report import show_texts
 
 NO_ANSWERS = Answers(*[[]] * 5)
 

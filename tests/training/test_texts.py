@@ -12,7 +12,7 @@ from thinstack.training.examples.set_aside import repeated, set_aside_share
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import plain_rival
+from thinstack.training.tasks.texts.report import plain_rival
 
 LABELS = ("no", "yes")
 BY_TEXT = Texts().class_of, Texts().group_of

@@ -196,7 +196,8 @@ def _model(
         if config.trees != "binary":
             problem = f"found one of {config.trees} trees; name another bundle, or none"
             raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
-        excluded = {"schema_version", "class_sets", "class_weights", "aggregation"}  # it learns means
+        # A table is learnt with the mean over the sentences of a text.
+        excluded = {"schema_version", "class_sets", "class_weights", "aggregation"}
         excluded |= set() if "pairs" in task.heads else {"vectors"}  # which would not be learnt
         fields = config.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
     fields["embedding"]["dropout"] = task.defaults.dropout

@@ -8,7 +8,7 @@ from thinstack.data.tables.table_rows import COLUMN_ADVICE, TableRow
 from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.texts import Texts
-from thinstack.training.tasks.texts.reading import span_words
+from thinstack.training.tasks.texts.reading import word_span
 
 __all__ = ["Spans"]
 
@@ -44,7 +44,8 @@ class Spans(Texts):
 
     def words(self, row: TableRow, sentences: Sequence[Sentence]) -> list[Sequence[str]]:
         text, (start, end) = row.values[self.text_column], (row.values[name] for name in ENDS)
-        return [span_words(text, sentences[0], start, end)]
+        first, last = word_span(text, sentences[0], start, end)
+        return [sentences[0].words[first:last]]
 
     @property
     def evaluate_options(self) -> None:

@@ -115,7 +115,7 @@ def _add(
     check_label(label, labels, task.label_column, "the labels")
     begin, _ = characters(first, last)
     place = max(bisect_right([sentence.start for sentence in cut], begin) - 1, 0)
-    start, end = word_span(text, cut[place], cut[place].start, first, last)
+    start, end = word_span(text, cut[place], first, last)
     if _is_new(sentences[place], start, end, label):
         sentences[place].terms.append((start, end, label))
 

@@ -30,7 +30,7 @@ from thinstack.errors import DataError, InputError
 from thinstack.evaluate.accuracy import NAMES, text_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.scored import mean_scores
+from thinstack.runtime.scored import text_scores
 from thinstack.text.sentences import Sentence
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
@@ -41,10 +41,9 @@ from thinstack.training.publish.reports import show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
-from thinstack.training.tasks.texts.changes import show_changes
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
+from thinstack.training.tasks.texts.report import NAME, plain_rival, show_changes, show_texts
 
 __all__ = ["Texts"]
 
@@ -158,14 +157,10 @@ class Texts(TextTask):
     ) -> dict[str, Figures]:
         """The figures from the words of sentences. A phrase is one sentence."""
         texts, labels = datasets.items[1], recipe.model.shown_labels
-        sentences = [sentence for text in texts for sentence in text.sentences]
-        predicted = predictor.predict(sentences)
-        roots = np.stack([sentence.node_scores[-1] for sentence in predicted])
-        counts = np.array([len(text.sentences) for text in texts])
-        lengths = np.array([len(sentence.words) * sentence.weight for sentence in predicted])
-        scores = mean_scores(roots, lengths, counts)
+        scored = predictor.score_texts([text.sentences for text in texts])
+        lengths = np.array([len(words) for text in texts for words in text.sentences])
         gold = np.array([labels.index(text.label) for text in texts], np.int64)
-        return {"text": text_figures(scores, gold, labels)}
+        return {"text": text_figures(text_scores(scored, lengths), gold, labels)}
 
     # -- reports
 

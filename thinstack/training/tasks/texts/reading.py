@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
 from thinstack.training.tasks._table import check_label, located
@@ -53,31 +52,21 @@ def read_texts(
         texts = cut(row.values[task.text_column] for row in batch)
         for row, sentences in zip(batch, texts, strict=True):
             with located(path, row, skipped):
-                items.append(_text(row, sentences, task, labels))
+                text, label = row.values[task.text_column], row.values[task.label_column]
+                check_label(label, labels, task.label_column)
+                if not sentences:
+                    raise task.no_words(text)
+                # In a million texts most words repeat, so each is kept in memory once.
+                words = [[intern(word) for word in part] for part in task.words(row, sentences)]
+                items.append(Text(text, words, intern(label), row.line))
     return items
 
 
-def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Sequence[str]) -> Text:
-    text, label = row.values[task.text_column], row.values[task.label_column]
-    check_label(label, labels, task.label_column)
-    if not sentences:
-        raise task.no_words(text)
-    # In a million texts most words repeat, so each is kept in memory once.
-    words = [[intern(word) for word in part] for part in task.words(row, sentences)]
-    return Text(text, words, intern(label), row.line)
-
-
-def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]:
-    """The words of the characters [start, end) of a text that is one sentence."""
-    first, last = word_span(text, sentence, text.find(sentence.text), start, end)
-    return list(sentence.words[first:last])
-
-
-def word_span(text: str, sentence: Sentence, shift: int, start: str, end: str) -> tuple[int, int]:
-    """Which words [first, last) of a sentence the characters [start, end) of its text are. The
-    sentence starts at the character `shift`. Raises DataError for what is no whole words of it."""
+def word_span(text: str, sentence: Sentence, start: str, end: str) -> tuple[int, int]:
+    """Which words [first, last) of a sentence the characters [start, end) of its text are. Raises
+    DataError for what is no whole words of it."""
     ends = characters(start, end)
-    offsets = sentence.offsets + shift
+    offsets = sentence.offsets + sentence.start
     first, last = np.searchsorted(offsets[:, 0], ends[0]), np.searchsorted(offsets[:, 1], ends[1])
     fits = first < len(offsets) and last < len(offsets) and first <= last
     if not fits or (offsets[first, 0], offsets[last, 1]) != ends:

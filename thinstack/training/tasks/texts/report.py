@@ -1,5 +1,5 @@
-"""The plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn: it is
-trained beside the model, and printed with what to try where it is ahead."""
+"""The plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn; and what is
+printed of the model beside it, and beside the model where learning started."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,16 @@ from sklearn.pipeline import make_pipeline, make_union
 from threadpoolctl import threadpool_limits
 
 from thinstack.evaluate.accuracy import NAMES, confusion, text_figures
-from thinstack.evaluate.figures import Figures, figure_names, interval_line, shown
+from thinstack.evaluate.figures import (
+    Figures,
+    figure_names,
+    interval_line,
+    percent,
+    percentage,
+    shown,
+)
+from thinstack.integrations.show.marks import shorten
+from thinstack.integrations.show.outline import as_text, visible
 from thinstack.integrations.show.terminal import WIDEST, matrix
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.recipe import Recipe
@@ -32,6 +41,9 @@ MAX_WEIGHTS: Final = 1_000_000
 
 _FEW: Final = 50
 """Of fewer texts, pieces of words count that stand in one text only."""
+
+_LISTED: Final = 3
+"""Texts that became right, and wrong."""
 
 
 def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
@@ -119,3 +131,24 @@ def _what_to_try(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -
         f"the baseline ({name}) is ahead by {ahead:.1f} points: try {', '.join(tries)}, or use "
         "the baseline if you do not need phrases"
     )
+
+
+def show_changes(
+    before: NDArray[np.int64], answers: Answers, texts: Sequence[Text], recipe: Recipe, to: Console
+) -> None:
+    """Print the accuracy over `texts` of the classes (T,) that the model where learning started
+    gave them, and of the trained model's `answers`; then which texts became right, and wrong."""
+    gold, after, labels = answers.gold, answers.predicted, recipe.model.shown_labels
+    better, worse = (after == gold) & (before != gold), (after != gold) & (before == gold)
+    first, now = (percent(percentage(classes == gold)) for classes in (before, after))
+    assert recipe.init is not None
+    to.print(
+        f"compared with {as_text(recipe.init.bundle)}: accuracy {first} -> {now}; of "
+        f"{len(texts):,} texts, {better.sum():,} became right and {worse.sum():,} wrong",
+        soft_wrap=True,
+    )
+    for title, changed in (("right", better), ("wrong", worse)):
+        for place in np.flatnonzero(changed)[:_LISTED].tolist():
+            text, then, answer = texts[place], labels[before[place]], labels[after[place]]
+            line = f"  {title}: line {text.line}, {then} -> {answer}: "
+            to.print(as_text(line + shorten(visible(text.text), 70)), soft_wrap=True)
