@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.special import log_softmax
 
 from thinstack.bundle import Bundle, is_installed, open_bundle
 from thinstack.bundle.hub import is_address
@@ -135,13 +136,22 @@ def text_recipe(
     if start is None and init != "none":
         start = open_bundle(init)
     task, sets = task.settled(labels, options.scale, start)
-    by_classes, predicts = sets is not None, task.predicts
+    by_classes = sets is not None
     model = _model(task, labels, init, start, sets)
     spec = manager().find("embedding", model.embedding.registered)
     tuning: FineTuning = spec.plugin.fine_tuning or TEXTS
-    training = {"learning_rate": task.defaults.learning_rate, "seeds": tuple(options.seeds)}
-    training |= _training(tuning, texts, by_classes=by_classes)
-    training |= BY_VECTORS if model.vectors is not None else {}
+    least, most = tuning.epochs
+    differing = dict(tuning.own_classes) if by_classes else {}
+    most = differing.pop("epochs", most)
+    training = {
+        "learning_rate": task.defaults.learning_rate,
+        "seeds": tuple(options.seeds),
+        "epochs": min(most, max(least, round(tuning.texts / max(texts, 1)))),
+        "stop_on": "nothing",
+        **tuning.training,
+        **differing,
+        **(BY_VECTORS if model.vectors is not None else {}),
+    }
     if model.parses and not task.teaches_parser:
         training |= {"gold": False, "sources": ["self"]}
     training |= {} if options.epochs is None else {"epochs": options.epochs}
@@ -153,9 +163,7 @@ def text_recipe(
         "task": task,
         "model": model,
         "training": TrainingConfig.parse(training, source="the training of the table"),
-        "export": ExportConfig(
-            inference_only=predicts, quantize=tuning.quantize if predicts else TEXTS.quantize
-        ),
+        "export": ExportConfig(inference_only=True, quantize=tuning.quantize),
     }
     if start is None:
         source = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
@@ -168,16 +176,6 @@ def text_recipe(
         sections["init"] = InitConfig(bundle=init, parts=parts, frozen=frozen)
     sections["data"] = files.model_copy(update=source)
     return Recipe.parse(sections, source="the recipe of the table")
-
-
-def _training(tuning: FineTuning, texts: int, *, by_classes: bool) -> dict[str, Any]:
-    """How a table of so many `texts` is learnt. `by_classes`: whether by the
-    classes of the start."""
-    least, most = tuning.epochs
-    differing = dict(tuning.own_classes) if by_classes else {}
-    most = differing.pop("epochs", most)
-    epochs = min(most, max(least, round(tuning.texts / max(texts, 1))))
-    return {"epochs": epochs, "stop_on": "nothing", **tuning.training, **differing}
 
 
 def _model(
@@ -236,12 +234,9 @@ def fit_weights(masses: NDArray[np.floating], gold: NDArray[np.int64]) -> NDArra
     shares = np.bincount(gold, minlength=logs.shape[1]) / len(gold)
 
     def loss(bias: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        raw = logs + bias
-        powers = np.exp(raw - raw.max(1, keepdims=True))
-        probabilities = powers / powers.sum(1, keepdims=True)
-        likely = np.maximum(probabilities[np.arange(len(gold)), gold], np.finfo(np.float64).tiny)
-        value = -float(np.log(likely).mean()) + _TOWARDS_ONE * float((bias**2).sum())
-        return value, probabilities.mean(0) - shares + 2 * _TOWARDS_ONE * bias
+        likely = log_softmax(logs + bias, axis=1)
+        value = -likely[np.arange(len(gold)), gold].mean() + _TOWARDS_ONE * (bias**2).sum()
+        return float(value), np.exp(likely).mean(0) - shares + 2 * _TOWARDS_ONE * bias
 
     bias = minimize(loss, np.zeros(logs.shape[1]), jac=True).x
     weights: NDArray[np.float64] = np.exp(bias - bias.mean())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.core.transitions import REDUCE, SHIFT, parents_of, spans_of
+from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
@@ -88,14 +89,17 @@ class Minibatch(NamedTuple):
 
 
 def examples_of(
-    treebank: Sequence[Labelled],
+    treebank: Sequence[Labelled | LabelledTree],
     vocabulary: Vocabulary,
     config: ModelConfig,
     reads: str,
     sources: Sequence[str] = (),
 ) -> list[Example]:
-    """The examples of trees with the labels (N,) of their nodes. `reads`: what the task head reads,
-    "nodes" or "roots".
+    """The examples of trees with the labels (N,) of their nodes, or soft ones. `reads`: what the task
+    head reads, "nodes" or "roots".
+
+    If texts are trees over those of their sentences (`config.aggregation`), these are read by
+    themselves. Other models read a text as one sentence.
 
     Each of `sources` makes further binary trees of the words. They keep the labels of phrases that
     the gold tree has too. The trees of "self" are left to the model. Raises TreeError for a tree
@@ -104,16 +108,20 @@ def examples_of(
     others_made = [source for source in sources if source not in ("gold", "self")]
     makers = {source: tree_maker(source) for source in others_made}
     examples = []
-    for number, (tree, labels) in enumerate(treebank):
+    for number, one in enumerate(LabelledTree(*labelled) for labelled in treebank):
         try:
             if config.trees == "sequence":
-                gold = labelled_chains(tree, labels, vocabulary, reads)
+                gold = labelled_chains(one.tree, one.labels, vocabulary, reads)
             else:
-                gold = labelled_tree(tree, labels, vocabulary, config, reads)
+                gold = labelled_tree(one.tree, one.labels, vocabulary, config, reads)
         except TreeError as error:
             raise TreeError(f"tree {number}: {error}") from None
-        others = {source: gold.over(make(tree.words)) for source, make in makers.items()}
-        examples.append(Example({"gold": gold, **others}))
+        if one.sentences is not None and config.aggregation == "tree":
+            gold = gold.as_text(one.sentences)
+        gold = gold._replace(soft=one.soft)
+        others = {source: gold.over(make(one.tree.words)) for source, make in makers.items()}
+        group, one_of = one.group, bool(one.root_set)
+        examples.append(Example({"gold": gold, **others}, one_of=one_of, group=group))
     return examples
 
 

@@ -2,6 +2,7 @@
 soft labels where a teacher has labelled them (Hinton et al. 2015)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -159,25 +160,12 @@ def taught_examples(
     reads: str,
     sources: Sequence[str] = (),
 ) -> list[Example]:
-    """The examples of trees, as `examples_of` makes them, with their soft labels. If texts are
-    trees over those of their sentences (`config.aggregation`), these are read by themselves. Other
-    models read a text as one sentence."""
-    treebank = [(one.tree.tree, one.tree.labels) for one in taught]
-    examples, labelled = examples_of(treebank, vocabulary, config, reads, sources), []
-    for one, example in zip(taught, examples, strict=True):
-        trees, gold = example.trees, example.gold
-        if one.tree.sentences is not None and config.aggregation == "tree":
-            gold = gold.as_text(one.tree.sentences)
-        if one.tree.soft is not None:
-            gold = gold._replace(soft=one.tree.soft)
-        if gold is not example.gold:
-            steps = {source: one.forest.transitions for source, one in trees.items()}
-            trees = {source: gold.over(steps_of) for source, steps_of in steps.items()} | {
-                "gold": gold
-            }
-        one_of, group = bool(one.tree.root_set), one.tree.group
-        labelled.append(Example(trees, one.parsed, one_of, group, one.turn, one.every))
-    return labelled
+    """The examples of trees, as `examples_of` makes them, with who reads them, and when."""
+    examples = examples_of([one.tree for one in taught], vocabulary, config, reads, sources)
+    return [
+        replace(example, parsed=one.parsed, turn=one.turn, every=one.every)
+        for one, example in zip(taught, examples, strict=True)
+    ]
 
 
 def _check_binary(treebank: Sequence[Labelled], file: Path) -> None:
