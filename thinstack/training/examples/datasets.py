@@ -20,7 +20,13 @@ from thinstack.training.examples.example import Example
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.set_aside import corrected, set_aside, set_aside_share
 from thinstack.training.lesson import Treebank
-from thinstack.training.loop.teaching import Taught, check_drawn, taught_examples, taught_trees
+from thinstack.training.loop.teaching import (
+    Taught,
+    check_drawn,
+    taught_examples,
+    taught_trees,
+    treebank_of,
+)
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
 
@@ -82,9 +88,8 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
     inputs, skipped, notes = Inputs.of(data), list[DataError](), list[str]()
     data, start = inputs.folder, inputs.start(recipe)
     train, held, dev = read_items(recipe, inputs, skipped, notes)
-    has_lessons = recipe.teacher is not None or bool(recipe.lessons)
     taught = list[Taught]()
-    if has_lessons:
+    if recipe.teacher is not None or recipe.lessons:
         taught = taught_trees(recipe, train, held + dev, data, **inputs.teaching)
     learnt = [tree.tree.tree.words for tree in taught] or _sentences(task, train)
     words = (word for sentence in learnt for word in sentence)
@@ -92,31 +97,23 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
     files, sources = recipe.data, (*recipe.training.sources, *recipe.measured_trees)
     tested = inputs.items(files.test, recipe, skipped) if files.test is not None else []
     with _in_file(data / files.train):
-        train_examples, aside = (
-            task.examples(part, vocabulary, recipe, reads)
-            for part in ([] if taught else train, held)
-        )
-        train_examples += taught_examples(taught, vocabulary, recipe.model, reads, sources)
+        examples = task.examples([] if taught else train, vocabulary, recipe, reads)
+        examples += taught_examples(taught, vocabulary, recipe.model, reads, sources)
+        aside = task.examples(held, vocabulary, recipe, reads)
     with _in_file(data / (files.dev or files.train)):
         reported = task.examples(dev, vocabulary, recipe, reads)
     with _in_file(data / (files.test or "")):
         measured = task.examples(tested, vocabulary, recipe, reads)
     treebank = None
     if any(lesson.anew for lesson in recipe.lessons):
-        treebank = Treebank(
-            [tree.tree for tree in taught if tree.every == 1],
-            len(recipe.model.labels),
-            aside=[*_sentences(task, held + dev)],
-            folders=recipe.folders(data),
-            vocabulary=vocabulary,
-            labels=recipe.model.labels,
-            joins=recipe.model.aggregation == "tree",
-        )
+        trees = [tree.tree for tree in taught if tree.every == 1]
+        apart = [*_sentences(task, held + dev)]
+        treebank = treebank_of(recipe, trees, apart, data, vocabulary=vocabulary)
         check_drawn(recipe, treebank)
     return Datasets(
         vocabulary,
         table,
-        train_examples,
+        examples,
         {"dev": reported, "held": aside, "nothing": []}[recipe.training.stop_on],
         reported,
         items=([] if task.brings_trees else train, dev),

@@ -95,8 +95,8 @@ def examples_of(
     reads: str,
     sources: Sequence[str] = (),
 ) -> list[Example]:
-    """The examples of trees with the labels (N,) of their nodes, or soft ones. `reads`: what the task
-    head reads, "nodes" or "roots".
+    """The examples of trees with the labels (N,) of their nodes, or soft ones. `reads`: what the
+    task head reads, "nodes" or "roots".
 
     If texts are trees over those of their sentences (`config.aggregation`), these are read by
     themselves. Other models read a text as one sentence.

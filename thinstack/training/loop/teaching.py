@@ -4,7 +4,7 @@ soft labels where a teacher has labelled them (Hinton et al. 2015)."""
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,16 +68,8 @@ def taught_trees(
         labels = recipe.model.labels
         words = word_labels(treebank_trees, len(labels)) if recipe.teacher.own_words else {}
         teacher = Teacher(recipe.teacher, labels, cache, threads=threads, words=words)
-    treebank = Treebank(
-        treebank_trees,
-        len(recipe.model.labels),
-        aside=[tree.words for tree, _ in aside],
-        folders=recipe.folders(data),
-        parse=None if teacher is None else teacher.parse,
-        labels=recipe.model.labels,
-        joins=recipe.model.aggregation == "tree",
-        say=say,
-    )
+    more = {"parse": None if teacher is None else teacher.parse, "say": say}
+    treebank = treebank_of(recipe, treebank_trees, [tree.words for tree, _ in aside], data, **more)
     by_lesson = [
         (lesson, lesson.trees(treebank, np.random.default_rng(place)))
         for place, lesson in enumerate(recipe.lessons)
@@ -95,6 +87,19 @@ def taught_trees(
     if teacher is not None:
         cache.remove_unused()
     return taught
+
+
+def treebank_of(
+    recipe: Recipe,
+    trees: Sequence[LabelledTree],
+    aside: Sequence[Sequence[str]],
+    data: Path,
+    **more: Any,
+) -> Treebank:
+    """What the lessons of a recipe are made from; `more`: further fields of `Treebank`."""
+    labels, joins = recipe.model.labels, recipe.model.aggregation == "tree"
+    fields = {"aside": aside, "folders": recipe.folders(data), "labels": labels, "joins": joins}
+    return Treebank(trees, len(labels), **fields, **more)
 
 
 def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -> list[Taught]:

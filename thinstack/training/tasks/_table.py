@@ -3,7 +3,7 @@ a recipe."""
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, Self
@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.bundle import Bundle
-from thinstack.core.config import ModelConfig
 from thinstack.core.scale import ClassSets
 from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.files.writing import write_atomically
@@ -133,12 +132,7 @@ class TableTask(Task):
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         """Print what is learnt: the classes, and how many rows have each."""
-        more = self.scale_lines(recipe.model)
-        say_classes(recipe.model.shown_labels, datasets, console, more)
-
-    def scale_lines(self, model: ModelConfig) -> Iterable[str]:
-        """Lines about whether the labels of a model are taken for a scale."""
-        return ()
+        say_classes(recipe.model.shown_labels, datasets, console)
 
     # -- what `thinstack train TABLE` asks
 

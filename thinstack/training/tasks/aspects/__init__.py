@@ -27,8 +27,8 @@ from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
 from thinstack.training.tasks.aspects.guide import (
-    Guide,
     aspect_losses,
+    guided_examples,
     judged_bundle,
     judged_examples,
 )
@@ -156,7 +156,7 @@ class Aspects(TextTask):
         if not items:
             return []
         name = self.guide or ("" if recipe.init is None else recipe.init.bundle)
-        return Guide(name, recipe.model.labels).examples(items, vocabulary, recipe.model, self)
+        return guided_examples(name, items, vocabulary, recipe.model, self)
 
     def check_items(self, recipe: Recipe, train: Sequence[LabelledSentence]) -> None:
         if not any(item.terms for item in train):

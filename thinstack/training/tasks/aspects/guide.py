@@ -3,7 +3,7 @@ what they say; and what a model says of the terms, beside what the data say."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,90 +102,78 @@ def _within(judged: Judged, sentence: LabelledSentence) -> Judged:
     )
 
 
-NO_TERM_CLASS: Final = 0
-"""The place of "no term" among a model's classes. The others are those of sentiment."""
+def guided_examples(
+    name: str,
+    sentences: Sequence[LabelledSentence],
+    vocabulary: Vocabulary,
+    config: ModelConfig,
+    task: "Aspects",
+) -> list[Example]:
+    """An example for each sentence, as the `task` weighs its parts. Its tree is that of the guide,
+    the bundle `name`, changed so that every term is a phrase. Its soft labels are as
+    `aspect_losses` takes them.
 
-
-class Guide:
-    """A bundle of sentiment that makes the trees of sentences, and says how their phrases sound. It
-    may find terms too.
-
-    `labels`: those of the model that learns, "no term" first. Raises ConfigError for a bundle that
-    makes no trees, does not score phrases, or is none of sentiment.
+    Raises ConfigError for a bundle that makes no trees, does not score phrases, or is none of
+    sentiment; and for sentences without labels, if it finds no terms.
     """
+    guide, labels = Predictor(open_bundle(name)), config.labels
+    finds, scale = guide.view.no_term is not None, guide.view.scale
+    if not (guide.config.parses and guide.phrases and scale):
+        raise ConfigError(
+            "task.guide, or else the bundle of [init]: expected one that parses and "
+            f"scores the sentiment of phrases, which {name} does not; use another, such "
+            "as sentiment"
+        )
+    if not finds and not all(sentence.labelled for sentence in sentences):
+        raise ConfigError(
+            "task.tables: expected the columns start, end and label, found a table without "
+            "them; only a guide of aspects labels such texts (task.guide)"
+        )
+    words = [sentence.words for sentence in sentences]
+    trees = [
+        with_phrases(parsed.transitions, [term[:2] for term in sentence.terms])
+        for sentence, parsed in zip(sentences, guide.trees_and_scores(words, "self"), strict=True)
+    ]
+    adds = (np.array(scale.sides)[:, None] == np.array(sides_of(labels))).astype(np.float32)
+    examples = []
+    for sentence, said in zip(sentences, guide.trees_and_scores(words, trees), strict=True):
+        targets = _targets(sentence, said, labels)
+        share = (task.alpha if finds else 1.0) if sentence.labelled else 0.0
+        tree = Tree.from_transitions(said.transitions, sentence.words)
+        gold = labelled_tree(tree, targets, vocabulary, config, "nodes")
+        soft = _soft(said.scores @ adds, said.terms, targets, share, task)
+        examples.append(Example({"gold": gold._replace(soft=soft)}))
+    return examples
 
-    def __init__(self, name: str, labels: Sequence[str]):
-        scale = Scale.of(labels[1:])
-        assert scale is not None, "the task has looked"
-        self._labels = labels
-        self._predictor = Predictor(open_bundle(name))
-        theirs = self._predictor.view.scale
-        if not (self._predictor.config.parses and self._predictor.phrases and theirs):
-            raise ConfigError(
-                "task.guide, or else the bundle of [init]: expected one that parses and "
-                f"scores the sentiment of phrases, which {name} does not; use another, such "
-                "as sentiment"
-            )
-        self._adds = (np.array(theirs.sides)[:, None] == np.array(scale.sides)).astype(np.float32)
-        self.finds = self._predictor.view.no_term is not None
 
-    def examples(
-        self,
-        sentences: Sequence[LabelledSentence],
-        vocabulary: Vocabulary,
-        config: ModelConfig,
-        task: "Aspects",
-    ) -> list[Example]:
-        """An example for each sentence, as the `task` weighs its parts. Its tree is the guide's,
-        changed so that every term is a phrase. Its soft labels are as `aspect_losses` takes them.
-        Raises ConfigError for sentences without labels, if the guide finds no terms."""
-        if not self.finds and not all(sentence.labelled for sentence in sentences):
-            raise ConfigError(
-                "task.tables: expected the columns start, end and label, found a table without "
-                "them; only a guide of aspects labels such texts (task.guide)"
-            )
-        words = [sentence.words for sentence in sentences]
-        parsed = [
-            sentence.transitions for sentence in self._predictor.trees_and_scores(words, "self")
-        ]
-        trees = [
-            with_phrases(steps, [term[:2] for term in sentence.terms])
-            for steps, sentence in zip(parsed, sentences, strict=True)
-        ]
-        scored = self._predictor.trees_and_scores(words, trees)
-        examples = []
-        for sentence, said in zip(sentences, scored, strict=True):
-            targets = self._targets(sentence, said)
-            soft = self._soft(sentence, said, targets, task)
-            tree = Tree.from_transitions(said.transitions, sentence.words)
-            gold = labelled_tree(tree, targets, vocabulary, config, "nodes")
-            examples.append(Example({"gold": gold._replace(soft=soft)}))
-        return examples
+def _targets(sentence: LabelledSentence, said: Scored, labels: Sequence[str]) -> NDArray[np.int64]:
+    """The class (N,) of each node: that of its label, "no term" (0), or -1 if nobody says."""
+    spans = spans_of(said.transitions).tolist()
+    node_of = {(start, end): node for node, (start, end) in enumerate(spans)}
+    targets = np.full(len(spans), 0 if sentence.labelled else -1)
+    for start, end, label in sentence.terms:
+        targets[node_of[start, end]] = labels.index(label)
+    return targets
 
-    def _targets(self, sentence: LabelledSentence, said: Scored) -> NDArray[np.int64]:
-        """The class (N,) of each node: that of its label, "no term", or -1 if nobody says."""
-        spans = spans_of(said.transitions).tolist()
-        node_of = {(start, end): node for node, (start, end) in enumerate(spans)}
-        targets = np.full(len(spans), NO_TERM_CLASS if sentence.labelled else -1)
-        for start, end, label in sentence.terms:
-            targets[node_of[start, end]] = self._labels.index(label)
-        return targets
 
-    def _soft(
-        self, sentence: LabelledSentence, said: Scored, targets: NDArray[np.int64], task: "Aspects"
-    ) -> NDArray[np.float16]:
-        """How probably each node is no term, and how much each class of sentiment counts, (N, C).
-        The data's labels have the share `alpha` of them, or all if the guide finds no terms."""
-        masses = said.scores @ self._adds
-        sentiment = masses / masses.sum(1, keepdims=True).clip(1e-6)
-        at_term = (targets > 0).astype(np.float32)
-        labels = np.eye(len(self._labels), dtype=np.float32)[targets][:, 1:]
-        share = (task.alpha if self.finds else 1.0) if sentence.labelled else 0.0
-        terms = share * at_term + (1 - share) * (at_term * 0 if said.terms is None else said.terms)
-        at_terms = at_term[:, None] * share
-        mixed = at_terms * labels + (1 - at_terms) * sentiment
-        counts = task.phrase_weight + terms * (task.polarity_weight - task.phrase_weight)
-        return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)
+def _soft(
+    masses: NDArray[np.float32],
+    terms: NDArray[np.float32] | None,
+    targets: NDArray[np.int64],
+    share: float,
+    task: "Aspects",
+) -> NDArray[np.float16]:
+    """How probably each node is no term, and how much each class of sentiment counts, (N, C). The
+    data's labels, `targets` (N,), have the `share` of them; the rest have the guide's `masses` of
+    the classes of sentiment (N, C - 1), and its probabilities of `terms` (N,)."""
+    sentiment = masses / masses.sum(1, keepdims=True).clip(1e-6)
+    at_term = (targets > 0).astype(np.float32)
+    labels = np.eye(masses.shape[1] + 1, dtype=np.float32)[targets][:, 1:]
+    terms = share * at_term + (1 - share) * (at_term * 0 if terms is None else terms)
+    at_terms = at_term[:, None] * share
+    mixed = at_terms * labels + (1 - at_terms) * sentiment
+    counts = task.phrase_weight + terms * (task.polarity_weight - task.phrase_weight)
+    return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)
 
 
 def aspect_losses(step: Step) -> Losses:

@@ -37,7 +37,7 @@ from thinstack.training.examples.example import Example
 from thinstack.training.loop.measuring import Answers, answers_of, scores_of
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Cases
-from thinstack.training.publish.reports import show_seeds
+from thinstack.training.publish.reports import say_classes, show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask
@@ -202,7 +202,12 @@ class Texts(TextTask):
         before = cases.probabilities().argmax(1)
         show_changes(before, answers, datasets.items[1], recipe, console)
 
-    def scale_lines(self, model: ModelConfig) -> Iterator[str]:
+    def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
+        lines = self._scale_lines(recipe.model)
+        say_classes(recipe.model.shown_labels, datasets, console, lines)
+
+    def _scale_lines(self, model: ModelConfig) -> Iterator[str]:
+        """Whether the labels of a model are taken for a scale."""
         labels, sets = model.shown_labels, model.class_sets
         if sets:
             meant = "; ".join(f"{label} is {' or '.join(sets[label])}" for label in labels)
