@@ -12,6 +12,9 @@ from thinstack.errors import DataError
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
 
+HISTORY = [{"seed": 1, "epoch": 1, "loss": 0.1 + 0.2, "label": "né"}]
+
+
 def parts(width=3, *, seed=0):
     torch.manual_seed(seed)
     model = nn.Linear(2, width)
@@ -36,10 +39,9 @@ def state_of(modules, optimizers):
 def test_a_checkpoint_gives_back_all_that_was_saved(tmp_path):
     path = tmp_path / "new" / "checkpoint.safetensors"
     saved, other = parts(seed=1), parts(seed=2)
-    state = {"history": [{"epoch": 1, "loss": 0.1 + 0.2, "label": "né"}]}
-    save_checkpoint(path, *saved, state)
+    save_checkpoint(path, *saved, HISTORY)
     assert state_of(*saved) != state_of(*other)
-    assert load_checkpoint(path, *other) == state
+    assert load_checkpoint(path, *other, 1) == HISTORY
     assert state_of(*saved) == state_of(*other)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
@@ -49,8 +51,8 @@ def test_weights_that_share_memory_are_saved_once(tmp_path):
     tied, fresh = (nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)) for _ in range(2))
     for module in (tied, fresh):
         module[1].weight = module[0].weight
-    save_checkpoint(path, {"model": tied}, {}, {})
-    load_checkpoint(path, {"model": fresh}, {})
+    save_checkpoint(path, {"model": tied}, {}, HISTORY)
+    load_checkpoint(path, {"model": fresh}, {}, 1)
     assert torch.equal(fresh[0].weight, tied[0].weight)
     assert fresh[1].weight is fresh[0].weight
     assert not torch.equal(fresh[0].bias, fresh[1].bias)
@@ -82,29 +84,29 @@ def without_squares(path):
 def test_a_damaged_checkpoint_is_refused(tmp_path, damage, monkeypatch):
     path = tmp_path / "checkpoint.safetensors"
     modules, optimizers = parts()
-    save_checkpoint(path, modules, optimizers, {"history": []})
+    save_checkpoint(path, modules, optimizers, HISTORY)
     damage(path)
     for name in ("load", "loads", "Unpickler"):
         monkeypatch.setattr(pickle, name, lambda *_: pytest.fail("a pickle was read"))
     with pytest.raises(DataError, match=r"checkpoint\.safetensors is not .*; delete it"):
-        load_checkpoint(path, modules, optimizers)
+        load_checkpoint(path, modules, optimizers, 1)
 
 
 def test_any_changed_byte_is_noticed(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     modules, optimizers = parts()
-    save_checkpoint(path, modules, optimizers, {"history": [{"loss": 0.5}]})
+    save_checkpoint(path, modules, optimizers, HISTORY)
     whole = path.read_bytes()
     for place in range(0, len(whole), 5):
         changed = bytearray(whole)
         changed[place] ^= 1
         path.write_bytes(changed)
         with pytest.raises(DataError, match=r"not a checkpoint .*; delete it to start afresh"):
-            load_checkpoint(path, modules, optimizers)
+            load_checkpoint(path, modules, optimizers, 1)
 
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
-    save_checkpoint(path, *parts(3), {"history": []})
+    save_checkpoint(path, *parts(3), HISTORY)
     with pytest.raises(DataError, match="not a checkpoint of this recipe"):
-        load_checkpoint(path, *parts(4))
+        load_checkpoint(path, *parts(4), 1)

@@ -16,9 +16,9 @@ from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.checkpoint import save_checkpoint
 
 
-@pytest.mark.parametrize("state", [{}, {"history": []}, {"history": [{"seed": 2}]}])
-def test_a_checkpoint_of_another_seed_stops_the_run(data, tmp_path, monkeypatch, state):
-    monkeypatch.setattr(loop, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], state))
+@pytest.mark.parametrize("records", [[], [{"seed": 2}]])
+def test_a_checkpoint_of_another_seed_stops_the_run(data, tmp_path, monkeypatch, records):
+    monkeypatch.setattr(loop, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], records))
     stopped(tiny_recipe.recipe(), data, tmp_path)
     with pytest.raises(DataError, match="seed 1"):
         run(tiny_recipe.recipe(), data, tmp_path)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,10 +29,10 @@ def save_checkpoint(
     path: Path,
     modules: Mapping[str, nn.Module],
     optimizers: Mapping[str, Optimizer],
-    state: dict[str, Any],
+    history: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one
-    file with a digest over all of it, or leave the old one. Raises OSError."""
+    """Write the weights of `modules`, the optimisers' tensors and the records of the epochs so far
+    into one file with a digest over all of it, or leave the old one. Raises OSError."""
     tensors = {
         f"{module}/{name}": value
         for module, part in modules.items()
@@ -40,49 +40,42 @@ def save_checkpoint(
     }
     tensors |= optimizer_tensors(optimizers)
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
-    noted = {"state": json.dumps(state), "schema_version": SCHEMA}
+    noted = {"state": json.dumps({"history": history}), "schema_version": SCHEMA}
     # Not `save_file`, which leaves a file of its own where it is killed.
     write_atomically(path, save(whole, noted | {"sha256": _digest(whole, noted)}))
 
 
 def load_checkpoint(
-    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer]
-) -> dict[str, Any] | None:
-    """Put a checkpoint back into `modules` and `optimizers` and return its state; None where there
-    is no checkpoint.
+    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer], seed: int
+) -> list[dict[str, Any]]:
+    """Put a checkpoint back into `modules` and `optimizers`, and return the records of the epochs
+    that are done, in order; none where there is no checkpoint.
 
-    Raises DataError if the file is not a checkpoint of these modules, or is damaged.
+    Raises DataError if the file is not a checkpoint of these modules and this seed, or is damaged.
     """
     if not path.exists():
-        return None
+        return []
     try:
-        state, tensors = _read(path)
+        with safe_open(path, framework="pt") as file:
+            noted = file.metadata()
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - no dict
+        if (schema := noted.get("schema_version")) != SCHEMA:
+            raise ValueError(f"expected schema_version {SCHEMA}, found {schema!r:.20}")
+        if noted["sha256"] != _digest(tensors, noted):
+            raise ValueError("its SHA-256 has changed, so it is damaged")
+        history: list[dict[str, Any]] = json.loads(noted["state"])["history"]
+        if {record["seed"] for record in history} != {seed}:
+            raise ValueError(f"expected records of seed {seed}, found others or none")
         for name, module in modules.items():
             start = f"{name}/"
             of_module = {key: tensors[key] for key in tensors if key.startswith(start)}
             load_state(module, {key.removeprefix(start): of_module[key] for key in of_module})
         load_optimizers(optimizers, tensors)
     except _UNREADABLE as error:
-        raise _not_a_checkpoint(path, str(error)) from None
-    return state
-
-
-def _not_a_checkpoint(path: Path, problem: str) -> DataError:
-    return DataError(
-        f"{path} is not a checkpoint of this recipe ({problem}); delete it to start afresh"
-    )
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """State and tensors of a file. Raises ValueError for a damaged one."""
-    with safe_open(path, framework="pt") as file:
-        noted = file.metadata()
-        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
-    if (schema := noted.get("schema_version")) != SCHEMA:
-        raise ValueError(f"expected schema_version {SCHEMA}, found {schema!r:.20}")
-    if noted["sha256"] != _digest(tensors, noted):
-        raise ValueError("its SHA-256 has changed, so it is damaged")
-    return dict(json.loads(noted["state"])), tensors
+        raise DataError(
+            f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh"
+        ) from None
+    return history
 
 
 def _digest(tensors: Mapping[str, Tensor], noted: Mapping[str, str]) -> str:
@@ -92,12 +85,3 @@ def _digest(tensors: Mapping[str, Tensor], noted: Mapping[str, str]) -> str:
         digest.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
         digest.update(value.reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
-
-
-def read_history(state: dict[str, Any], seed: int, path: Path) -> list[dict[str, Any]]:
-    """The records of the epochs that are done, in order, in the state of the checkpoint `path`.
-    Raises DataError for the checkpoint of another seed."""
-    history: list[dict[str, Any]] = state.get("history", [])
-    if {record["seed"] for record in history} != {seed}:
-        raise _not_a_checkpoint(path, f"expected records of seed {seed}, found others or none")
-    return history

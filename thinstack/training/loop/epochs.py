@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, minibatch, minibatch_places, together
-from thinstack.training.loop.checkpoint import load_checkpoint, read_history, save_checkpoint
+from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.learner import Learner, lower_parser_rate, process_settings, set_rates
 from thinstack.training.loop.losses import check_precision, lower_precision
@@ -36,29 +36,23 @@ Report = Callable[[dict[str, Any]], None]
 """Takes the record of an epoch."""
 
 
-class Options(TypedDict, total=False):
-    """Who is called while a seed is trained.
-
-    Attributes:
-        on_batch, on_epoch: take what `Progress` and `Report` take.
-        prepare: changes the weights of a model before it learns.
-    """
-
-    on_batch: Progress
-    on_epoch: Report
-    prepare: Callable[[Model], None]
-
-
 def _nothing(*_: Any) -> None:
     """For who does not look."""
 
 
 @process_settings()
 def train_seed(
-    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **options: Unpack[Options]
+    recipe: Recipe,
+    datasets: Datasets,
+    seed: int,
+    folder: Path,
+    *,
+    on_batch: Progress = _nothing,
+    on_epoch: Report = _nothing,
+    prepare: Callable[[Model], None] = _nothing,
 ) -> tuple[Model, list[dict[str, Any]]]:
     """Train one seed of a recipe in `folder`. Returns the model with the weights to keep, and the
-    record of every epoch.
+    record of every epoch. `prepare` changes the weights of the model before it learns.
 
     After each epoch a checkpoint is written to `folder`, from which a later call with the same
     arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
@@ -68,10 +62,9 @@ def train_seed(
     device does not have, and DataError for a checkpoint that cannot be used.
     """
     config = recipe.training
-    on_batch, on_epoch = options.get("on_batch", _nothing), options.get("on_epoch", _nothing)
     torch.manual_seed(seed)
     model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
-    options.get("prepare", _nothing)(model)
+    prepare(model)
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     check_precision(model, config)
     frozen = recipe.init.frozen if recipe.init else ()
@@ -79,8 +72,7 @@ def train_seed(
     average, best = learner.average, copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
-    saved = load_checkpoint(checkpoint, modules, learner.optimizers)
-    history = [] if saved is None else read_history(saved, seed, checkpoint)
+    history = load_checkpoint(checkpoint, modules, learner.optimizers, seed)
 
     with _with_last_epoch(history, seed):
         while len(history) < config.epochs and (
@@ -97,7 +89,7 @@ def train_seed(
                 best.load_state_dict(average.state_dict())
             lines = "".join(json.dumps(past) + "\n" for past in records)
             write_atomically(folder / "metrics.jsonl", lines)
-            save_checkpoint(checkpoint, modules, learner.optimizers, {"history": records})
+            save_checkpoint(checkpoint, modules, learner.optimizers, records)
             on_epoch(record)
             history.append(record)  # it is on the disk
         if config.parser_epochs > 0:

@@ -1,14 +1,14 @@
 """Trains and measures the seeds of a recipe, and takes means over them."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 from thinstack.core.model.model import Model
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.loop.epochs import Options, best_epoch
+from thinstack.training.loop.epochs import best_epoch
 from thinstack.training.loop.epochs import train_seed as train_seed
 from thinstack.training.loop.measuring import Answers, agreement
 from thinstack.training.recipe import Recipe
@@ -51,10 +51,11 @@ class SeedResult:
 
 
 def run_seed(
-    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **options: Unpack[Options]
+    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **calls: Callable[..., None]
 ) -> SeedResult:
-    """Train one seed as `train_seed` does, and measure it on the development data."""
-    model, history = train_seed(recipe, datasets, seed, folder, **options)
+    """Train one seed as `train_seed` does, and measure it on the development data. `calls`: as
+    `train_seed` takes them."""
+    model, history = train_seed(recipe, datasets, seed, folder, **calls)
     model = model.cpu()
     dev, labels, sources = datasets.dev, recipe.model.shown_labels, recipe.measured_trees
     by_source = {source: recipe.task.measure(model, dev, source, labels) for source in sources}
