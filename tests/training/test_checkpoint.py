@@ -11,7 +11,6 @@ from torch import nn
 from thinstack.errors import DataError
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
-
 HISTORY = [{"seed": 1, "epoch": 1, "loss": 0.1 + 0.2, "label": "né"}]
 
 
