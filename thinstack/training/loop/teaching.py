@@ -98,8 +98,8 @@ def treebank_of(
 ) -> Treebank:
     """What the lessons of a recipe are made from; `more`: further fields of `Treebank`."""
     labels, joins = recipe.model.labels, recipe.model.aggregation == "tree"
-    fields = {"aside": aside, "folders": recipe.folders(data), "labels": labels, "joins": joins}
-    return Treebank(trees, len(labels), **fields, **more)
+    more |= {"aside": aside, "folders": recipe.folders(data), "labels": labels, "joins": joins}
+    return Treebank(trees, len(labels), **more)
 
 
 def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -> list[Taught]:
