@@ -49,9 +49,9 @@ def evaluate(
     named: str | None = option("The model, as an option instead of an argument.", "--model", "-m"),
     suite: Suite,
     source: EvaluationSource | None = option(
-        "Where the trees come from. gold: the treebank. auto: the trees that the model was trained "
-        "on. self: the model's own parser. balanced, left, right: trees of this shape.  [default: "
-        "gold for treebanks, auto for tables]"
+        "Where the trees come from. gold: the treebank. auto: the same as in training. self: "
+        "the model's own parser. balanced, left, right: trees of this shape.  [default: gold for "
+        "treebanks, auto for tables]"
     ),
     raw_text: bool = option(
         "For a treebank: join the words of each sentence and parse the raw text.", default=False
@@ -62,7 +62,7 @@ def evaluate(
     columns: options.ColumnSettings,
     relabel: list[str] | None = option(
         "Map labels of the file to the model's labels, such as 1=positive,0=negative. An empty "
-        "target, such as 3=, leaves out the texts with that label."
+        "target, such as 3=, drops the texts with that label."
     ),
     classes: options.ClassesOption = None,
     aggregation: options.AggregationOption = None,

@@ -30,13 +30,13 @@ class Suite:
     )
     half: Half = option(
         "With --suite: which half to evaluate. reported: for figures that you publish. open: for "
-        "texts that you read. all: both halves.",
+        "texts that you may read. all: both halves.",
         default="reported",
     )
     list_wrong: Path | None = option(
         "Write the texts that the model gets wrong to this CSV file; for a table, with the phrase "
-        "that decides each label. With --suite, requires --half open, because once you have read "
-        "texts, figures for them say little about new texts."
+        "that decides each label. With --suite, requires --half open, because figures for "
+        "texts that you have read do not generalize."
     )
 
     def output(self, used: Sequence[Path]) -> Output | None:

@@ -106,7 +106,7 @@ class ReadingSettings:
     """How texts are read."""
 
     source: TreeSource = option(
-        "Where the trees come from. auto: the trees that the model was trained on. self: the "
+        "Where the trees come from. auto: the same as in training. self: the "
         "model's own parser. balanced, left, right: trees of this shape.",
         default="auto",
     )

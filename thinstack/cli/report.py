@@ -24,7 +24,7 @@ def report(
     out: Path = option("Report file: .html, .json or .csv.", default=..., show_default=False),
     over: str | None = option("Date column. Adds a trend over time."),
     stars: str | None = option(
-        "Column of ratings from 1 to 5 stars. Adds how often the model agrees with them."
+        "Column of ratings from 1 to 5 stars. Adds the model's agreement with them."
     ),
     about: list[str] | None = option(
         "Term to report on, such as battery, or several names of one thing: 'price|cost'. Can be "

@@ -32,7 +32,7 @@ def search(
         "Find only negative or only positive phrases."
     ),
     min_similarity: float | None = option(
-        "Leave out phrases whose similarity is below this, such as 0.3.", min=-1, max=1
+        "Ignore phrases whose similarity is below this value, such as 0.3.", min=-1, max=1
     ),
     top: int = option("Number of phrases. With --by: per group.", default=10, min=1),
     as_json: bool = option("Print one line of JSON per phrase.", "--json", default=False),

@@ -28,8 +28,8 @@ def serve(
         "per text."
     ),
     out: Path | None = option(
-        "With --table: file for the labels, to use with thinstack train --add. Texts already in "
-        "it are skipped.  [default: corrections.csv]"
+        "With --table: file for the labels, to use with thinstack train --add. Texts that are "
+        "already in the file are skipped.  [default: corrections.csv]"
     ),
     columns: options.ColumnSettings,
     view: options.ViewSettings,

@@ -22,7 +22,7 @@ def themes(
     dates: str | None = option("Date format, as in thinstack report."),
     name: list[str] | None = option(
         "Theme to look for, defined by examples: 'late=late flight,delayed flight'. Can be "
-        "repeated.  [default: find the themes]"
+        "repeated.  [default: discover themes]"
     ),
     ignore: list[str] | None = option(
         "Word to ignore because it is not a topic. Product names are detected automatically. Can "
