@@ -46,7 +46,7 @@ def test_torch_weights_are_never_unpickled(golden, tmp_path):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (claimed("vocabulary.txt", 100 << 30), r"vocabulary\.txt has 107,374,182,400 .* 33,5"),
+        (claimed("vocabulary.txt", 100 << 30), r"vocabulary\.txt is 107,374,182,400 .* 33,5"),
         (listed({"a": 4 << 30, "b": 4 << 30}), "8,589,934,592"),
         (
             resealed(lambda raw: raw.update({f"key{number}": 0 for number in range(20)})),

@@ -416,7 +416,7 @@ def test_labels_without_sides_are_refused(cli, table, tmp_path, last_word):
     common = ("report", table, "--text", "review", "--out", tmp_path / "x.html")
     answer = cli(*common, "--about", "battery", "--model", last_word.path)
     assert answer.code == 2
-    assert "expected a model of sentiment" in answer.err
+    assert "expected a sentiment model" in answer.err
 
 
 @pytest.mark.parametrize("installed", [False, True])

@@ -90,7 +90,7 @@ def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine, tmp_p
     for half in ("reported", "all"):
         refused(
             cli(*command, "--half", half),
-            "the open half only",
+            "only with the open half",
             f"the half is {half}",
             "--half open",
         )

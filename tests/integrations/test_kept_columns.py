@@ -94,7 +94,7 @@ def test_terms_and_categories_have_columns(scored, model):
     ("options", "problem"),
     [
         (("--columns", "shop"), "expected the column 'shop', found 'store', 'stars'"),
-        (("--columns", "stars", "--keep", "none"), "leave one out"),
+        (("--columns", "stars", "--keep", "none"), "remove either"),
         (("--category", "looks"), "expected a name and examples"),
         (("--category", "looks="), "expected a name and examples"),
         (("--about", "?"), "expected a letter or digit"),

@@ -154,5 +154,5 @@ def test_paragraphs_of_files_and_of_standard_input(predict, cli, tmp_path, last_
     typed = cli("predict", "--jsonl", "--paragraphs", "--model", last_word.path, stdin=b"a\nb\n\nc")
     assert [json.loads(line)["text"] for line in typed.out.splitlines()] == ["a\nb", "c"]
     stopped(predict(texts, "--paragraphs"), "--paragraphs works only with")
-    stopped(predict(path, "--paragraphs", "--sep", ";"), "--sep: is for tables")
-    stopped(cli("predict", "--paragraphs", "a"), "--paragraphs cuts standard input")
+    stopped(predict(path, "--paragraphs", "--sep", ";"), "--sep: works only with tables")
+    stopped(cli("predict", "--paragraphs", "a"), "--paragraphs splits standard input")

@@ -229,7 +229,7 @@ def test_a_model_without_classes_ranks_by_cosine(alone):
     for row, wanted in zip(numbers_of(hits), hits_by_hand(alone, "good film"), strict=False):
         assert row == pytest.approx(wanted, abs=2e-4)
     assert [hit.polarity for hit in hits] == [None] * 3
-    with pytest.raises(InputError, match="side: works only with a model of sentiment"):
+    with pytest.raises(InputError, match="side: works only with a sentiment model"):
         index.search("good", side="negative")
 
 

@@ -493,5 +493,5 @@ def test_bad_input_is_named(model, frame, last_word, tmp_path):
     with pytest.raises(InputError, match="gives no vectors"):
         thinstack.themes(frame, "review", model=last_word.path)
     alone = write_vector_bundle(tmp_path / "alone", labels=()).path
-    with pytest.raises(InputError, match="expected a model of sentiment"):
+    with pytest.raises(InputError, match="expected a sentiment model"):
         thinstack.themes(frame, "review", model=alone)

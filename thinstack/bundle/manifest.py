@@ -149,10 +149,10 @@ class Manifest(_Part):
         for name, record in self.files.items():
             if record.size > size_limit(name):
                 most = f"{size_limit(name):,}"
-                raise ValueError(f"{name} has {record.size:,} bytes; expected at most {most}")
+                raise ValueError(f"{name} is {record.size:,} bytes; expected at most {most}")
         total = sum(record.size for record in self.files.values())
         if total > MOST_BYTES:
-            raise ValueError(f"all files have {total:,} bytes; expected at most {MOST_BYTES:,}")
+            raise ValueError(f"all files are {total:,} bytes; expected at most {MOST_BYTES:,}")
         return self
 
     @classmethod

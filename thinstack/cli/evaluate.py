@@ -94,13 +94,13 @@ def evaluate(
     )
     if source == "gold" and (suite.suite is not None or of_table):
         raise InputError(
-            f"{suite.suite or file}: it has texts and no gold trees: choose another source, such "
-            "as --source auto"
+            f"{suite.suite or file}: it contains no gold trees, only texts: choose another "
+            "source, such as --source auto"
         )
     for_texts: TreeSource = "auto" if source is None or source == "gold" else source
     if suite.suite is not None:
         if renamed:
-            raise InputError("--relabel: a suite has its own labels: leave it out")
+            raise InputError("--relabel: does not work with a suite: remove this option")
         evaluate_on_suite(predictor, model, suite, for_texts, as_json=as_json)
         return
     if of_table:
@@ -110,7 +110,7 @@ def evaluate(
         return
     if suite.list_wrong or columns.skip_bad:
         option = "--list-wrong" if suite.list_wrong else "--skip-bad"
-        raise InputError(f"{option}: {file} is a treebank, not a table: leave the option out")
+        raise InputError(f"{option}: {file} is a treebank, not a table: remove the option")
     read = None
     if not brackets:
         from thinstack.plugins.manager import manager
@@ -159,7 +159,7 @@ def _renamed(relabel: Iterable[str]) -> dict[str, str]:
             expected = "expected LABEL=CLASS, with commas between several"
             raise InputError(f"--relabel: {expected}, found {pair!r:.60}")
         if classes.setdefault(name, target) != target:
-            raise InputError(f"--relabel: {name!r:.60} has two classes: leave one out")
+            raise InputError(f"--relabel: {name!r:.60} has two classes: remove one of them")
     return classes
 
 

@@ -59,8 +59,8 @@ def evaluate_on_suite(
     suite, half = str(asked.suite), asked.half
     if asked.list_wrong and half != "open":
         raise InputError(
-            f"--list-wrong shows the open half only, but the half is {half}: add --half open. If "
-            "you fix a model by looking at the reported half, its figures mean nothing"
+            f"--list-wrong works only with the open half, but the half is {half}: add --half open. "
+            "Figures for texts that you have read do not generalize"
         )
     output = asked.output([predictor.bundle.path, *([] if suite == ALL else [Path(suite)])])
     figures: dict[str, dict[str, Any]] = {}

@@ -161,7 +161,7 @@ def predict(
     if pair or corpus.input is not None:
         named = [*["texts"] * bool(texts), *chain(*map(options.chosen, (reading, shown, corpus)))]
         if refused := [name for name in named if name not in _MODES[mode]]:
-            raise InputError(f"{options.listed(refused)}: does not work with {mode}: leave it out")
+            raise InputError(f"{options.listed(refused)}: does not work with {mode}: remove it")
     if pair is not None:
         print_pair(running.load(model, **vars(view)), pair, shown.kind())
         return
@@ -176,7 +176,7 @@ def predict(
     corpus.refuse_without_input(texts or [])
     kind = shown.kind()
     if texts and reading.paragraphs:
-        raise InputError("--paragraphs cuts standard input, but texts are given: leave one out")
+        raise InputError("--paragraphs splits standard input, but you passed texts: remove either")
     inputs = texts or _texts_of_input(reading.encoding, paragraphs=reading.paragraphs)
     predictor = running.load(model, **vars(view))
     used = [predictor.bundle.path, None if texts else 0]

@@ -32,7 +32,7 @@ class CorpusSettings:
         "stops, run the same command again to resume."
     )
     text: list[str] | None = option(
-        "With --input: the text column. For a model of pairs, name two.  [default: text, or text_a "
+        "With --input: the text column. For a pair model, name two.  [default: text, or text_a "
         "and text_b for pairs]"
     )
     id: str | None = option("With --input: the id column.  [default: the line number]")
@@ -84,7 +84,7 @@ class CorpusSettings:
             return () if self.keep == "none" else None
         if self.keep == "none":
             raise InputError(
-                "--columns names columns to write, and --keep none writes none: leave one out"
+                "--columns names columns to write, but --keep none writes none: remove either"
             )
         return tuple(name.strip() for name in self.columns.split(","))
 
@@ -143,13 +143,12 @@ def _request(
     of_tables = chosen(corpus, "text", "id", "separator", "header")
     if reading["paragraphs"] and of_tables:
         raise InputError(
-            f"{listed(of_tables)}: is for tables, whose texts --paragraphs does not cut: leave one "
-            "out"
+            f"{listed(of_tables)}: works only with tables, but --paragraphs does not: remove either"
         )
     if corpus.text is not None and len(corpus.text) > 1:
         raise InputError(
-            f"--text: expected one column, found {', '.join(corpus.text)}; two are for a model of "
-            "pairs, which --model names"
+            f"--text: expected one column, found {', '.join(corpus.text)}; two columns require a "
+            "pair model (--model)"
         )
     names = ("id", "separator", "header", "output", "vectors", "format")
     settings = {name: getattr(corpus, name) for name in chosen(corpus, *names)}
@@ -158,17 +157,17 @@ def _request(
     by_terms = settings["about"] or settings["categories"]
     if by_terms and settings.setdefault("output", "documents") != "documents":
         raise InputError(
-            "--about and --category add columns to the rows of texts: leave --output out, or "
-            "name --output documents"
+            "--about and --category add columns to the rows of texts: remove --output, or "
+            "choose --output documents"
         )
     one_file = file_format(out)
     if one_file and settings.setdefault("format", one_file) != one_file:
         raise InputError(
-            f"--out {out} ends like a file of {one_file}, but --format is {corpus.format}: leave "
-            "--format out, or name a folder"
+            f"--out {out} is a {one_file} file, but --format is {corpus.format}: remove --format, "
+            "or name a folder"
         )
     if corpus.bom and one_file != "csv":
-        raise InputError("--bom is for one file of CSV: add --out FILE.csv, or leave --bom out")
+        raise InputError("--bom requires a single CSV file: add --out FILE.csv, or remove --bom")
     parquet = corpus.vectors or input.suffix.lower() == ".parquet"
     settings.setdefault("format", "parquet" if parquet else "jsonl")
     parsed = Settings.parse(settings, source="options")

@@ -50,7 +50,7 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
     assert corpus.input is not None, "it is asked for"
     columns = tuple(corpus.text or SIDES)
     if len(columns) != 2 or columns[0] == columns[1]:
-        problem = f"expected two different columns for a model of pairs, found {', '.join(columns)}"
+        problem = f"expected two different columns for a pair model, found {', '.join(columns)}"
         raise InputError(f"--text: {problem}; {ADVICE}")
     table = Table(corpus.input, encoding=encoding, separator=corpus.separator, header=corpus.header)
     lines, failed = list[int](), list[DataError]()

@@ -157,12 +157,12 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
     if file.suffix.lower() != ".toml":
         raise InputError(
             f"{file}: expected the name of a table ({TABLES}) or of a recipe (.toml): rename the "
-            "file, give another, or specify the separator of a table with --sep"
+            "file, name another, or specify the separator of a table with --sep"
         )
     if options := listed(of_table):
         raise InputError(
-            f"{options}: only for tables ({TABLES}), but {file} is a recipe: leave it "
-            "out, and say it in the recipe"
+            f"{options}: works only with tables ({TABLES}), but {file} is a recipe: "
+            "remove it, and set it in the recipe"
         )
 
 

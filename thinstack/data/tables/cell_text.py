@@ -106,7 +106,7 @@ def _number(value: float | Decimal) -> str:
         if isinstance(value, int):
             return str(value)
     except ValueError:  # more digits than Python prints
-        raise DataError("found a number of thousands of digits") from None
+        raise DataError("found a number with thousands of digits") from None
     if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
         raise MissingCellError("found NaN")
     if not math.isfinite(value):

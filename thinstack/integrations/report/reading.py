@@ -103,7 +103,7 @@ class Reader:
         view.need_labels("report")
         if view.polarity is None:
             raise InputError(
-                "expected a model of sentiment, whose classes are negative and positive, "
+                "expected a sentiment model, whose classes are negative and positive, "
                 f"found the classes {', '.join(view.labels):.80}: choose another with --model "
                 "(in Python model=), such as sentiment"
             )

@@ -174,7 +174,7 @@ class PhraseIndex:
             raise InputError(f'side: expected "negative" or "positive", found {shown(side)}')
         if side is not None and self.model.view.polarity is None:
             raise InputError(
-                "side: works only with a model of sentiment, and this one has no negative and "
+                "side: works only with a sentiment model, and this one has no negative and "
                 "positive phrases: leave it out"
             )
         hits = self._hits(self._query(query, sign=sign), side, least, where, exact)

@@ -164,7 +164,7 @@ class TreeAspects(TreeSentiment):
             problem, do = "finds no terms", f"name terms, about=['battery', 'price|cost'], or {do}"
         if problem:
             raise InputError(
-                f"{self.name}: expected a model of sentiment that scores phrases, and that finds "
+                f"{self.name}: expected a sentiment model that scores phrases, and that finds "
                 f"terms unless `about` names some; {shown(self.model)} {problem}: {do} "
                 f"({SEPARATE['aspects']})"
             )

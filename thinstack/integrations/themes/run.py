@@ -131,7 +131,7 @@ def check_model(model: Predictor) -> None:
     need_vectors(model, "themes")
     if model.view.polarity is None:
         raise InputError(
-            "themes: expected a model of sentiment with vectors, whose classes are negative "
+            "themes: expected a sentiment model with vectors, whose classes are negative "
             f"and positive, found another: load {LOAD}"
         )
 
