@@ -91,8 +91,10 @@ def test_groups_are_searched_one_by_one(search):
     good = {line["group"]: line for line in lines if line["phrase"].lower() == "good film"}
     assert {name: line["count"] for name, line in good.items()} == {"Bath": 2, "Leeds": 1}
     assert all("seats" not in line["text"] for line in lines)
-    shown = search("good film", "--text", "review", "--by", "store").out
-    assert "good film in reviews.csv, store Bath" in shown
+    shown = search("good film", "--text", "review", "--by", "store")
+    assert "good film in reviews.csv, store Bath" in shown.out
+    assert "rows not searched, because they have no store: 1\n" in shown.err
+    assert "no store" not in search("good film", "--text", "review").err
 
 
 def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_path, monkeypatch):

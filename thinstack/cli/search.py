@@ -68,6 +68,8 @@ def search(
         number, first = indexed.left_out
         print_note(f"rows not searched: {number:,}; the first is {first}")
     groups = [None] if table.by is None else [*indexed.plan.groups]
+    if table.by is not None and (ungrouped := indexed.plan.ungrouped):
+        print_note(f"rows not searched, because they have no {table.by}: {ungrouped:,}")
 
     def hits(group: str | None) -> "list[Hit]":
         where = None if group is None else lambda id: id[1] == group

@@ -40,6 +40,7 @@ class Plan(NamedTuple):
         uncounted: whether there were too many groups to count them all.
         digest: that of all rows.
         texts: how many rows have a text that can be read.
+        ungrouped: how many of these have no group.
     """
 
     rows: int
@@ -49,6 +50,7 @@ class Plan(NamedTuple):
     uncounted: bool = False
     digest: bytes = b""
     texts: int = 0
+    ungrouped: int = 0
 
 
 def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
@@ -58,13 +60,14 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
     any group or date: it would be too late to say so when all texts are scored.
     """
     check_format(options.dates)
-    rows, texts, groups, days = 0, 0, Groups(), Counter[date]()
+    rows, texts, ungrouped, groups, days = 0, 0, 0, Groups(), Counter[date]()
     digest, faults = hashlib.blake2b(digest_size=16), defaultdict[Kind, list[Fault]](list)
     for rows, row in enumerate(source(), 1):
         digest.update(repr(row).encode())
         texts += row.unreadable is None
         if row.group is not None:
             groups.add(row.group)
+        ungrouped += row.unreadable is None and row.group is None
         if row.day is not None:
             days[row.day] += 1
         for fault in row.faults:
@@ -83,8 +86,8 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
     if options.over is not None and not days:
         raise InputError(_no_dates(options, faults["date"]))
     names = groups.largest()
-    others, uncounted = groups.most - len(names), groups.lost > 0
-    return Plan(rows, names, others, Calendar.of(days), uncounted, digest.digest(), texts)
+    others, uncounted, calendar = groups.most - len(names), groups.lost > 0, Calendar.of(days)
+    return Plan(rows, names, others, calendar, uncounted, digest.digest(), texts, ungrouped)
 
 
 def read_again(source: Source, plan: Plan, tell: Tell = lambda _: None) -> Iterator[TextRow]:
