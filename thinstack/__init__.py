@@ -176,12 +176,12 @@ def train_texts(
 
     `rows`: mappings with the columns `text` and `label`, for example a `datasets.Dataset` or
     `DataFrame.to_dict("records")`. `add`: more rows, such as corrections, which replace those of
-    the same text. `dev`: rows to measure the model on; by default a tenth of the rows of each
-    class. If there are 200 or more, they also choose the epoch. `test`: rows for a final
-    measurement that choose nothing. `epochs`: maximum passes over the rows; the default depends on
-    their number. `init`: name or folder of the bundle to start from, or "none" to start from word
-    vectors only; docs/training.md explains the default. `out`: folder for the recipe and the
-    bundle, `model-best`.
+    the same text. `dev`: rows to evaluate the model on; by default a tenth of the rows of each
+    class. If there are 200 or more, they also choose the epoch. `test`: rows that are used only for
+    a final evaluation. `epochs`: maximum passes over the rows; the default depends on their number.
+    `init`: name or folder of the bundle to start from, or "none" to start from word vectors only;
+    docs/training.md explains the default. `out`: folder for the recipe and the bundle,
+    `model-best`.
 
     `labels`: all labels in order; by default they come from the rows. `scale`: whether this order
     is a scale; by default the names of the labels and of the column decide. If training starts

@@ -1,4 +1,4 @@
-"""The errors of thinstack. Each message says what is wrong, then what to do."""
+"""The errors of thinstack. Each message states what is wrong, then what to do."""
 
 import re
 import signal
@@ -140,7 +140,7 @@ class ThinstackError(Exception):
 class TreeError(ThinstackError, ValueError):
     """Malformed tree.
 
-    `source`, `line` and `column`, counted from 1, say where, if known. The message starts with
+    `source`, `line` and `column`, counted from 1, are the place, if known. The message starts with
     them, as `source:line:column`.
     """
 
@@ -242,11 +242,11 @@ _EXTRA = re.compile(r"""([\w.-]+).*;.*\bextra == ['"](.+?)['"]""")
 
 
 class MissingExtraError(ThinstackError, ImportError):
-    """Missing package of one of thinstack's extras. The message has the pip command that installs
-    all missing packages of the extra.
+    """Missing package of one of thinstack's extras. The message contains the pip command that
+    installs all missing packages of the extra.
 
-    `package` is the name that is imported. The command names packages, not the extra, because pip
-    may not find thinstack on an index.
+    `package` is the name that is imported. The command installs packages, not the extra, because
+    pip may not find thinstack on an index.
     """
 
     def __init__(self, package: str, extra: str):

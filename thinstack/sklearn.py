@@ -54,14 +54,14 @@ class _OfTexts(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class SentimentFeatures(_OfTexts):
     """A transformer of texts to the probabilities of the classes and the polarity.
 
-    It learns nothing, so `fit` only loads the model, and `transform` works without it. The features
-    are (n, C + 1) float64: the probability of each of the C classes, then the polarity, which is
-    from -1 to 1. If the classes are not a scale of sentiment, they are (n, C), without polarity. A
-    missing text (None, NaN) and a text without words have NaN, which
-    `sklearn.impute.SimpleImputer` fills.
+    It does not need to be trained, so `fit` only loads the model, and you can call `transform`
+    without it. The features are (n, C + 1) float64: the probability of each of the C classes, then
+    the polarity, which is from -1 to 1. If the classes are not a sentiment scale, they are (n, C),
+    without polarity. For missing texts (None, NaN) and texts without words, they are NaN, which
+    `sklearn.impute.SimpleImputer` can fill.
 
-    `model`: a loaded model, or what `thinstack.load` takes. Clones share a loaded model, and load
-    another one each for itself. A pickle holds the name or path of the model, and not its weights.
+    `model`: a loaded model, or what `thinstack.load` takes. Clones share a loaded model; otherwise,
+    each clone loads its own. A pickle contains the name or path of the model, not its weights.
     """
 
     def __init__(self, model: Predictor | str | Path = "sentiment"):
@@ -75,8 +75,8 @@ class SentimentFeatures(_OfTexts):
     def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
         """The features of texts: a list, a Series, an array, or a frame or an array of one column.
 
-        Raises InputError for what is no text, with its place from 0, for several columns, and for a
-        model without labels.
+        Raises InputError for a value that is not text, with its index (from 0), for several
+        columns, and for a model without labels.
         """
         predictor, texts = self._predictor(), _texts(X)
         predictor.view.need_labels("SentimentFeatures")
@@ -98,9 +98,9 @@ class SentimentFeatures(_OfTexts):
 class TextVectors(_OfTexts):
     """A transformer of texts to their vectors, as `Predictor.encode` makes them.
 
-    It learns nothing, so `fit` only loads the model, and `transform` works without it. The features
-    are (n, D) float32, of length 1. A missing text (None, NaN) and a text without words have NaN,
-    which `sklearn.impute.SimpleImputer` fills.
+    It does not need to be trained, so `fit` only loads the model, and you can call `transform`
+    without it. The features are (n, D) float32, of length 1. For missing texts (None, NaN) and
+    texts without words, they are NaN, which `sklearn.impute.SimpleImputer` can fill.
 
     `model` is as for `SentimentFeatures`. `sign`: whether to add the column of polarity, as
     `Predictor.encode` does, for (n, D + 1).
@@ -115,10 +115,10 @@ class TextVectors(_OfTexts):
             """As `transform`, after `fit`."""
 
     def transform(self, X: Any) -> NDArray[np.float32]:  # noqa: N803
-        """The vectors of texts, which are as `SentimentFeatures.transform` takes them.
+        """The vectors of texts. Accepts the same texts as `SentimentFeatures.transform`.
 
-        Raises InputError for what is no text, with its place from 0, for several columns, for a
-        model without vectors, and for `sign` of a model without polarity.
+        Raises InputError for a value that is not text, with its index (from 0), for several
+        columns, for a model without vectors, and for `sign` with a model without polarity.
         """
         predictor, texts = self._predictor(), _texts(X)
         need_vectors(predictor, "TextVectors", sign=self.sign)

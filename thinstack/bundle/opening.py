@@ -22,14 +22,14 @@ SEPARATE = {
 def open_bundle(path_or_name: str | Path) -> Bundle:
     """Open a bundle: by the path of its folder, by name, or by its address on the Hugging Face Hub.
 
-    thinstack and other installed packages bring bundles along that have names. A string without a
-    path separator is a name if there is such a bundle, and else a folder; `./sentiment` is
+    Bundles that ship with thinstack and other installed packages have names. A string without a
+    path separator is a name if there is such a bundle, and otherwise a folder; `./sentiment` is
     always a folder. `hf://user/name` and `hf://user/name@revision` are addresses, from which
     `thinstack.bundle.hub.fetch` downloads.
 
-    Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
-    along, or if its folder is missing; BundleError as `read_folder` does, for a newer schema, and
-    if thinstack's own files are missing; MissingExtraError for an address without huggingface_hub.
+    Raises UnknownNameError, which lists the known names; PluginError if two packages use the name,
+    or if its folder is missing; BundleError as `read_folder` does, for a newer schema, and if
+    thinstack's own files are missing; MissingExtraError for an address without huggingface_hub.
     """
     if is_address(path_or_name):
         return fetch(str(path_or_name))
@@ -37,7 +37,7 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
 
 
 def bundled_names() -> list[str]:
-    """Names of the bundles that thinstack brings along."""
+    """Names of the bundles that ship with thinstack."""
     return [folder.name for folder in bundled_folders()]
 
 
@@ -59,7 +59,7 @@ def installed_name(folder: Path) -> str | None:
 
 
 def is_installed(path_or_name: str | Path) -> bool:
-    """Whether `open_bundle` takes it for the name of an installed bundle. Raises PluginError."""
+    """Whether this is the name of an installed bundle, as for `open_bundle`. Raises PluginError."""
     try:
         return _may_be_name(path_or_name) and _named(str(path_or_name)).is_dir()
     except UnknownNameError:

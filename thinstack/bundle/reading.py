@@ -38,10 +38,10 @@ _NAMES = TypeAdapter(dict[str, str])
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle with files that match its manifest. `open_bundle` and `write_bundle` give it.
+    """A bundle with files that match its manifest, as `open_bundle` and `write_bundle` return it.
 
     `path` is absolute, so the bundle can be read wherever the process goes. A bundle in memory has
-    `contents`, the bytes of its files by name, and its `path` only tells where it came from.
+    `contents`, the bytes of its files by name, and its `path` only names where it came from.
     """
 
     path: Path
@@ -82,8 +82,7 @@ class Bundle:
 
     def relabel(self) -> dict[str, str]:
         """The recipe's names for the classes in the training files, "" for a class that was left
-        out; none if the classes were not renamed. Raises BundleError for a file of anything
-        else."""
+        out; empty if the classes were not renamed. Raises BundleError for an invalid file."""
         if RELABEL_FILE not in self.manifest.files:
             return {}
         try:

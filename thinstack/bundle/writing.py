@@ -33,10 +33,10 @@ def write_bundle(
 ) -> Bundle:
     """Write a bundle with these files, `config.json` and `manifest.json`, and open it.
 
-    It is written beside `path`, checked, and then renamed. So `open_bundle(path)` finds either the
-    whole old bundle or the whole new one. `Manifest` describes `metrics`, `data` and `created`.
-    `is_own`: whether the model is yours. Then the bundle is noted, and is not isolated on this
-    machine (`thinstack.bundle.origin`). Say False for a file that you got from somebody else.
+    The bundle is written next to `path`, checked, and then renamed, so that `open_bundle(path)`
+    finds either the whole old bundle or the whole new one. `Manifest` describes `metrics`, `data`
+    and `created`. `is_own`: whether the model is yours. If so, the bundle is registered and not
+    isolated on this machine (`thinstack.bundle.origin`). Pass False for a third-party file.
 
     Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is not a
     plain relative path, or if the files cannot be written. An old bundle is then left as it was.

@@ -18,7 +18,7 @@ Array = TypeVar("Array", bound=NDArray[Any])
 class Tree:
     """A rooted, ordered tree. No method recurses, so only memory limits the depth.
 
-    If words stand only at the leaves (constituency), nodes are in *transition order*: every child
+    If words are only at the leaves (constituency), nodes are in *transition order*: every child
     before its parent, left before right, the root last. A tree with words at inner nodes
     (dependency) keeps the order that it was given. Build a tree with `from_transitions`,
     `from_parents`, `left`, `right` or `balanced`.

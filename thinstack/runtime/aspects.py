@@ -25,7 +25,7 @@ LOAD: Final = 'thinstack.load("aspects") (pip install ./models/thinstack-aspects
 
 
 class Aspect(NodeView):
-    """A term of a text, and the opinion about it.
+    """A term that a text mentions, and the opinion about it.
 
     It is a view of the prediction of its sentence. Aspects are equal if they are the same
     characters of the same prediction, requested by the same words.

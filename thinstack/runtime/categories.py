@@ -27,7 +27,7 @@ _EXAMPLE: Final = 'such as Category("price", ["overpriced", "pay extra", "cheap"
 
 @dataclass(frozen=True)
 class Category:
-    """A subject that you define by examples: `Category("price", ["overpriced", "pay extra"])` also
+    """A topic that you define by examples: `Category("price", ["overpriced", "pay extra"])` also
     finds "It cost a fortune".
 
     Pass it to `about` and `score_frame`, alone or with terms; the model must have vectors. A

@@ -247,7 +247,7 @@ class Phrase(NodeView):
 
     @property
     def children(self) -> tuple["Phrase", ...]:
-        """The two phrases that it is made of, left and right; none of a word."""
+        """The two phrases that it consists of, left and right; empty for a word."""
         pair = self._nodes.children(self.node)
         return () if pair is None else tuple(Phrase(self._nodes, node) for node in pair)
 

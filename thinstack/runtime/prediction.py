@@ -105,7 +105,7 @@ class Prediction(Judgement):
 
     @property
     def abstain(self) -> float:
-        """A phrase has no label if its best class is less probable than this."""
+        """A phrase has no label if its most probable class is less probable than this."""
         return self.view.abstain
 
     @property

@@ -118,14 +118,14 @@ class View(NamedTuple):
 
     @property
     def scale(self) -> Scale | None:
-        """Where the shown classes stand, whatever they are called; None if they are no scale of
-        sentiment."""
+        """The places of the shown classes, whatever their names; None if they are not a sentiment
+        scale."""
         return None if self.polarity is None else _scale_at(self.polarity)
 
     @property
     def mirror(self) -> tuple[int, ...] | None:
-        """For each shown class the one that stands opposite to it; None if they are no scale of
-        sentiment, or one that lacks such a class."""
+        """For each shown class, the opposite one; None if they are not a sentiment scale, or one
+        without such a class."""
         return None if self.polarity is None else _mirror(self.polarity)
 
     def need_labels(self, purpose: str) -> None:
@@ -146,8 +146,8 @@ class View(NamedTuple):
 
     def best(self, scores: NDArray[np.floating]) -> NDArray[np.int64]:
         """The class (N,) that is the label of each row of scores (N, V): the most probable one. If
-        it lies on the other side of a scale than the polarity, it is the most probable one of the
-        side of the polarity: the two never contradict each other."""
+        that class contradicts the sign of the polarity, it is the most probable class with that
+        sign."""
         best: NDArray[np.int64] = scores.argmax(axis=1)
         if self.polarity is None:
             return best
@@ -159,7 +159,7 @@ class View(NamedTuple):
         return best
 
     def mean_places(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
-        """The polarity (N,) of rows of scores (N, V) on a scale of sentiment."""
+        """The polarity (N,) of rows of scores (N, V) on a sentiment scale."""
         # Class by class, as `mean_place` adds: so the numbers are the same.
         means = np.zeros(len(scores))
         for column, place in zip(scores.astype(np.float64).T, self.polarity or (), strict=True):

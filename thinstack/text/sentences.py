@@ -32,8 +32,7 @@ words has none."""
 
 @cache
 def splitter(*, sentences: bool = True) -> Splitter:
-    """The splitter for English texts, which is chosen only here. With `sentences` False, each text
-    is one sentence."""
+    """The splitter for English texts. With `sentences` False, each text is one sentence."""
     from thinstack.text.english import EnglishSplitter  # which makes Sentences
 
     return EnglishSplitter(sentences=sentences)

@@ -23,11 +23,11 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`.
 
     A chain of single children becomes its topmost node. New nodes have the label None. This cannot
-    be undone; what `to_binary` makes can.
+    be undone, unlike `to_binary`.
 
-    `leaves`: for each leaf, in order, the words to put in its place. Several words become a phrase
-    that branches to the right. A leaf without words is left out, and so is every phrase that then
-    has no word.
+    `leaves`: for each leaf, in order, the words that replace it. Several words become a phrase that
+    branches to the right. A leaf without words is removed, and so is every phrase that then has no
+    word.
 
     Raises TreeError for a tree with words at inner nodes, for another number of `leaves`, and if no
     word is left.

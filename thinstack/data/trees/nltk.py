@@ -15,8 +15,8 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
     """The thinstack tree of an nltk tree. A string that is its parent's only child becomes that
     parent's word. Any other string becomes a leaf without a label.
 
-    The label "" becomes None. Raises TreeError for an object that is no nltk Tree, for a node
-    without children, and for labels or words that are no strings. Raises MissingExtraError without
+    The label "" becomes None. Raises TreeError for an object that is not an nltk Tree, for a node
+    without children, and for labels or words that are not strings. Raises MissingExtraError without
     nltk.
     """
     kind = _tree_type()

@@ -1,6 +1,6 @@
 """Scores corpora: reads files of texts, and writes scored rows to a folder, shard by shard.
 
-Wherever a run stops, each shard is either whole or not there. `score_batches` is for engines that
+Wherever a run stops, each shard is either complete or missing. `score_batches` is for engines that
 read and write the rows themselves.
 """
 

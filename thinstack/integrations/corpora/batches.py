@@ -63,10 +63,11 @@ def score_batches(
     `source`: where trees come from. `vectors`: whether to add the vector of each row. `isolated`:
     how a named model runs, as `thinstack.load` has it.
 
-    The rows are as `scored_schema` says. A text that fails does not stop the others. It gets one
-    row with its `id` and an `error`, and all else is null. `Problem` lists the kinds of error. In
-    all other rows `error` is null. At any time, only one given batch and the scores of some of its
-    texts are in memory. A given batch may make several batches; an empty one makes no batch.
+    `scored_schema` describes the rows. If a text fails, it gets one row with its `id` and an
+    `error`, in which everything else is null, and the others are still scored. `Problem` lists the
+    kinds of error. In all other rows, `error` is null. At any time, only one input batch and the
+    scores of some of its texts are in memory. An input batch may produce several batches; an empty
+    one produces none.
 
     Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` raise, and
     MissingExtraError without pyarrow; InputError for `isolated` beside a loaded model, and for what

@@ -90,10 +90,10 @@ def report(
     day numbers; by default year first, or with the name of the month. `about`: the terms and
     categories to report on, as for `Result.about`; by default the terms that the model "aspects"
     finds in at least `min_mentions` texts, if it is installed. `model`: a loaded model, or what
-    `thinstack.load` takes; by default "sentiment". It also judges the terms of `about`; with
-    categories, "vectors" does, unless the model gives vectors. `themes`: whether to find what
-    people complain about and praise, or the model to use; by default "vectors", if it is installed.
-    Themes are found and counted in 5,000 evenly spread rows.
+    `thinstack.load` takes; by default "sentiment". It also labels the terms of `about`; for
+    categories, "vectors" does, unless the model has vectors. `themes`: whether to find what people
+    complain about and praise, or the model to use; by default "vectors", if it is installed. Themes
+    are found and counted in 5,000 evenly spread rows.
 
     A notebook shows the report. `report.html()` returns the same page for a file; `to_dict()`,
     `to_json()` and `to_csv()` return its figures. Except for the frame, memory stays bounded. A

@@ -114,8 +114,7 @@ class PhraseIndex:
 
         `ids`: one per text, such as its number or its row as a dict; any value that JSON can
         represent. Hits contain it. `on_error`: as for `Predictor.stream`; such a text has no
-        phrases. Nor has a missing one, such as None, NaN or "N/A", which may be in a column of a
-        table and is skipped without an error.
+        phrases. Missing texts, such as None, NaN or "N/A", are skipped without an error.
 
         Raises InputError for too few or too many ids, and for an id that JSON cannot represent; and
         what `Predictor.stream` raises. Earlier texts may then already be in the index.
@@ -148,8 +147,8 @@ class PhraseIndex:
     ) -> list[Hit]:
         """Return the phrases closest in meaning to the query, the best first.
 
-        `side`: find only phrases whose label is "negative", or "positive". `min_similarity`: leave
-        out phrases whose cosine is below this. `sign`: rank by the cosine plus 0.3 s(q) s(p), where
+        `side`: find only phrases whose label is "negative", or "positive". `min_similarity`: ignore
+        phrases whose cosine is below this. `sign`: rank by the cosine plus 0.3 s(q) s(p), where
         s(p) is sign(p) * sqrt(|p|) of a polarity p, which puts "it crashes" far from "it never
         crashes". False ranks by the cosine alone, as for a model without sentiment. `where`: called
         with the id of a text; returns whether to search and count its phrases. `exact`: True

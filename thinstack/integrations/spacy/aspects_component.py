@@ -108,10 +108,10 @@ class AspectGroup(PhraseGroup):
 
 
 class TreeAspects(TreeSentiment):
-    """The component. `about` names the terms that it looks for; None stands for those that its
-    model finds. The rest is as in a `TreeSentiment`.
+    """The component. `about` names the terms to look for; None means those that its model finds.
+    The other settings are those of `TreeSentiment`.
 
-    Raises InputError for terms that are none (`thinstack.runtime.mentions.Terms`).
+    Raises InputError for invalid terms (`thinstack.runtime.mentions.Terms`).
     """
 
     kind = "tree_aspects"
@@ -152,7 +152,7 @@ class TreeAspects(TreeSentiment):
         doc.spans[self.spans_key] = AspectGroup(doc, self.spans_key, self.name)
 
     def check(self, predictor: Predictor) -> None:
-        """Raise InputError for a model that says nothing of terms."""
+        """Raise InputError for a model that cannot label terms."""
         super().check(predictor)
         view, problem, do = predictor.view, None, "use the model 'aspects'"
         finds = view.no_term is not None

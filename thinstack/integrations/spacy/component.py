@@ -90,8 +90,9 @@ class TreeSentiment(BatchedPipe):
         self._doubted = False  # that a Doc may not be English
 
     def predict(self, docs: Iterable[Doc]) -> list[Result]:
-        """What the model says of each Doc, by its characters. Nothing is set. Raises InputError if
-        parses are asked for and cannot be used, and BundleError if the model fails."""
+        """The model's results for each Doc, by its characters, without setting them. Raises
+        InputError if parses are requested and cannot be used, and BundleError if the model
+        fails."""
         return self.run(self.read(docs))
 
     @property
@@ -172,9 +173,9 @@ class TreeSentiment(BatchedPipe):
             doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 
     def results(self, x: Doc | Span) -> Results | None:
-        """What this component says about a Doc or about any span of it: `label`, `scores`, `exact`
-        and more. None if there are no words, or if no component has seen the Doc. Raises
-        UnknownNameError if only other components have seen it."""
+        """The results of this component for a Doc or for any span of it: `label`, `scores`, `exact`
+        and more. None if there are no words, or if no component has scored the Doc. Raises
+        UnknownNameError if only other components have scored it."""
         return results(x, self.name)
 
     def why(self, doc: Doc) -> list[list[dict[str, Any]]]:
@@ -182,15 +183,15 @@ class TreeSentiment(BatchedPipe):
         list of dicts.
 
         A dict has `start` and `end` (tokens), `text`, `contribution` and `turning`, see
-        `thinstack.runtime.why.Contribution`. The model runs again, so ask only where it matters.
-        Raises InputError as `thinstack.runtime.why.contributions` does.
+        `thinstack.runtime.why.Contribution`. The model runs again, so call this only if you need
+        it. Raises InputError as `thinstack.runtime.why.contributions` does.
         """
         return contributions_of(doc, self.predictor, self.name)
 
     def update(
         self, examples: Iterable[Any], *, losses: dict[str, float] | None = None, **settings: Any
     ) -> dict[str, float]:
-        """Warn, once, that this component does not learn. spaCy calls it in training. Returns
+        """Warn once that this component cannot be trained. spaCy calls it in training. Returns
         `losses`, or an empty dict."""
         if not self._warned:
             self._warned = True
@@ -214,7 +215,8 @@ class TreeSentiment(BatchedPipe):
         """Read the bundle that `model` names and start it.
 
         Raises UnknownNameError, BundleError and DeviceError. Raises InputError if the model does
-        not have the source or the classes, and MissingExtraError if onnxruntime is not installed.
+        not support the source or the classes, and MissingExtraError if onnxruntime is not
+        installed.
         """
         self._start(open_bundle(self.model))
 
@@ -233,7 +235,7 @@ class TreeSentiment(BatchedPipe):
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
 
     def check(self, predictor: Predictor) -> None:
-        """Raise InputError for a model that is not one for this component."""
+        """Raise InputError for a model that this component cannot use."""
         predictor.view.need_labels(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -35,13 +35,13 @@ from thinstack.runtime.result import Result
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What one component says about a Doc or a span: the result of one phrase, or of several
+    """The results of one component for a Doc or a span: those of one phrase, or of several
     sentences.
 
     Attributes:
         doc: the Doc.
-        result: what is said, of at least one sentence or phrase, by the characters of the Doc.
-        exact: whether it is about just the words that were asked about.
+        result: the scores of at least one sentence or phrase, by the characters of the Doc.
+        exact: whether the results are for exactly the words that you requested.
     """
 
     doc: Doc
@@ -50,14 +50,14 @@ class Results:
 
     @property
     def span(self) -> Span:
-        """The tokens that the results are about. If tokens were merged since, the results may be
-        about a part of the first and of the last one."""
+        """The tokens that the results refer to. If tokens were merged since, the results may refer
+        to a part of the first and of the last one."""
         sentences = self.result.sentences
         return span_around(self.doc, sentences[0].start, _end(sentences[-1]))
 
     @property
     def label(self) -> str | None:
-        """The most probable class. None if it is less probable than the component asks for."""
+        """The most probable class. None if it is less probable than the component's `abstain`."""
         return self.result.label
 
     @property
@@ -67,12 +67,13 @@ class Results:
 
     @property
     def polarity(self) -> float | None:
-        """From -1 (negative) to 1 (positive). None if the classes are not a scale of sentiment."""
+        """From -1 (negative) to 1 (positive). None if the classes are not a sentiment scale."""
         return self.result.polarity
 
     @property
     def tree(self) -> str | None:
-        """The tree in brackets. None for several sentences, and from a model of plain sentences."""
+        """The tree in brackets. None for several sentences, and for a model that reads plain
+        sentences."""
         sentences = self.result.sentences
         return sentences[0].brackets if len(sentences) == 1 else None
 
@@ -85,7 +86,7 @@ class Results:
 
     @property
     def parts(self) -> list[tuple[int, int]]:
-        """The tokens (start, end) of each stretch that was read as a whole."""
+        """The tokens (start, end) of each part of a split sentence."""
         sentences = self.result.sentences
         places = [word_places(sentence, np.array(sentence.parts)) for sentence in sentences]
         return [(start, end) for start, end in tokens_at(self.doc, np.concatenate(places)).tolist()]

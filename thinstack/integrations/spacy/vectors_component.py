@@ -175,7 +175,7 @@ srsly.msgpack_decoders.register("thinstack", func=_unpacked)
 
 
 class TreeVectors(TreeSentiment):
-    """The component. Its settings are as in a `TreeSentiment`."""
+    """The component. Its settings are those of `TreeSentiment`."""
 
     kind = "tree_vectors"
     learner = "thinstack train RECIPE, of the task vectors.v1"
@@ -207,10 +207,10 @@ class TreeVectors(TreeSentiment):
         DocVectors(self.name, self).attach(doc)
 
     def attach(self, doc: Doc) -> Doc:
-        """Set the hooks of a Doc that has the vectors of this component, but not its hooks, which
-        spaCy does not pass on: one that comes from `Doc.from_bytes`, from a DocBin
-        (`store_user_data=True`) or from `nlp.pipe` with `n_process`. Returns the Doc. Raises
-        InputError for a Doc without vectors."""
+        """Set the hooks of a Doc that has the vectors of this component but not its hooks, because
+        spaCy drops them: a Doc from `Doc.from_bytes`, a DocBin (`store_user_data=True`) or
+        `nlp.pipe` with `n_process`. Returns the Doc. Raises InputError for a Doc without
+        vectors."""
         check_docs([doc])
         DocVectors(self.name, self).attach(doc)
         return doc

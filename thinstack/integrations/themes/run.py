@@ -56,12 +56,11 @@ def themes(
     By default, finds the themes: groups of clauses with the same meaning, in at least 4 texts and
     0.3% of them.
 
-    `ignore`: words that are not topics, besides those that texts call the product by (`this
-    camera`, `Alexa`), which are found. `side`: find only
-    complaints ("negative") or only praise ("positive"). `most`: maximum number of themes of each
-    polarity. `quotes`: number of quotes per theme. `threshold`: how similar a phrase and its
-    sentence must be to a theme that you name (the mean of two cosines). `model`: a loaded sentiment
-    model with vectors, or what `thinstack.load` takes.
+    `ignore`: words that are not topics. Names of the product (`this camera`, `Alexa`) are detected
+    automatically. `side`: find only complaints ("negative") or only praise ("positive"). `most`:
+    maximum number of themes of each polarity. `quotes`: number of quotes per theme. `threshold`:
+    how similar a phrase and its sentence must be to a theme that you name (the mean of two
+    cosines). `model`: a loaded sentiment model with vectors, or what `thinstack.load` takes.
 
     Themes are found in 5,000 evenly spread rows, and counted in all; except for the frame, memory
     stays bounded. A text may have several themes.

@@ -127,7 +127,7 @@ class Themes:
         sides: number of texts that complain and praise, and how many of them have no theme.
         by, over, unit: the columns of groups and dates, and the unit of time.
         unread: rows that could not be read.
-        products: words that are taken for the product, so that they are no topics.
+        products: product names, which do not count as topics.
     """
 
     source: str
@@ -183,7 +183,7 @@ class Themes:
 
     @property
     def texts_counted(self) -> str:
-        """What shares are of, such as "9,980 texts"."""
+        """The texts that shares refer to, such as "9,980 texts"."""
         count = texts(self.figures.texts)
         if self.counted == self.rows:
             return count
@@ -209,7 +209,7 @@ class Themes:
         return {theme.title: list(theme.examples) for theme in self.themes}
 
     def to_dict(self) -> dict[str, Any]:
-        """The themes as data ready for JSON, without what is known of single rows."""
+        """The themes as data for JSON, without the themes of single rows."""
         names = [part.name for part in fields(self) if part.name not in _OF_ROWS]
         data = {name: plain(getattr(self, name)) for name in names}
         return {"kind": "themes", "schema_version": SCHEMA} | data | {"level": LEVEL}
@@ -234,7 +234,7 @@ class Themes:
         return nw.from_dict(columns, backend=self.backend or "pandas").to_native()
 
     def html(self) -> str:
-        """The themes as one HTML page. It needs no other file, no network and no script."""
+        """The themes as a single HTML page that works offline, without other files or scripts."""
         from thinstack.integrations.report.page import render
 
         return render("themes_page.html", themes=self)
@@ -262,8 +262,8 @@ class Themes:
                 yield "  no theme is in enough texts"
 
     def trend(self, theme: Theme) -> str:
-        """When a theme became more or less frequent, by more than chance: "from Jul 2024 on 14%,
-        before 2%"; "" if it did not."""
+        """When a theme became more or less frequent, if the change is statistically significant:
+        "from Jul 2024 on 14%, before 2%"; otherwise ""."""
         return trend(theme.periods, self.unit) if self.unit else ""
 
     def _more(self, theme: Theme) -> Iterator[str]:
