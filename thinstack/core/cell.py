@@ -9,7 +9,7 @@ from thinstack.core.config import TreeKind
 
 
 class Links(NamedTuple):
-    """The edges between the child states that `Cell.compose` gets and its n nodes.
+    """The edges between the child states that `Cell.compose` receives and its n nodes.
 
     Attributes:
         owner: int64 (E,), the row of `inputs` that each child state flows into, in any order. (0,)
@@ -42,18 +42,18 @@ class Cell(nn.Module):
     evaluation mode, rows are independent. Zero rows must work, that is, n = 0 or E = 0. A cell may
     overwrite `children`, but not `inputs`.
 
-    A cell never sees batches, depths, ONNX or TorchScript, but it must be fit for export. So its
-    methods have type annotations, and loop only over the parts and children of a state. They do not
-    branch on values or on the number of rows, and attributes are set in `__init__`. If an exporter
-    cannot take something, it says what.
+    A cell does not handle batches, depths, ONNX or TorchScript, but it must be exportable.
+    Therefore its methods have type annotations, loop only over the parts and children of a state,
+    and do not branch on values or on the number of rows; attributes are set in `__init__`. If an
+    exporter does not support something, its error names it.
 
     Args:
         input_size: width X of a leaf's input.
         hidden_size: width H of what `output` returns.
         state_sizes: widths of the state's parts.
-        arity: number N of children that `compose` is given, 0 for any number.
+        arity: number N of children that `compose` receives, 0 for any number.
         inner_size: width of the input at inner nodes, 0 for no input.
-        kinds: number of edge types that the cell tells apart, 0 if it does not read them.
+        kinds: number of edge types that the cell distinguishes, 0 if it does not read them.
         word_part: the part of the state that is the node's head-word vector, which a top-down pass
             reads; -1 for no such part.
 
@@ -98,7 +98,7 @@ class Cell(nn.Module):
         self.word_part = int(word_part)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        """The state of n leaves. By default, a leaf is a node without children to compose.
+        """The state of n leaves. By default, a leaf is composed as a node without children.
 
         Shapes:
             inputs: (n, X).
@@ -125,7 +125,7 @@ class Cell(nn.Module):
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:
-        """What a task head reads of n nodes. By default, the first part of the state.
+        """The part of the state of n nodes that a task head reads. By default, the first part.
 
         Shapes:
             state: (n, width) for each part.

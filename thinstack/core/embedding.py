@@ -78,12 +78,13 @@ def drawn(*size: int, std: float) -> Tensor:
 
 
 class Embedding(nn.Module):
-    """Gives words vectors (L, X), from a table (V, W) with a row for each entry of the vocabulary.
+    """Turns words into vectors (L, X), with a table (V, W) that has a row for each vocabulary
+    entry.
 
     Training fills the table with the first W columns of pretrained vectors. The table has its own
     learning rate and optimiser, and may have sparse gradients; other weights may not. In evaluation
     mode, a word's vector depends on no other word, or, if `lengths` is read, only on the words of
-    its sentence. L = 0 must work. The rules of a `Cell` for TorchScript and ONNX hold here too.
+    its sentence. L = 0 must work. The rules of a `Cell` for TorchScript and ONNX also apply.
 
     Args:
         table_size: V and W.
@@ -106,16 +107,16 @@ class Embedding(nn.Module):
             encoder's name, the folder of the data and, by their names, `size` and all `options` of
             the embedding, and `vectors` (`Vectors`, or None). It returns `Leaves`.
         fine_tuning: what suits a model with this embedding, None for the usual settings.
-        undecayed: names of weights that AdamW does not shrink, beside all biases.
+        undecayed: names of weights that AdamW does not decay, in addition to all biases.
         plans: whether `forward` takes inputs that are on the host even if the table is not. It then
             moves what it makes of them (`thinstack.core.schedule.moved`). Otherwise a model moves
             them before.
         table: (V, W), drawn at random.
         entries: V.
-        max_pieces: how many pieces of a sentence it tells apart, 0 without a limit.
+        max_pieces: maximum number of pieces of a sentence, 0 without a limit.
 
-    Raises ValueError for an unknown `lookup`, and for sizes or names that do not fit it. Raises
-    PluginError for a class of another vocabulary.
+    Raises ValueError for an unknown `lookup`, and for sizes or names that do not match it. Raises
+    PluginError for a class with another vocabulary.
     """
 
     plugin_kind: ClassVar[str] = "embedding"
@@ -160,8 +161,8 @@ class Embedding(nn.Module):
         self.table = nn.Parameter(drawn(*table_size, std=0.05))
 
     def layers_above(self) -> dict[str, int]:
-        """How many layers of a pretrained encoder lie above each of its weights, by name. The
-        learning rate falls from layer to layer. Weights that are not listed have the rate of the
+        """Number of layers of a pretrained encoder above each of its weights, by name. The learning
+        rate decreases from layer to layer. Weights that are not listed have the rate of the
         model."""
         return {}
 

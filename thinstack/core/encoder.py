@@ -22,9 +22,9 @@ class Encoding(NamedTuple):
         children: (I, arity) 1 + position of each of their children, 0 for a missing child.
         root_nodes: (B,) positions of the roots.
         transitions: (N,) int64, the transitions that were taken.
-        choices: the scores that a parser chose by. They are (N, 2) unnormalised scores of SHIFT and
-            REDUCE before each transition, in node order, or (L, 1) distances of gaps; (N, 0)
-            without a parser.
+        choices: the scores that the parser's choices are based on: (N, 2) unnormalized scores of
+        SHIFT and REDUCE before each transition, in node order, or (L, 1) distances of gaps; (N, 0)
+        without a parser.
         free: (N,) 1 if both transitions were possible, in node order; (0,) with distances. It may
             be on the host even if `choices` are not.
     """
@@ -42,13 +42,13 @@ class Encoding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """How good a parser's choices are, over this many `cases`.
+    """The quality of a parser's choices, over this many `cases`.
 
     Attributes:
         loss: the sum of their losses, ().
-        right: how many are right. A tensor () may stay on the device: training does not read it, so
-            it does not wait for it.
-        cases: how many there are.
+        right: number of correct choices. A tensor () may stay on the device, because training does
+        not read it.
+        cases: number of choices.
     """
 
     loss: Tensor
@@ -84,18 +84,17 @@ class Encoder(nn.Module):
     """Gives every node of a forest a vector (H,).
 
     In evaluation mode, trees do not affect each other. A forest without trees must work. The rules
-    of a `Cell` for TorchScript hold here too.
+    of a `Cell` for TorchScript also apply.
 
     Args:
         hidden_size: width H of a node's output.
         word_size: width W of the head-word vectors, 0 without them.
         structure: how trees are given.
         words_at_leaves: whether only leaves have a word.
-        parses: whether it makes the trees if `transitions` are empty. It then reads `lengths` too,
-            and its encodings hold `transitions`, `choices` and `free`.
-        joins: whether it also joins the trees that it makes of a text's sentences, as `breaks`
-            say.
-        arity, kinds: as in a `Cell`; they say whether `slots` and `kinds` are read.
+        parses: whether it predicts the trees if `transitions` are empty. It then also reads
+        `lengths`, and its encodings contain `transitions`, `choices` and `free`.
+        joins: whether it also joins the predicted trees of a text's sentences, as `breaks` specify.
+        arity, kinds: as in a `Cell`; they determine whether `slots` and `kinds` are read.
         ranks: whether encodings hold `inner`, `children` and `root_nodes`, for heads that rank
             candidates.
 
@@ -162,12 +161,13 @@ class Encoder(nn.Module):
         raise NotImplementedError("an Encoder must define encode")
 
     def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """The `transitions` (N,) of `encode`, of an encoder that parses. Arguments and errors are
-        the same. An encoder that knows its trees before it composes them says so here at once."""
+        """The `transitions` (N,) of `encode`, for an encoder that parses. Arguments and errors are
+        the same. An encoder that predicts its trees before it composes them returns them without
+        composing."""
         return self.encode(words, inputs, False).transitions
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
-        """How good the choices of an encoding are, for an encoder that parses.
+        """Rate the choices of an encoding, for an encoder that parses.
 
         Args:
             choices, free: from the encoding.
@@ -178,6 +178,6 @@ class Encoder(nn.Module):
         raise NotImplementedError("an Encoder that parses must define judge")
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
-        """How much less the worst choice in the trees `taken` (N,) scores than the best choice. It
-        is relative for scores beyond 1, and -inf if there was no choice."""
+        """By how much the worst choice in the trees `taken` (N,) scores below the best choice,
+        relative for scores beyond 1; -inf if there was no choice."""
         raise NotImplementedError("an Encoder that parses must define worst_choice")

@@ -17,8 +17,8 @@ Reads = Literal["nodes", "roots", "pairs", "candidates"]
 
 
 class TaskHead(nn.Module):
-    """Reads rows of node outputs, and gives scores (n, C) and a loss. In evaluation mode, rows are
-    independent. A head may give vectors (n, C) of length 1 in place of scores.
+    """Turns rows of node outputs into scores (n, C) and a loss. In evaluation mode, rows are
+    independent. A head may return vectors (n, C) of length 1 instead of scores.
 
     Args:
         hidden_size: width H of a node's output.
@@ -29,9 +29,9 @@ class TaskHead(nn.Module):
         name: a versioned name, such as `my_head.v1`, by which saved models find the head.
         summary: a description of the head in one line.
         soft_labels: whether its `loss` also takes soft labels.
-        gives: what `scores` gives: scores of C classes, or vectors of C columns.
-        rates: whether a head of pairs learns ratings. Its classes are then the C whole numbers of a
-            scale, and a rating is their mean, weighted by `scores`.
+        gives: what `scores` returns: scores of C classes, or vectors of C columns.
+        rates: whether a head of pairs predicts ratings. Its classes are then the C whole numbers of
+            a scale, and a rating is their mean, weighted by `scores`.
     """
 
     plugin_kind: ClassVar[str] = "head"
@@ -64,9 +64,9 @@ class TaskHead(nn.Module):
         """The sum of the losses of unnormalised scores against labels, of which -1 means no label.
 
         A head that `rates` takes ratings, float (n,) from 1 to C. A head of vectors takes vectors
-        (n, C), and a row of -1 has none. With `soft_labels`, labels may also be the weight of each
-        class in each row. The loss is then the sum over rows and classes of the weight times the
-        loss of that class. A row of zeros has no label.
+        (n, C), in which a row of -1 means no vector. With `soft_labels`, labels may also be the
+        weight of each class in each row. The loss is then the sum over rows and classes of the
+        weight times the loss of that class. A row of zeros has no label.
 
         Shapes:
             logits: (n, C); for a head that reads candidates the scores of trees, (B,).
@@ -76,10 +76,11 @@ class TaskHead(nn.Module):
         raise NotImplementedError("a TaskHead must define loss")
 
     def scale_logits(self, factor: float) -> bool:
-        """Change the weights so that `forward` gives `factor` (above 0) times as much, and return
+        """Scale the weights so that `forward` returns `factor` (above 0) times as much, and return
         whether this was done.
 
-        This method is optional, and for heads with the softmax of `forward` as `scores`. It puts a
-        published model's temperature into its weights. A head without it keeps its scores.
+        This method is optional, for heads whose `scores` are the softmax of `forward`. It builds
+        the temperature into the weights of a published model. Without it, scores are not
+        calibrated.
         """
         return False

@@ -7,13 +7,10 @@ from torch import Tensor, nn
 
 
 class Parser(nn.Module):
-    """Gives each gap between neighbouring words a distance.
+    """Predicts a distance for each gap between neighboring words.
 
     In evaluation mode, sentences do not affect each other. L = 0 must work. The rules of a `Cell`
-    for TorchScript hold here too.
-
-    Args:
-        input_size: width X of a word's vector.
+    for TorchScript also apply. Args: input_size: width X of a word's vector.
 
     Attributes:
         name: a versioned name, such as `my_parser.v1`, by which configurations find the parser.
@@ -32,7 +29,7 @@ class Parser(nn.Module):
         self.input_size = int(input_size)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """The distance of the gap after each word. After a last word it is not read.
+        """The distance of the gap after each word. The distance after the last word is not read.
 
         Args:
             words: vectors of the words, sentence after sentence.

@@ -61,7 +61,7 @@ def _loaded(model: SparkModel) -> Predictor:
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """The function that `mapInArrow` calls in each task. `scorer` makes it.
+    """The function that `mapInArrow` calls in each task, as `scorer` returns it.
 
     Attributes:
         model: how a worker gets the model.
@@ -83,7 +83,7 @@ class Scorer:
         return _ddl(scored_schema(self.labels, self.output), ", ", " ")
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """`score_batches` with the model, which is loaded if this process has not done it."""
+        """`score_batches` with the model, which each process loads once."""
         settings = {name: getattr(self, name) for name in ("text", "id", "output", "source")}
         return score_batches(batches, self.model.load(), **settings)
 
@@ -108,10 +108,10 @@ def scorer(
     on every executor. A folder is read on the driver, and the session `spark` broadcasts it once;
     by default this is the active session. Executors need thinstack, onnxruntime and pyarrow.
     `text`, `id`: the columns. `isolated`: the driver decides for all executors whether a model is
-    your own. All else is as for `score_batches` and `thinstack.load`.
+    your own. The other arguments are those of `score_batches` and `thinstack.load`.
 
     Raises what `thinstack.load` and `score_batches` raise for the model and its settings. For a
-    folder it raises InputError without an active session, and over Spark Connect, which cannot
+    folder, raises InputError without an active session, and with Spark Connect, which cannot
     broadcast. Raises MissingExtraError without pyspark.
     """
     bundle = open_bundle(model)

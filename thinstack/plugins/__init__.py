@@ -1,4 +1,4 @@
-"""What you import to write a plugin. Base classes of modules, such as `Cell`, need torch."""
+"""Names to import if you write a plugin. Base classes of modules, such as `Cell`, require torch."""
 
 from typing import TYPE_CHECKING
 

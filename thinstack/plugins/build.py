@@ -30,8 +30,8 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     """A model with fresh weights. `entries` is the number of rows of its leaf table.
 
     Raises UnknownNameError for a cell, encoder, task head or embedding that is not registered.
-    Raises ConfigError for options that a plugin does not take; for a cell, encoder or head that
-    does not fit the model's trees; and for an embedding that does not fit the vocabulary.
+    Raises ConfigError for options that a plugin does not have; for a cell, encoder or head that
+    does not match the model's trees; and for an embedding that does not match the vocabulary.
     """
     encoder = build_encoder(config)
     _check_heads(config)

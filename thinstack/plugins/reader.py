@@ -11,14 +11,14 @@ from thinstack.plugins.specs import plugin_errors
 
 
 class Reader:
-    """The contract of a reader of tree files. A reader needs no torch.
+    """The contract of a reader of tree files. A reader does not need torch.
 
     Attributes:
         name: a versioned name, such as `my_format.v1`, for recipes and `thinstack evaluate`.
         summary: a description of the format in one line.
         read: a static method that takes the path and returns the `thinstack.Tree`s. It raises
             TreeError for the first malformed tree. It may also take `skipped`. If that is a list,
-            the reader leaves malformed trees out, and appends their errors to the list.
+            the reader skips malformed trees and appends their errors to the list.
 
     Raises PluginError for a class without `read`.
     """

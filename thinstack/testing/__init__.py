@@ -46,11 +46,11 @@ class CellCheck(Protocol):
         Args:
             cell: its registered name, or its class.
             options: of the cell.
-            input_size, hidden_size, kinds: the sizes that its constructor is given.
+            input_size, hidden_size, kinds: the sizes that its constructor receives.
             inner_size: 0, or `input_size` as in models of dependency trees; None to check both.
             examples: the number of random batches that `neighbours` draws.
 
-        Raises AssertionError, which says what is wrong and gives the rule; what
+        Raises AssertionError, which states what is wrong and names the rule; what
         `PluginManager.find` and `Spec.create` raise; and MissingExtraError.
         """
 

@@ -18,18 +18,18 @@ from thinstack.plugins.named import Named, named
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Treebank:
-    """What lessons are made from.
+    """The data that lessons use.
 
     Attributes:
         trees: the training sentences over binary trees, with the classes of their nodes.
         classes: the number of classes, which go from negative to positive.
         labels: the names of the classes.
         joins: whether the model reads a text of several sentences as one tree.
-        aside: the words of each sentence that is kept for measuring. No lesson may show them.
+        aside: the words of each held-out sentence. No lesson may contain them.
         folders: where the files of lessons are, as `Lesson.path` takes them.
-        parse: gives sentences of words their binary trees. It is there with a teacher.
-        vocabulary: of the model. It is known only to lessons that are drawn for each epoch.
-        say: takes lines for the user, such as what a lesson has left out.
+        parse: returns the binary trees of sentences given as words. Available with a teacher.
+        vocabulary: of the model. Available only to lessons that are drawn for each epoch.
+        say: prints a line for the user, such as what a lesson has skipped.
     """
 
     trees: Sequence[LabelledTree]
@@ -83,7 +83,7 @@ class Lesson(Named):
 
     @property
     def teaches_parser(self) -> bool:
-        """Whether a parser is trained on its trees: `for_parser`, or else `parsed`."""
+        """Whether a parser is trained on its trees: `for_parser` or, by default, `parsed`."""
         return self.parsed if self.for_parser is None else self.for_parser
 
     @abstractmethod

@@ -81,7 +81,7 @@ class Task(Named):
 
     @property
     def brings_trees(self) -> bool:
-        """Whether the files have trees. Otherwise trees are made from the words."""
+        """Whether the files contain trees. Otherwise, trees are built from the words."""
         return False
 
     @property
@@ -91,7 +91,7 @@ class Task(Named):
 
     @property
     def teaches_parser(self) -> bool:
-        """Whether a parser learns from the trees of the examples."""
+        """Whether a parser is trained on the trees of the examples."""
         return self.brings_trees
 
     @abstractmethod
@@ -124,8 +124,8 @@ class Task(Named):
         model: "ModelConfig",
     ) -> list["Example"]:
         """The examples of texts without trees, each the words of its sentences, with their
-        `targets`: classes, ratings, or arrays (C,). Their trees are made from the words. If the
-        model makes its own trees, they are balanced for now."""
+        `targets`: classes, ratings, or arrays (C,). Their trees are built from the words, and are
+        balanced for now if the model predicts trees."""
         from thinstack.text.given_trees import tree_maker
         from thinstack.training.examples.example import Example
         from thinstack.training.examples.labelled import labelled_text
@@ -168,13 +168,13 @@ class Task(Named):
         return first_leaves(recipe, data, words, width, start)
 
     def work_in(self, folder: Path, on_read: Callable[[str, int, int], object]) -> None:
-        """Take the folder in which the task may keep what it computes, and who is told of it: what
-        is read, how many are done, and how many there are."""
+        """Take the folder in which the task may store results, and the function to call with its
+        progress: what is read, how many are done, and how many there are."""
 
     # -- what fits
 
     def check(self, recipe: "Recipe") -> None:
-        """Raise ValueError for settings of other sections that do not fit."""
+        """Raise ValueError for unsuitable settings of other sections."""
         if self.brings_trees:
             return
         model, training = recipe.model, recipe.training
@@ -192,11 +192,11 @@ class Task(Named):
             raise ValueError(f"training: {self.items} have no trees; expected {wanted}")
 
     def tree_kinds(self) -> tuple[str, ...]:
-        """The `model.trees` that words alone are enough for."""
+        """The `model.trees` that can be built from words alone."""
         return ("binary",)
 
     def check_head(self, recipe: "Recipe", head: "TaskHead") -> None:
-        """Raise ConfigError for a task head that does not fit."""
+        """Raise ConfigError for an unsuitable task head."""
         if head.reads not in self.heads:
             needed = f"task {self.name} needs a head that reads {' or '.join(self.heads)}"
             name = recipe.model.head.name
@@ -209,12 +209,12 @@ class Task(Named):
 
     @property
     def keeps_start(self) -> bool:
-        """Whether `loss` reads the model where learning started."""
+        """Whether `loss` reads the model from which training started."""
         return False
 
     def loss(self, step: Step) -> Losses:
-        """The summed losses of the task and of a parser, and the numbers of their cases. By default
-        it is the loss of the head over all targets."""
+        """The summed losses of the task and of a parser, and the numbers of their cases. By
+        default, the loss of the task is that of the head over all targets."""
         from thinstack.training.loop.losses import joint_losses
 
         return joint_losses(step)
@@ -239,13 +239,13 @@ class Task(Named):
     def measure(
         self, model: "Model", examples: Sequence["Example"], source: str, labels: Sequence[str]
     ) -> tuple[Figures, "Answers | None"]:
-        """The figures over the trees of `source`, and the answers for every case, if the task has
-        one answer a case. The source "self" is the model's own trees."""
+        """The figures over the trees of `source`, and the answer for every case, if the task has
+        one answer per case. The source "self" is the model's own trees."""
 
     def cases(
         self, model: "Model", examples: Sequence["Example"], source: str
     ) -> dict[str, "Cases"]:
-        """The cases that a temperature is fitted on, by the name of their calibration error."""
+        """The cases for fitting a temperature, by the name of their calibration error."""
         return {}
 
     def measure_bundle(
@@ -255,7 +255,7 @@ class Task(Named):
         return {}
 
     def selection(self, figures: Mapping[str, float | None]) -> float:
-        """The number that chooses the epoch; higher is better. An undefined figure counts 0."""
+        """The number that selects the epoch; higher is better. An undefined figure counts as 0."""
         return sum(figures[name] or 0.0 for name in self.watched)
 
     def names(self, labels: Sequence[str]) -> dict[str, str]:
@@ -269,13 +269,13 @@ class Task(Named):
     # -- reports
 
     def rival(self, datasets: "Datasets", labels: Sequence[str]) -> tuple[str, Figures] | None:
-        """The name and the figures of a plain rival, if there is one."""
+        """The name and the figures of a simple baseline, if there is one."""
         return None
 
     def report_data(
         self, recipe: "Recipe", datasets: "Datasets", out: Path, console: "Console"
     ) -> None:
-        """Print what the data are, and write what was left out to the folder `out`."""
+        """Print a description of the data, and write what was skipped to the folder `out`."""
 
     def report(
         self,
@@ -285,7 +285,7 @@ class Task(Named):
         recipe: "Recipe",
         console: "Console",
     ) -> None:
-        """Print the figures of all seeds, and of the rival."""
+        """Print the figures of all seeds, and of the baseline."""
         from thinstack.training.publish.reports import show_seeds
 
         show_seeds(results, over_seeds, recipe, console)
@@ -296,18 +296,18 @@ class Task(Named):
     def report_changes(
         self, result: "SeedResult", datasets: "Datasets", recipe: "Recipe", console: "Console"
     ) -> None:
-        """Print what became right and wrong since the model where learning started."""
+        """Print what became right and wrong since the model from which training started."""
 
     def columns(self, labels: Sequence[str]) -> dict[str, str]:
         """The figures of the card, with the headings of their columns."""
         return self.names(labels)
 
     def explained(self, labels: Sequence[str]) -> str:
-        """What the card says about the columns; an empty text or sentences with a space after."""
+        """The card's explanation of the columns; an empty text or sentences followed by a space."""
         return ""
 
     def advice_after(self, bundle: Path, recipe: "Recipe") -> Iterable[str]:
-        """Lines on what to do with the bundle, once it is trained on a table."""
+        """Lines of advice on how to use a bundle that was trained on a table."""
         return ()
 
     @property

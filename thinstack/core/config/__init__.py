@@ -121,7 +121,7 @@ class ModelConfig(Strict):
 
     @property
     def parses(self) -> bool:
-        """Whether the model makes trees by itself."""
+        """Whether the model predicts trees."""
         tracker = self.encoder.tracker
         return self.parser is not None or (tracker is not None and tracker.parses)
 

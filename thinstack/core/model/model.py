@@ -35,22 +35,22 @@ class Model(nn.Module):
 
     Inputs, int32 or int64, have the names and shapes of the fields of a `Forest`. They are the
     fields for the embedding and for the encoder, and `constituents` for a head that reads
-    candidates. A model that parses makes the trees itself if `transitions` is empty or missing; if
-    they are given, `lengths` may be left out. If `breaks` are left out, every sentence is a tree.
-    If every node has a word (dependency trees, sentences), L = N.
+    candidates. A model that parses predicts the trees if `transitions` is empty or missing;
+    otherwise, you may omit `lengths`. Without `breaks`, every sentence is a tree. If every node has
+    a word (dependency trees, sentences), L = N.
 
-    Inputs are on the host, even if the model is on a GPU, which then composes without a wait.
-    Inputs that are on the device already are scheduled there. TorchScript on a GPU needs this.
+    Inputs are on the host, even if the model is on a GPU, which then composes without waiting.
+    Inputs that are already on the device are scheduled there, as TorchScript on a GPU requires.
 
     Attributes:
         head: the task head.
-        vectors: a second head of nodes, which gives vectors beside the scores of `head`, or None. A
-            `head` of pairs reads its vectors of the roots.
+        vectors: a second head of nodes, which returns vectors in addition to the scores of `head`,
+        or None. A `head` of pairs reads its vectors of the roots.
         pair_scale: what a head of pairs reads is multiplied by it: vectors get the length sqrt(D),
             so that their columns are about as large as outputs of roots.
-        parses: whether the model makes trees itself if it is given no trees.
+        parses: whether the model predicts the trees if you do not pass any.
         oracle: the encoder's oracle, None if it does not parse.
-        input_names, output_names: the names of what `forward` takes and gives, in order.
+        input_names, output_names: the names of the inputs and outputs of `forward`, in order.
         class_sets: (S, C) how much each of the C classes counts for each of S labels of a user
             (`set_matrix`), or None. Scores are of the classes; who learns or measures labels sums
             them.
@@ -93,7 +93,7 @@ class Model(nn.Module):
         return {name: torch.from_numpy(values) for name, values in fields.items()}
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Scores, as the task head's `scores` gives them, by name.
+        """Scores, as the task head's `scores` returns them, by name.
 
         - For a head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores`
           (B, C). If it gives vectors, they are `node_vectors` (N, D) and `root_vectors` (B, D); a
@@ -130,7 +130,7 @@ class Model(nn.Module):
         return outputs
 
     def encode(self, inputs: dict[str, Tensor], track: bool) -> Encoding:
-        """Encode the forest. `track`: whether the scores of transitions are wanted."""
+        """Encode the forest. `track`: whether to return the scores of transitions."""
         encoding: Encoding = self.encoder.encode(self.embed(inputs), inputs, track)
         return encoding
 
@@ -143,8 +143,8 @@ class Model(nn.Module):
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
         """The vectors (L, X) of the words.
 
-        Raises ValueError for pieces that do not fit their words, or words that do not fit their
-        sentences. An embedding would read them as parts of other words or sentences.
+        Raises ValueError for pieces that do not match their words, or words that do not match their
+        sentences, because an embedding would read them as parts of other words or sentences.
         """
         if "pieces_per_word" in self.input_names:
             counts, pieces = inputs["pieces_per_word"], inputs["piece_ids"].shape[0]

@@ -19,9 +19,9 @@ class LabelledTree(NamedTuple):
         soft: (N, C) how often each class counts in the loss of a node. Without it, its class counts
             once.
         sentences: the words of each sentence of a text of several; None for a single sentence. A
-            parser and a leaf embedding read each by itself. The tree has a node for each.
-        root_set: the classes of which the root has one, where more is not known. Lessons with
-            `soft` may have them. They take the place of the root's label.
+            parser and a leaf embedding read each one separately. The tree has a node for each.
+        root_set: the possible classes of the root, if its exact class is unknown. They replace the
+        root's label. Lessons with `soft` may have them.
         group: the number of the group of trees that should have the same label at the root, because
             they differ only in words that are equal. No other group of an epoch has this number.
     """
@@ -102,7 +102,7 @@ class LabelledTree(NamedTuple):
         return LabelledTree(subtree(self.tree, node), self.labels[nodes], soft, sentences)
 
     def replaced(self, node: int, phrase: "LabelledTree") -> "LabelledTree":
-        """The tree with another phrase, and its labels, in the place of the phrase at a node. The
+        """The tree in which another phrase, with its labels, replaces the phrase at a node. The new
         phrase becomes a part of one sentence."""
         first = _first(self.tree, node)
 

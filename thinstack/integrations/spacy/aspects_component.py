@@ -28,27 +28,26 @@ from thinstack.runtime.units import MAX_WORDS
 
 
 def aspects(doc: Doc, name: str | None = None) -> list[dict[str, Any]]:
-    """The aspects of a Doc, in the order of the text: of the terms that the component `name` was
-    asked for, or else of those that its model finds. Without a name, it is the component
-    `tree_aspects`, or else the last one of its kind.
+    """The aspects of a Doc, in text order: those of the terms in `about` of the component `name`,
+    or those that its model finds. By default, the component is `tree_aspects`, or else the last one
+    of its kind.
 
-    Each is a dict ready for JSON. It has `start` and `end` (tokens), `start_char`, `end_char`,
-    `text`, `label`, `polarity`, `scores` and `because`. That is None, or the first five of these of
-    the phrase that decides. An aspect that was asked for also has `asked`.
+    Each is a dict for JSON with `start` and `end` (tokens), `start_char`, `end_char`, `text`,
+    `label`, `polarity`, `scores` and `because`, which is None or the first five of these for the
+    deciding phrase. If you named the term, the dict also has `asked`.
 
-    A Doc that no component has seen has no aspects. Raises UnknownNameError if only other
-    components have left results on the Doc, and InputError if `name` is one whose model finds no
-    terms.
+    A Doc that no component has scored has no aspects. Raises UnknownNameError if the Doc has only
+    results of other components, and InputError if the model of `name` finds no terms.
     """
     return [_listed(doc, aspect) for aspect in aspects_of(doc, name)]
 
 
 def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
-    """What the sentence of a span says of it, as one of `aspects`; `name` is as there.
+    """The opinion about a span in its sentence, as a dict like those of `aspects`; `name` as there.
 
-    None for a span of white space, for one that reaches over several sentences, and if no component
-    has seen the Doc. Raises UnknownNameError as `aspects` does, and InputError for a span that was
-    made before tokens were merged or split.
+    None for a span of white space, for one over several sentences, and if no component has scored
+    the Doc. Raises UnknownNameError as `aspects` does, and InputError for a span that was created
+    before tokens were merged or split.
     """
     stored = stored_of(span.doc, name, "tree_aspects")
     sentences, place = sentences_around(span, stored.result.sentences if stored else ())

@@ -119,11 +119,11 @@ def _listed(doc: Doc, sentence: Prediction) -> list[dict[str, Any]]:
 
 
 def results(x: Doc | Span, name: str | None = None) -> Results | None:
-    """What the component `name` says about a Doc or any span of it. Without a name, it is the
-    component that the attributes read.
+    """The results of the component `name` for a Doc or any span of it. By default, this is the
+    component that the attributes show.
 
-    None if there are no words, or if no component has seen the Doc. Raises UnknownNameError if only
-    other components have left results on the Doc.
+    None if there are no words, or if no component has scored the Doc. Raises UnknownNameError if
+    the Doc has only results of other components.
     """
     stored = stored_of(x.doc, name)
     if stored is None:
@@ -136,10 +136,10 @@ def results(x: Doc | Span, name: str | None = None) -> Results | None:
 
 def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
     """One `Prediction` for each sentence of a Doc in which a `tree_sentiment` found words. For a
-    span it is the smallest phrase around it, or the sentences that it reaches over.
+    span, these are the smallest phrase around it, or the sentences that it overlaps.
 
     `name` is as in `results`. The Doc may come from a DocBin, in a process without the component. A
-    Doc that no component has seen has no predictions. Raises UnknownNameError as `results` does,
+    Doc that no component has scored has no predictions. Raises UnknownNameError as `results` does,
     and ConfigError as `register_extensions` does.
     """
     register_extensions()

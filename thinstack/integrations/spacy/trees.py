@@ -35,11 +35,12 @@ def constituency_trees(doc: Doc) -> list[Tree]:
 
 
 def dependency_tree(sentence: Span | Doc) -> Tree:
-    """The tree of `Token.head`. Its labels are `Token.dep_`, or None if that is empty. A Doc is
-    taken as one sentence.
+    """The tree of `Token.head`. Its labels are `Token.dep_`, or None if that is empty. A Doc counts
+    as one sentence.
 
-    A part of a sentence is enough if it has one root. A word whose head is white space goes to the
-    next word above that. Raises InputError unless there are words, a parse and exactly one root.
+    A part of a sentence is enough if it has one root. A word whose head is white space depends on
+    the next word above that. Raises InputError unless there are words, a parse and exactly one
+    root.
     """
     span = sentence[:]
     words = _read(span)
@@ -59,10 +60,10 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
 
 
 def constituency_tree(sentence: Span | Doc) -> Tree:
-    """The tree that benepar leaves in `Span._.parse_string`, not binarised, in treebank spelling. A
-    Doc is taken as one sentence.
+    """The tree that benepar stores in `Span._.parse_string`, not binarized, in treebank spelling. A
+    Doc counts as one sentence.
 
-    Raises InputError unless `parse_string` holds a tree over the words of the sentence.
+    Raises InputError unless `parse_string` is a tree over the words of the sentence.
     """
     span = sentence[:]
     tree = _parse(span)
