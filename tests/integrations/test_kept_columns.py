@@ -70,6 +70,12 @@ def test_the_columns_of_a_table_are_kept(scored, suffix):
     assert [*sentences.columns[:3]] == ["id", "store", "stars"]
 
 
+def test_columns_are_written_once_and_may_be_that_of_the_texts(scored):
+    rows = scored("--columns", "stars,review,stars")
+    assert [*rows.columns[:4]] == ["id", "stars", "review", "sentence"]
+    assert rows["review"].fillna("").tolist() == [FRAME["review"][place] for place in range(4)]
+
+
 def test_rows_of_json_may_have_different_columns(scored):
     frame = pd.DataFrame({"review": ["Good.", "Awful."], "x": [{"y": [1]}, None]})
     rows = scored("--output", "documents", suffix="jsonl", frame=frame)
@@ -93,7 +99,8 @@ def test_terms_and_categories_have_columns(scored, model):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--columns", "shop"), "expected the column 'shop', found 'store', 'stars'"),
+        (("--columns", "shop"), "expected the column 'shop', found 'store', 'id', 'review'"),
+        (("--columns", "id"), "which is also a column of the scores"),
         (("--columns", "stars", "--keep", "none"), "remove either"),
         (("--category", "looks"), "expected a name and examples"),
         (("--category", "looks="), "expected a name and examples"),

@@ -140,6 +140,8 @@ def test_saved_corrections_are_read_as_they_were_written(tmp_path):
     for file in (saved, own):
         (row,) = task.for_corrections(file).rows(file)
         assert [*row.values.values()] == ["Das café", "bad"]
+    with pytest.raises(DataError, match=r"lost\.csv: cannot be read: No such file"):
+        list(task.for_corrections(tmp_path / "lost.csv").rows(tmp_path / "lost.csv"))
 
 
 def test_a_label_that_is_corrected_away_is_no_class(tmp_path):

@@ -117,8 +117,8 @@ def predict_corpus(
     request = _request(corpus, input, corpus.out, model, running, reading)
     stays = f"the rows in {request.out} are kept"
     try:
-        with watched(f"stopped; {stays}: {_GO_ON}") as bar:
-            last = score_corpus(request, bar.tell)
+        with watched(f"stopped; {stays}: {_GO_ON}") as tell:
+            last = score_corpus(request, tell)
     except OSError as error:
         raise StoppedError(f"{error}; {stays}: fix the problem, then {_GO_ON}") from None
     print_note(_summary(last, request))

@@ -59,11 +59,9 @@ def search(
     if index is not None:
         check_output(index, "--index", [table.table])
     advice = "name the columns with --text and --by"
-    with table.watched() as bar, table.opened(advice=advice) as (corpus, columns):
+    with table.watched() as tell, table.opened(advice=advice) as (corpus, columns):
         loaded = running.load(model)
-        indexed = indexed_table(
-            lambda: corpus_rows(corpus, columns), loaded, columns, bar.tell, index
-        )
+        indexed = indexed_table(lambda: corpus_rows(corpus, columns), loaded, columns, tell, index)
     if indexed.left_out[0]:
         number, first = indexed.left_out
         print_note(f"rows not searched: {number:,}; the first is {first}")

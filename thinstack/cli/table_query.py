@@ -18,55 +18,44 @@ from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
     from thinstack.integrations.corpora.inputs import Corpus
-    from thinstack.integrations.corpora.run import Progress
+    from thinstack.integrations.corpora.run import Progress, Tell
     from thinstack.integrations.report.rows import ReportOptions
 
 
-class CorpusBar:
-    """Shows the rows done, rows per second and the time left. Shows nothing without a terminal.
+@contextmanager
+def watched(
+    stopped: str, console: Console | None = None, clock: Callable[[], float] = time.monotonic
+) -> "Iterator[Tell]":
+    """Show the rows done, rows per second and the time left in a terminal: first how many rows have
+    been counted, then how many are done. A signal that stops the block raises StoppedError, which
+    says so. `clock`: gives the time in seconds, from any start."""
+    from rich import progress
 
-    `clock`: gives the time in seconds, from any start.
-    """
+    console = console or Console(stderr=True)
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[speed]}"),
+        progress.TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+        speed_estimate_period=3600.0,  # seconds that the speed is measured over
+        get_time=clock,
+    )
+    number = bar.add_task("", total=None, speed="")
 
-    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic):
-        from rich import progress
-
-        self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TextColumn("{task.fields[speed]}"),
-            progress.TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-            transient=True,
-            speed_estimate_period=3600.0,  # seconds that the speed is measured over
-            get_time=clock,
-        )
-        self._task = self._bar.add_task("", total=None, speed="")
-
-    def __enter__(self) -> "CorpusBar":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def tell(self, now: "Progress") -> None:
-        """Show the progress: first how many rows have been counted, then how many are done."""
-        (task,) = self._bar.tasks
+    def tell(now: "Progress") -> None:
+        (task,) = bar.tasks
         name = "counting rows" if now.rows is None else "rows"
         if task.description != name:
-            self._bar.reset(self._task, description=name, total=now.rows, completed=now.done)
+            bar.reset(number, description=name, total=now.rows, completed=now.done)
         speed = f"{task.speed:,.0f} rows/s" if task.speed else ""
-        self._bar.update(self._task, completed=now.done, speed=speed)
+        bar.update(number, completed=now.done, speed=speed)
 
-
-@contextmanager
-def watched(stopped: str) -> Iterator[CorpusBar]:
-    """A bar in the terminal. A signal that stops the block raises StoppedError, which says so."""
-    with stoppable(stopped), CorpusBar(Console(stderr=True)) as bar:
-        yield bar
+    with stoppable(stopped), bar:
+        yield tell
 
 
 def standard_input(input: Path) -> BinaryIO | None:
@@ -100,7 +89,7 @@ class TableQuery:
         read = 0 if str(self.table) == "-" else self.table
         return None if path is None else check_output(path, option, [read, *others])
 
-    def watched(self) -> AbstractContextManager[CorpusBar]:
+    def watched(self) -> "AbstractContextManager[Tell]":
         """A bar in the terminal while the texts are read."""
         return watched("stopped before anything was written: run the same command again")
 

@@ -63,14 +63,14 @@ def themes(
     names = options.named_examples("--name", name, "late=late flight,delayed flight")
     wanted = theme_options(names or None, ignore or (), side=side, most=most, quotes=quotes)
     settings = {"over": over, "dates": dates, "advice": ADVICE}
-    with query.watched() as bar, query.opened(**settings) as (corpus, columns):
+    with query.watched() as tell, query.opened(**settings) as (corpus, columns):
         loaded = running.load(model)
         columns = columns._replace(model=model_name(loaded))
 
         def rows() -> "Iterator[TextRow]":
             return corpus_rows(corpus, columns)
 
-        result, plan = run_themes(rows, loaded, columns, wanted, bar.tell)
+        result, plan = run_themes(rows, loaded, columns, wanted, tell)
         if table is not None:
             table.write(_row_table(result, read_again(rows, plan)))
     if page is not None:

@@ -131,23 +131,15 @@ def _instead_of(value: object) -> str:
     return f"{what}: to score texts without a frame, call model(texts)"
 
 
-def checked_terms(about: object) -> tuple[str, ...]:
-    """The terms, each once. Raises InputError for a single text, for what is no sequence, and as
-    `Terms` does."""
-    if isinstance(about, str) or not isinstance(about, Sequence):
-        expected = "expected a list of terms, such as ['battery', 'price|cost']"
-        raise InputError(f"about: {expected}, found {shown(about, 60)}")
-    Terms(about)
-    return tuple(dict.fromkeys(about))
-
-
 def checked_mentions(about: object) -> tuple[str | Category, ...]:
-    """Terms and categories, or a single category. Raises InputError as `checked_terms`."""
+    """Terms and categories, or a single category, each once. Raises InputError for a single text,
+    for what is no sequence, and as `Terms` does."""
     if isinstance(about, Category):
         return (about,)
     if isinstance(about, str) or not isinstance(about, Sequence):
-        return checked_terms(about)
-    checked_terms([one for one in about if not isinstance(one, Category)])
+        expected = "expected a list of terms, such as ['battery', 'price|cost']"
+        raise InputError(f"about: {expected}, found {shown(about, 60)}")
+    Terms([one for one in about if not isinstance(one, Category)])
     return tuple(one for place, one in enumerate(about) if one not in about[:place])
 
 

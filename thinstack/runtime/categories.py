@@ -52,9 +52,9 @@ class Category:
         if isinstance(texts, str) or not isinstance(texts, Sequence) or not texts:
             expected = f"expected a list of examples, {_EXAMPLE}"
             raise InputError(f"category {shown(self.name, 60)}: {expected}, found {shown(texts)}")
-        for what, text in (("name", self.name), *(("example", text) for text in texts)):
+        for what, text in (("a name", self.name), *(("an example", text) for text in texts)):
             if not (isinstance(text, str) and any(map(str.isalnum, text))):
-                problem = f"expected a {what} with a letter or digit, {_EXAMPLE}"
+                problem = f"expected {what} with a letter or digit, {_EXAMPLE}"
                 raise InputError(f"category {shown(self.name, 60)}: {problem}; found {shown(text)}")
         number = isinstance(self.threshold, float | int)
         if not (number and 0 < self.threshold < 1):

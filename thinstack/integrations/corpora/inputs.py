@@ -143,10 +143,9 @@ class Corpus(NamedTuple):
             wanted = [name for name in wanted if name in table.columns]
         return table.records(wanted)
 
-    def other_columns(self) -> list[str]:
-        """The columns of all tables but those of the texts and ids, in the order of the files; of
-        JSON, of all rows."""
-        names, but = dict[str, None](), {*self.columns.names, *[_ID] * self.columns.own_id}
+    def table_columns(self) -> list[str]:
+        """The columns of all tables, in the order of the files; of JSON, of all rows."""
+        names = dict[str, None]()
         for path in self.files.values():
             in_rows = (self.kind or _suffix(path)) in (".json", ".jsonl", ".ndjson", "")
             for item in self.records(path, ()):
@@ -156,7 +155,7 @@ class Corpus(NamedTuple):
                     names |= dict.fromkeys(item.cells)
                 else:
                     break
-        return [name for name in names if name not in but]
+        return [*names]
 
 
 def open_corpus(path: Path, columns: Columns | None = None, **reading: Any) -> Corpus:

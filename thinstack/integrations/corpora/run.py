@@ -264,10 +264,11 @@ def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Sett
     if request.keep == ():
         return request.settings
     settings = request.settings.model_copy(update={"own_id": request.settings.id is None})
-    columns = corpus._replace(columns=settings.reads).other_columns()
+    there = corpus.table_columns()
+    columns = [name for name in there if name not in settings.reads.wanted]
     if request.keep is not None:
-        check_columns(", ".join(corpus.files), columns, request.keep, "name others with --columns")
-        columns = [*request.keep]
+        check_columns(", ".join(corpus.files), there, request.keep, "name others with --columns")
+        columns = [*dict.fromkeys(request.keep)]
     if taken := [name for name in columns if name in written]:
         problem = f"the input has a column {taken[0]!r}, which is also a column of the scores"
         if request.keep is not None:

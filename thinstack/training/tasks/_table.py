@@ -102,7 +102,10 @@ class TableTask(Task):
     def for_corrections(self, file: FilePath) -> Self:
         """The task as it reads a file of corrections. What `thinstack serve` saves is UTF-8 with
         commas and a header, however the table is written."""
-        saved = FileContent.of(file).content().decode(errors="replace")
+        try:
+            saved = FileContent.of(file).content().decode(errors="replace")
+        except OSError:  # `rows` says why
+            return self
         if not saved.startswith(csv_line(self.columns_read)) or "\ufffd" in saved:
             return self
         return self.model_copy(update={"encoding": "utf-8", "separator": None, "header": None})
