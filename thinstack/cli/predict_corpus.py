@@ -133,7 +133,6 @@ def _request(
     running: Running,
     reading: Mapping[str, Any],
 ) -> "Request":
-    """The run that the options ask for."""
     from thinstack.integrations.corpora.output_files import file_format, parts_folder
     from thinstack.integrations.corpora.run import Request
     from thinstack.integrations.corpora.run_manifest import Settings

@@ -80,7 +80,6 @@ def report(
 
 
 def _format(out: Path) -> Format:
-    """The format of the report. Raises InputError if the name of the file does not tell it."""
     if kind := _ENDINGS.get(out.suffix.lower()):
         return kind
     raise InputError(

@@ -88,7 +88,6 @@ def themes(
 
 
 def _row_table(result: "Themes", rows: "Iterator[TextRow]") -> str:
-    """Each theme of each row, as CSV."""
     from thinstack.data.tables.csv_rows import csv_line
     from thinstack.integrations.report.report import table_cell
 

@@ -126,7 +126,6 @@ def scorer(
 
 
 def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
-    """A broadcast of the bundle's files."""
     with needs_extra("spark", "pyspark"):
         from pyspark.sql import SparkSession
     spark = spark or SparkSession.getActiveSession()
@@ -147,7 +146,6 @@ def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
 
 
 def _ddl(fields: Iterable["pa.Field"], between: str, behind: str) -> str:
-    """Fields of Arrow in Spark's DDL."""
     return between.join(
         f"`{one.name.replace('`', '``')}`{behind}{_ddl_type(one.type)}" for one in fields
     )

@@ -93,7 +93,6 @@ def _as_text(cell: object) -> str | None:
 
 
 def _as_json(cell: object) -> str:
-    """A kept cell as JSON."""
     if cell is None or cell != cell:
         return "null"
     return json.dumps(cell, ensure_ascii=False, default=str).encode(errors="replace").decode()
@@ -118,7 +117,6 @@ def _lines(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[s
 
 
 def _cells(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[Iterable[Any]]:
-    """Rows of CSV."""
     rows, scores = _rounded(rows)
     columns: list[Iterable[Any]] = []
     for name in layout.columns:

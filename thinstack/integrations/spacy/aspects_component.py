@@ -1,10 +1,5 @@
-"""`tree_aspects`, a spaCy component: what is said of what.
-
-It is a `tree_sentiment` that shows other things of its results: `doc.spans["aspects"]`, and the
-attributes `Doc._.aspects` and `Span._.about`. `doc.cats` stays as it is. docs/spacy.md describes
-its settings and attributes. All of it comes from the `Result` that the component has left
-(`thinstack.integrations.spacy.stored`).
-"""
+"""`tree_aspects`, a spaCy component: what is said of what. It is a `tree_sentiment` that shows other
+things of its results: `doc.spans["aspects"]`, `Doc._.aspects` and `Span._.about`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -82,7 +77,6 @@ def register_aspects() -> None:
 
 
 def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:
-    """An aspect as `aspects` lists it."""
     data = aspect.to_dict()
     because = data["because"] and _placed(doc, data["because"])
     return data | _placed(doc, data) | {"because": because}

@@ -1,11 +1,6 @@
-"""`tree_sentiment`, a spaCy component: the sentiment of documents, sentences and phrases.
-`thinstack.integrations.spacy.aspects_component` builds on it.
-
-docs/spacy.md describes its settings, which are the arguments of its class, and what it sets:
-`doc.cats` and the attributes of `thinstack.integrations.spacy.doc_results`. Several components have
-results of their own, by their names. A saved pipeline holds the whole bundle, as a folder in it,
-and checks it when it is read. The folder that `model` names is not needed any more.
-"""
+"""`tree_sentiment`, a spaCy component: the sentiment of documents, sentences and phrases. A saved
+pipeline holds the whole bundle, as a folder in it, and checks it when it is read: what `model`
+names is not needed any more."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -55,7 +50,8 @@ each."""
 
 class TreeSentiment(BatchedPipe):
     """The component. Its model is read by `load`, `from_disk` or `from_bytes`, or else when it is
-    first needed. docs/spacy.md describes its settings, and what it sets on a Doc."""
+    first needed. docs/spacy.md describes its settings, which are its arguments, and what it sets on
+    a Doc."""
 
     kind: Kind = "tree_sentiment"
     learner = "tree_classifier"  # what learns in its place
@@ -123,7 +119,6 @@ class TreeSentiment(BatchedPipe):
         return texts, [sentences for _, sentences in pairs], trees
 
     def _doubt(self, docs: Iterable[Sequence[DocSentence]]) -> None:
-        """Warn of the first Doc that may not be English."""
         for sentences in () if self._doubted else docs:
             read = [sentence.words for sentence in sentences]
             if doubt := self.predictor.language.doubt(*read):

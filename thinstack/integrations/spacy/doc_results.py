@@ -100,7 +100,6 @@ def word_places(sentence: Prediction, spans: NDArray[np.integer]) -> NDArray[np.
 
 
 def _listed(doc: Doc, sentence: Prediction) -> list[dict[str, Any]]:
-    """The phrases of a sentence, as `Doc._.sentiment_phrases` lists them."""
     nodes = Nodes(sentence)
     phrases = [Phrase(nodes, node) for node in range(len(sentence.node_scores))]
     tokens = tokens_at(doc, [(phrase.start, phrase.end) for phrase in phrases]).tolist()

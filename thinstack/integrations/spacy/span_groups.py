@@ -84,7 +84,6 @@ class PhraseGroup(SpanGroup):
         return spans, np.array(scores, np.float32)
 
     def _marked(self, doc: Doc) -> Iterator[Marked]:
-        """What the group marks."""
         for sentence in predictions(doc, self._component):
             nodes = [
                 node

@@ -1,13 +1,8 @@
-"""`tree_vectors`, a spaCy component: a vector of every Doc, span and token.
+"""`tree_vectors`, a spaCy component: a vector of every Doc, span and token. It is a `tree_sentiment`
+that shows other things of its results: `vector`, `has_vector`, `vector_norm` and `similarity`.
 
-It is a `tree_sentiment` that shows other things of its results: `vector`, `has_vector`,
-`vector_norm` and `similarity` of the Doc, of its spans and of its tokens, by spaCy's hooks.
-`doc.cats` stays as it is. docs/vectors.md describes its settings.
-
-All of it comes from the `Result` that the component has left
-(`thinstack.integrations.spacy.stored`). spaCy does not pass hooks on with a Doc: `attach` sets them
-again. Where they are gone and spaCy has no other vectors, it reads the tensor of the Doc, and that
-raises InputError.
+These are spaCy's hooks, which it does not pass on with a Doc: `attach` sets them again. Where they
+are gone and spaCy has no other vectors, it reads the tensor of the Doc, and that raises InputError.
 """
 
 from collections.abc import Callable
@@ -165,7 +160,6 @@ def _attach(name: str) -> str:
 
 
 def _unpacked(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
-    """For msgpack, by which spaCy reads Docs."""
     value = value if chain is None else chain(value)
     column = isinstance(value, np.ndarray) and value.dtype == np.float32 and value.shape[1:] == (1,)
     return value.view(_Detached) if column and (value.view(np.uint32) == _MARK).any() else value
