@@ -1,5 +1,5 @@
-"""`tree_aspects`, a spaCy component: what is said of what. It is a `tree_sentiment` that shows other
-things of its results: `doc.spans["aspects"]`, `Doc._.aspects` and `Span._.about`."""
+"""`tree_aspects`, a spaCy component: what is said of what. It is a `tree_sentiment` that shows
+other things of its results: `doc.spans["aspects"]`, `Doc._.aspects` and `Span._.about`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

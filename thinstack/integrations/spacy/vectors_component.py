@@ -1,5 +1,6 @@
-"""`tree_vectors`, a spaCy component: a vector of every Doc, span and token. It is a `tree_sentiment`
-that shows other things of its results: `vector`, `has_vector`, `vector_norm` and `similarity`.
+"""`tree_vectors`, a spaCy component: a vector of every Doc, span and token. It is a
+`tree_sentiment` that shows other things of its results: `vector`, `has_vector`, `vector_norm` and
+`similarity`.
 
 These are spaCy's hooks, which it does not pass on with a Doc: `attach` sets them again. Where they
 are gone and spaCy has no other vectors, it reads the tensor of the Doc, and that raises InputError.
