@@ -205,7 +205,7 @@ def test_a_table_that_changes_meanwhile_is_an_error(model):
         "longer": [*rows, rows[0]],
         "another text": [*rows[:2], rows[2]._replace(text="awful battery")],
         "another group": [rows[0]._replace(group="South"), *rows[1:]],
-        "another fault": [*rows[:2], TextRow("line 2", "", faults=(Fault("row", "broken"),))],
+        "another fault": [*rows[:2], TextRow("line 2", "", unreadable=Fault("row", "broken"))],
     }
     for name, later in others.items():
         times = iter([rows, later])

@@ -197,8 +197,10 @@ def test_memory_is_bounded(monkeypatch):
 
 
 def test_what_could_not_be_read_is_counted_with_three_examples():
-    foreign = row()._replace(faults=(Fault("language", "why"),))
-    missing = row(place="line 9")._replace(faults=(Fault("empty", ""),))
+    foreign = row()._replace(unreadable=Fault("language", "why"))
+    missing = row(place="line 9")._replace(
+        unreadable=Fault("empty", ""), faults=(Fault("date", "why"),)
+    )
     language, empty = collected([*[foreign] * 5, missing]).unread()
     assert (language.kind, language.rows, len(language.examples)) == ("language", 5, 3)
     assert (empty.rows, empty.examples) == (1, (("line 9", ""),))

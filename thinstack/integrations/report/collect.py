@@ -2,13 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from datetime import date
+from functools import partial
 from typing import Final
 
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.quotes import Quote
 from thinstack.integrations.report.rows import Example, Kind, Mention, TextRow, Unread
-from thinstack.integrations.report.tally import QUOTES, Figures, Part, Tally
+from thinstack.integrations.report.tally import QUOTES, Figures, Tally
 from thinstack.integrations.report.terms import (
     by_singular,
     key_of,
@@ -35,6 +37,7 @@ class Collector:
 
     Attributes: as those of `Report`, and
         all: the tally of the texts.
+        courses: the figures of each group by period.
         terms: that of each term that a user names, or by the key (`key_of`) of one that is found.
     """
 
@@ -42,6 +45,7 @@ class Collector:
         self._plan, self._groups = plan, {likeness(name): name for name in plan.groups}
         self._named, self._quotes = bool(about), quotes
         self.all, self.terms = Tally(), {term: Tally(term) for term in about}
+        self.courses = defaultdict[str, dict[date, Figures]](partial(defaultdict, Figures))
         self.low, self.high, self.middle = Figures(), Figures(), 0
         self.left_out: Counter[str] = Counter()
         self.without = self.missed = 0
@@ -49,7 +53,7 @@ class Collector:
 
     def add(self, row: TextRow) -> None:
         """Count a row: its text, if it has one, and what could not be read of it."""
-        for fault in row.faults:
+        for fault in [row.unreadable] if row.unreadable else row.faults:
             self._count_unread(fault.kind, row.place, fault.reason)
         if row.unreadable:
             return
@@ -58,34 +62,37 @@ class Collector:
         period = calendar.period(row.day) if calendar and row.day else None
         if row.day and period is None:
             self._count_unread("date", row.place, f"{row.day} is far from the other dates")
-        parts: list[Part] = [None, *(part for part in (group, period) if part)]
-        self._count_text(row, parts)
+        self._count_text(row, self.all.parts(group, period))
         if group is not None and period is not None:
-            self.all.count(row.side, row.polarity, [(group, period)])
+            self.courses[group][period].add(row.side, row.polarity)
         mentions_by_term = self._by_term(row.mentions)
         self.without += not mentions_by_term
         for term, mentions in mentions_by_term.items():
-            self._count_term(self.terms.setdefault(term, Tally()), mentions, parts)
+            tally = self.terms.setdefault(term, Tally())
+            self._count_term(tally, mentions, tally.parts(group, period))
         if len(self.terms) > 2 * MOST_TERMS:
             self._forget()
 
-    def _count_text(self, row: TextRow, parts: Sequence[Part]) -> None:
+    def _count_text(self, row: TextRow, parts: Sequence[Figures]) -> None:
         """Count a whole text, and its quote."""
         quote = Quote(row.text, None, None, row.side, row.place)
         rank, short = quote.rank(row.polarity), quote.shortened()
-        self.all.count(row.side, row.polarity, parts)
-        for part in parts:
-            self.all.parts[part].quote(rank, short)
+        for figures in parts:
+            figures.add(row.side, row.polarity)
+            figures.quote(rank, short)
         if row.stars is not None and 2 < row.stars < 4:
             self.middle += 1
         elif row.stars is not None:
             (self.low if row.stars <= 2 else self.high).add(row.side, row.polarity)
 
-    def _count_term(self, tally: Tally, mentions: Sequence[Mention], parts: Sequence[Part]) -> None:
+    def _count_term(
+        self, tally: Tally, mentions: Sequence[Mention], parts: Sequence[Figures]
+    ) -> None:
         """Count a text that speaks of a term, and what it says of it."""
         total = sum(mention.quote.side for mention in mentions)
         polarity = sum(mention.polarity for mention in mentions) / len(mentions)
-        tally.count((total > 0) - (total < 0), polarity, parts)
+        for figures in parts:
+            figures.add((total > 0) - (total < 0), polarity)
         said = dict[tuple[int, str], None]()
         for _, polarity, quote, rank in mentions:
             name = self._written(quote)

@@ -37,9 +37,8 @@ def scored_rows(
         row, error = waiting.popleft(), failed.pop(number, None)
         if whole and not row.unreadable:
             side, polarity = sides.get(result.label, 0), result.polarity or 0.0
-            row = row._replace(side=side, polarity=polarity)
-            if fault := _fault(model, result, error):
-                row = row._replace(faults=(fault,))
+            fault = _fault(model, result, error)
+            row = row._replace(side=side, polarity=polarity, unreadable=fault)
         yield row, result
 
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
@@ -16,7 +15,7 @@ from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
 from thinstack.integrations.report.sentences import figures_of, in_short
 from thinstack.integrations.report.statistics import FALSE, LEVEL
-from thinstack.integrations.report.tally import SIDES, Figures, Part, Tally, plain
+from thinstack.integrations.report.tally import SIDES, Figures, Tally, plain
 from thinstack.integrations.report.terms import asked_name
 
 if TYPE_CHECKING:
@@ -188,18 +187,20 @@ def report_of(
 ) -> Report:
     """The report of what was collected, which is used up. `suite`: how many of so many sentences of
     a suite the model has right, in percent."""
-    whole = _in_order(collector.all, plan)
+    whole, calendar = collector.all, plan.calendar
     tallies = sorted(collector.tallies(), key=lambda tally: (-tally.figures.texts, tally.term))
     least = 0 if options.about else options.min_mentions
-    aspects = [_in_order(tally, plan) for tally in tallies if tally.figures.texts >= least]
+    aspects = [tally for tally in tallies if tally.figures.texts >= least]
+    for start in calendar.periods() if calendar else ():
+        whole.periods.setdefault(start, Figures())
+    for tally in (whole, *aspects):
+        tally.order(plan.groups)
     if options.about:
         aspects.sort(key=lambda tally: options.about.index(tally.term))
     parts: dict[str | None, dict[str, Figures]] = {None: whole.groups}
     parts |= {tally.term: tally.groups for tally in aspects}
     tests, surest = differences(parts if options.by is not None else {})
-    calendar = plan.calendar
-    for start in calendar.periods() if calendar else ():
-        whole.parts.setdefault(start, Figures())
+    courses = {name: collector.courses[name] for name in whole.groups if name in collector.courses}
     causes = {f"“{asked_name(tally.term)}”": _of_all(tally, whole) for tally in aspects}
     if themes:
         causes = {
@@ -231,7 +232,7 @@ def report_of(
         differences=surest,
         over=column_name(options.over),
         unit=None if calendar is None else calendar.unit,
-        change=change_of(whole.periods, whole.courses, causes),
+        change=change_of(whole.periods, courses, causes),
         unread=collector.unread(),
         themes=themes,
     )
@@ -244,11 +245,3 @@ def _of_all(tally: Tally, whole: Tally) -> dict[date, Figures]:
         part = tally.periods.get(start, Figures())
         figures[start] = Figures(part.negative, part.neutral + (of - part).texts, part.positive)
     return figures
-
-
-def _in_order(tally: Tally, plan: Plan) -> Tally:
-    """The tally with its groups in order, those of most rows first."""
-    places: dict[Part, int] = {name: place for place, name in enumerate(plan.groups)}
-    parts = sorted(tally.parts.items(), key=lambda item: places.get(item[0], 0))
-    tally.parts = defaultdict(Figures, parts)
-    return tally

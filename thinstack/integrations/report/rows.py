@@ -24,9 +24,6 @@ Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
 """What could not be read: a row, a text that is missing or has no words, one in another language,
 one that the model could not score; the group of a text, its date, and its stars."""
 
-PARTS: Final[frozenset[Kind]] = frozenset(("group", "date", "stars"))
-"""Kinds of rows whose text counts all the same."""
-
 REASONS: Final[dict[Kind, str]] = {
     "row": "are no rows that can be read",
     "empty": "have no text",
@@ -137,7 +134,8 @@ class TextRow(NamedTuple):
         place: where it is, such as "line 12".
         text: its text; "" if it cannot be read.
         group, day, stars: what stands in these columns, if that can be read.
-        faults: what could not be read.
+        faults: what could not be read of these columns.
+        unreadable: why its text does not count, or None if it does.
         side, polarity: -1, 0 or 1, what the text says; the same from -1 to 1.
         mentions: the places where it speaks of terms.
     """
@@ -148,14 +146,10 @@ class TextRow(NamedTuple):
     day: date | None = None
     stars: float | None = None
     faults: tuple[Fault, ...] = ()
+    unreadable: Fault | None = None
     side: int = 0
     polarity: float = 0.0
     mentions: tuple[Mention, ...] = ()
-
-    @property
-    def unreadable(self) -> Fault | None:
-        """Why its text does not count, or None if it does."""
-        return next((fault for fault in self.faults if fault.kind not in PARTS), None)
 
 
 Source = Callable[[], Iterator[TextRow]]
@@ -230,9 +224,9 @@ def _text_row(row: Row, kinds: Sequence[Kind], dates: str | None) -> TextRow:
     place, parts, faults = str(row.id), dict[Kind, Any](), list[Fault]()
     if row.problem and row.problem.kind != "missing":  # whose place leads the message
         reason = row.problem.message.partition(": ")[2] or row.problem.message
-        return TextRow(place, "", faults=(Fault("row", reason),))
+        return TextRow(place, "", unreadable=Fault("row", reason))
     if not row.text.strip():
-        return TextRow(place, "", faults=(Fault("empty", ""),))
+        return TextRow(place, "", unreadable=Fault("empty", ""))
     for kind, cell in zip(kinds, row.cells, strict=True):
         parts[kind] = _part(kind, cell, dates)
         if parts[kind] is None and is_missing_cell(cell):

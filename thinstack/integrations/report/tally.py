@@ -3,8 +3,9 @@ same as plain data."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date
+from itertools import chain
 from typing import Any, Final, Literal, Self
 
 from thinstack.integrations.report.quotes import Quote, Rank
@@ -27,20 +28,17 @@ QUOTES: Final = 3
 """Quotes that are kept of each side of a term, unless a user says how many."""
 
 
-Part = str | date | tuple[str, date] | None
-"""Some of the texts: of a group, of a period by its first day, of both; None is all of them."""
-
-
+@dataclass(slots=True)
 class Figures:
     """How many texts speak for each side, and the mean of their polarity. Those of whole texts and
     of terms also keep quotes."""
 
-    __slots__ = ("_quotes", "_squares", "_sum", "negative", "neutral", "positive")
-
-    def __init__(self, negative: int = 0, neutral: int = 0, positive: int = 0) -> None:
-        self.negative, self.neutral, self.positive = negative, neutral, positive
-        self._sum = self._squares = 0.0
-        self._quotes: dict[int, dict[Rank, Quote]] | None = None
+    negative: int = 0
+    neutral: int = 0
+    positive: int = 0
+    _sum: float = 0.0
+    _squares: float = 0.0
+    _quotes: dict[int, dict[Rank, Quote]] | None = None
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -55,8 +53,7 @@ class Figures:
     @property
     def polarity(self) -> Interval | None:
         """The mean from -1 to 1, with its interval; None without texts."""
-        count = self.texts
-        if not count:
+        if not (count := self.texts):
             return None
         around = max(self._squares - self._sum**2 / count, 0.0)
         return mean_interval(count, self._sum / count, around / max(count - 1, 1))
@@ -96,7 +93,7 @@ class Figures:
 
     def quote(self, rank: Rank, quote: Quote, most: int = QUOTES) -> None:
         """Keep a quote, the first of its rank, if it is among the `most` lowest of its side."""
-        self._quotes = {} if self._quotes is None else self._quotes
+        self._quotes = self._quotes or {}
         quotes = self._quotes.setdefault(quote.side, {})
         quotes.setdefault(rank, quote)
         if len(quotes) > most:
@@ -104,10 +101,8 @@ class Figures:
 
     def quotes(self, *sides: int) -> list[Quote]:
         """The quotes of some sides in order of their ranks."""
-        quotes = self._quotes or {}
-        return [
-            quote for _, quote in sorted(p for side in sides for p in quotes.get(side, {}).items())
-        ]
+        some = [(self._quotes or {}).get(side, {}) for side in sides]
+        return [quote for _, quote in sorted(chain(*map(dict.items, some)))]
 
 
 class Tally:
@@ -117,50 +112,32 @@ class Tally:
 
     Attributes:
         term: the term in lower case, "" of all texts.
-        parts: the figures of the texts (by the key None), of those of each group (by its name) and
-            of each period (by its first day), and of both together.
+        figures, groups, periods: the figures of the texts, of those of each group by its name, and
+            of each period by its first day.
         mentions: how often the texts speak of it.
         names: how it is written, and how often.
         said: the phrases that decide for a side, and how often each is said.
     """
 
-    __slots__ = ("mentions", "names", "parts", "said", "term")
+    __slots__ = ("figures", "groups", "mentions", "names", "periods", "said", "term")
 
     def __init__(self, term: str = "") -> None:
-        self.term, self.mentions = term, 0
-        self.parts: dict[Part, Figures] = defaultdict(Figures)
+        self.term, self.mentions, self.figures = term, 0, Figures()
+        self.groups: dict[str, Figures] = defaultdict(Figures)
+        self.periods: dict[date, Figures] = defaultdict(Figures)
         self.names: Counter[str] = Counter()
         self.said: dict[int, Counter[str]] = defaultdict(Counter)
 
-    def count(self, side: int, polarity: float, parts: Iterable[Part]) -> None:
-        """Count a text in some parts."""
-        for part in parts:
-            self.parts[part].add(side, polarity)
+    def parts(self, group: str | None, period: date | None) -> list[Figures]:
+        """The figures in which a text of this group and period counts."""
+        parts = [self.figures]
+        parts += [self.groups[group]] if group is not None else []
+        return [*parts, self.periods[period]] if period is not None else parts
 
-    @property
-    def figures(self) -> Figures:
-        """The figures of the texts."""
-        return self.parts[None]
-
-    @property
-    def groups(self) -> dict[str, Figures]:
-        """The figures by group."""
-        return {part: figures for part, figures in self.parts.items() if isinstance(part, str)}
-
-    @property
-    def periods(self) -> dict[date, Figures]:
-        """The figures by the first day of each period, in order."""
-        parts = ((part, figures) for part, figures in self.parts.items() if isinstance(part, date))
-        return dict(sorted(parts))
-
-    @property
-    def courses(self) -> dict[str, dict[date, Figures]]:
-        """The figures of each group by period."""
-        courses = defaultdict[str, dict[date, Figures]](dict)
-        for part, figures in self.parts.items():
-            if isinstance(part, tuple):
-                courses[part[0]][part[1]] = figures
-        return courses
+    def order(self, groups: Iterable[str]) -> None:
+        """Put the figures of the groups in this order, and those of periods in theirs."""
+        self.groups = {name: self.groups[name] for name in groups if name in self.groups}
+        self.periods = dict(sorted(self.periods.items()))
 
     @property
     def quotes(self) -> list[Quote]:
@@ -193,8 +170,11 @@ class Tally:
 
     def join(self, other: Self) -> None:
         """Count what is counted of another name of the same term too."""
-        for part, figures in other.parts.items():
-            self.parts[part].merge(figures)
+        self.figures.merge(other.figures)
+        for name, figures in other.groups.items():
+            self.groups[name].merge(figures)
+        for start, figures in other.periods.items():
+            self.periods[start].merge(figures)
         self.mentions += other.mentions
         self.names.update(other.names)
         for side, said in other.said.items():

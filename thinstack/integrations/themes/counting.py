@@ -129,7 +129,7 @@ class ThemeCounter:
             share=share_interval(tally.figures.texts, everyone.figures.texts),
             quotes=tuple(tally.figures.quotes(*SIDES)[: self._options.quotes]),
             groups=_parts(self._plan.groups, tally.groups, everyone.groups),
-            periods=_parts(everyone.periods, tally.periods, everyone.periods),
+            periods=_parts(sorted(everyone.periods), tally.periods, everyone.periods),
             examples=tuple(self._matcher.examples[number]),
         )
 
