@@ -160,4 +160,7 @@ def test_pasted_texts_have_phrases_that_are_near(server, ask, monkeypatch, tmp_p
     said = [(one["phrase"], one["polarity"], one["count"]) for one in near]
     assert said == [(hit.phrase, hit.polarity, hit.count) for hit in hits]
     assert ask("POST", "/near", {"text": ""})[0] == 400
+    for foreign in (["Это совсем не английский текст"] * 9, [""], ["!"], []):
+        status, summary = ask("POST", "/texts", {"texts": foreign})
+        assert (status, summary["themes"]) == (200, []), "no theme is no error"
     assert ask("POST", "/texts", {"texts": ["a"] * 20_001})[0] == 413

@@ -6,7 +6,6 @@ from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import narwhals as nw
@@ -161,40 +160,33 @@ def corpus_rows(corpus: Corpus, options: ReportOptions) -> Iterator[TextRow]:
     one without the columns."""
     for name, path in corpus.files.items():
         place = f"{name}, line " if corpus.named else "line "
-        yield from _text_rows(str(path), _file_records(corpus, path, options), options, place)
-
-
-def _file_records(corpus: Corpus, path: Path, options: ReportOptions) -> Iterator[Found]:
-    for item in corpus.records(path, options.columns):
-        if isinstance(item, list):
-            _check_columns(str(path), item, options)
-        yield item
+        yield from _text_rows(str(path), corpus.records(path, options.columns), options, place)
 
 
 def frame_source(frame: Any, options: ReportOptions) -> Source:
     """Gives the rows of a frame, or of a list of texts, which has no other columns. Raises
-    InputError for what is neither, and DataError for two columns of one name. The rows raise
-    InputError for a cell that is no text, and DataError for a column that is not there."""
+    InputError for what is neither, and DataError for two columns of one name, and for a column that
+    is not there. The rows raise InputError for a cell that is no text."""
     if isinstance(frame, list | tuple):
-        records = partial(_listed_records, frame, options)
+        records = partial(_listed_records, frame, options.text)
     else:
-        records = partial(_frame_records, opened_frame(frame), options)
+        eager = opened_frame(frame)
+        _check_columns("the frame", eager.columns, options)
+        records = partial(_frame_records, eager, options.columns)
     return lambda: _text_rows("the frame", records(), options, "row ")
 
 
-def _listed_records(texts: Sequence[Any], options: ReportOptions) -> Iterator[Found]:
+def _listed_records(texts: Sequence[Any], column: Any) -> Iterator[Found]:
     for row, cell in enumerate(texts):
         if not (isinstance(cell, str) or is_missing_cell(cell)):
             raise InputError(
                 f"row {row}: expected a list of texts, found {shown(cell, 60)}: pass only the "
                 "texts, or a frame, such as pandas.DataFrame(rows)"
             )
-        yield Record(row, {options.text: cell})
+        yield Record(row, {column: cell})
 
 
-def _frame_records(frame: "nw.DataFrame[Any]", options: ReportOptions) -> Iterator[Found]:
-    _check_columns("the frame", frame.columns, options)
-    names = options.columns
+def _frame_records(frame: "nw.DataFrame[Any]", names: list[Any]) -> Iterator[Found]:
     for row, cells in enumerate(frame_cells(frame, names)):
         yield Record(row, dict(zip(names, cells, strict=True)))
 
@@ -215,7 +207,14 @@ def _text_rows(
 ) -> Iterator[TextRow]:
     """The rows of a table of this name. `place`: the start of their places."""
     columns, kinds = Columns(options.text, others=tuple(options.parts.values())), [*options.parts]
-    for row in rows_of(source, items, columns, prefix=place, advice=options.advice):
+
+    def checked() -> Iterator[Found]:
+        for item in items:
+            if isinstance(item, list):
+                _check_columns(source, item, options)
+            yield item
+
+    for row in rows_of(source, checked(), columns, prefix=place, advice=options.advice):
         yield _text_row(row, kinds, options.dates)
 
 

@@ -4,15 +4,15 @@ of a text, and of many."""
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from thinstack.errors import InputError, shown
-from thinstack.integrations.report.rows import ReportOptions, TextRow
+from thinstack.integrations.report.reading import NothingReadError
 from thinstack.integrations.search.phrase_index import PhraseIndex
-from thinstack.integrations.themes.options import theme_options
-from thinstack.integrations.themes.run import run_themes
+from thinstack.integrations.themes.run import themes
+from thinstack.integrations.themes.themes import Theme
 from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
@@ -172,10 +172,15 @@ class Collection:
             some = texts[first : first + _BATCH]
             with turn():
                 self._index.add(some, range(first + 1, first + len(some) + 1))
-        rows = [TextRow(f"text {place}", text) for place, text in enumerate(texts, 1)]
-        with turn():
-            themes = _themes(rows, predictor) if predictor.view.scale and len(self._index) else []
-        self.summary = {"texts": len(texts), "phrases": len(self._index), "themes": themes}
+        topics = list[Theme]()
+        if texts and predictor.view.scale:
+            with turn(), suppress(NothingReadError):  # where no text has words, or is in English
+                topics += themes(texts, model=predictor, most=MOST_THEMES, quotes=1)
+        self.summary = {
+            "texts": len(texts),
+            "phrases": len(self._index),
+            "themes": [_theme_data(theme) for theme in topics],
+        }
         """What a page shows, as data ready for JSON."""
 
     def near(self, phrase: str) -> list[dict[str, Any]]:
@@ -188,11 +193,12 @@ class Collection:
         return [{name: getattr(hit, name) for name in names} | {"text": hit.id} for hit in hits]
 
 
-def _themes(rows: Sequence[TextRow], predictor: Predictor) -> list[dict[str, Any]]:
-    options = theme_options(most=MOST_THEMES, quotes=1)
-    themes, _ = run_themes(lambda: iter(rows), predictor, ReportOptions("the texts"), options)
-    return [
-        {"side": theme.side, "name": theme.title, "words": theme.words, "share": theme.share.value}
-        | {"texts": theme.figures.texts, "quotes": [quote.text for quote in theme.quotes]}
-        for theme in themes
-    ]
+def _theme_data(theme: Theme) -> dict[str, Any]:
+    return {
+        "side": theme.side,
+        "name": theme.title,
+        "words": theme.words,
+        "share": theme.share.value,
+        "texts": theme.figures.texts,
+        "quotes": [quote.text for quote in theme.quotes],
+    }
