@@ -3,7 +3,6 @@
 import pytest
 
 from thinstack.integrations.report.terms import (
-    by_singular,
     no_topic,
     normalised,
     said_phrase,
@@ -48,11 +47,6 @@ def test_a_term_is_counted_in_lower_case_without_articles_and_marks(term, counte
 def test_a_plural_is_counted_with_its_singular_if_that_is_there(term, other, counted):
     assert singular(term, {other}) == counted
     assert singular(term, set()) == term
-
-
-def test_terms_are_grouped_by_their_singulars():
-    keys = by_singular(["waiter", "waiters", "dishes", "menu"])
-    assert keys == {"waiter": ["waiter", "waiters"], "dishes": ["dishes"], "menu": ["menu"]}
 
 
 @pytest.mark.parametrize(

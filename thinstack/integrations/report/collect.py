@@ -12,7 +12,6 @@ from thinstack.integrations.report.quotes import Quote
 from thinstack.integrations.report.rows import Example, Kind, Mention, TextRow, Unread
 from thinstack.integrations.report.tally import QUOTES, Figures, Tally
 from thinstack.integrations.report.terms import (
-    by_singular,
     key_of,
     no_topic,
     normalised,
@@ -74,7 +73,6 @@ class Collector:
             self._forget()
 
     def _count_text(self, row: TextRow, parts: Sequence[Figures]) -> None:
-        """Count a whole text, and its quote."""
         quote = Quote(row.text, None, None, row.side, row.place)
         rank, short = quote.rank(row.polarity), quote.shortened()
         for figures in parts:
@@ -141,8 +139,10 @@ class Collector:
         used up."""
         if self._named:
             return [*self.terms.values()]
-        tallies = list[Tally]()
-        for term, keys in by_singular(self.terms).items():
+        tallies, keys_of = list[Tally](), defaultdict[str, list[str]](list)
+        for key in sorted(self.terms):
+            keys_of[singular(key, self.terms)].append(key)
+        for term, keys in keys_of.items():
             tally = self.terms[term]
             spellings = [name for name in tally.names if key_of(name) == term]
             tally.term = min(spellings, key=lambda name: (-tally.names[name], name), default=term)

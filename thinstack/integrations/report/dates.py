@@ -1,5 +1,6 @@
 """Dates: how cells are read, by default or as a user says how they are written."""
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -86,7 +87,7 @@ def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]
         formats = [form for form in (None, *CANDIDATES) if form != tried and _fits(some, form)]
         if formats:
             return formats[:1] if formats[0] is None else formats[:2]
-    return [*NUMBERS] if _is_number(cells[0]) else []
+    return [*NUMBERS] if _NUMBER.fullmatch(cells[0]) else []
 
 
 def _fits(cells: Sequence[str], format: str | None) -> bool:
@@ -143,20 +144,12 @@ def _by_format(text: str, format: str) -> date | None:
     """The date of a text in this format. A time may stand behind a date. Raises ValueError or
     OverflowError for another text."""
     if format in NUMBERS:
-        return _of_number(float(text), format) if _is_number(text) else None
+        number = float(text) if _NUMBER.fullmatch(text) else math.nan  # which no date has
+        if format == "excel":
+            return date(1899, 12, 30) + timedelta(days=int(number))
+        while abs(number) >= 1e11:  # of seconds, in 5138
+            number /= 1000
+        return date(1970, 1, 1) + timedelta(seconds=number)
     completed, behind, parts = _completed(format)
     text = text if parts & {*"HIXc"} else _TIME.sub("", text)
     return datetime.strptime(text + behind, completed).date()
-
-
-def _is_number(text: str) -> bool:
-    """Whether a cell may count days or seconds."""
-    return _NUMBER.fullmatch(text) is not None
-
-
-def _of_number(number: float, format: str) -> date:
-    if format == "excel":
-        return date(1899, 12, 30) + timedelta(days=int(number))
-    while abs(number) >= 1e11:  # of seconds, in 5138
-        number /= 1000
-    return date(1970, 1, 1) + timedelta(seconds=number)

@@ -14,7 +14,7 @@ from thinstack.integrations.report.findings import Change, Difference, change_of
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
 from thinstack.integrations.report.sentences import figures_of, in_short
-from thinstack.integrations.report.statistics import FALSE, LEVEL
+from thinstack.integrations.report.statistics import FALSE, LEVEL, Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Tally, plain
 from thinstack.integrations.report.terms import asked_name
 
@@ -155,22 +155,18 @@ class Report:
 
 
 _OF_WHOLE: Final = frozenset(plain(Tally())) - {"term", "names", "mentions", "said"}
-_ENDS: Final = {"": "value", "_low": "low", "_high": "high"}
 _INTERVALS: Final = (*(f"share_{side}" for side in SIDES.values()), "polarity")
 _COLUMNS: Final = (
     *("aspect", "group", "period", "mentions", "texts", "negative", "neutral", "positive"),
-    *(f"{name}{end}" for name in _INTERVALS for end in _ENDS),
+    *(f"{name}{end}" for name in _INTERVALS for end in ("", "_low", "_high")),
 )
 
 
 def _cells(figures: dict[str, Any]) -> dict[str, Any]:
     """Figures of JSON as cells of CSV."""
-    cells = dict(figures)
-    for name in _INTERVALS:
-        for end, key in _ENDS.items():
-            number = (figures[name] or {}).get(key)
-            cells[name + end] = "" if number is None else f"{number + 0:.6g}"
-    return cells
+    ends = [(figures[name] or {}).get(end) for name in _INTERVALS for end in Interval._fields]
+    cells = ["" if number is None else f"{number + 0:.6g}" for number in ends]
+    return figures | dict(zip(_COLUMNS[-len(cells) :], cells, strict=True))
 
 
 def table_cell(text: str) -> str:

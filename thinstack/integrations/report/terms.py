@@ -2,7 +2,7 @@
 phrases inside others with these."""
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -116,15 +116,6 @@ def _overlap(one: str, other: str) -> bool:
 def key_of(term: str) -> str:
     """What terms that are counted together have in common: `setup`, `set-up` and `set up`."""
     return re.sub(r"[\s-]+", "", normalised(term))
-
-
-def by_singular(keys: Iterable[str]) -> dict[str, list[str]]:
-    """Keys of terms by the singular that they are counted with."""
-    all_keys = frozenset(keys)
-    groups: dict[str, list[str]] = {}
-    for key in sorted(all_keys):
-        groups.setdefault(singular(key, all_keys), []).append(key)
-    return groups
 
 
 def asked_name(pattern: str) -> str:

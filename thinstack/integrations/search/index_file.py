@@ -19,9 +19,9 @@ from thinstack.integrations.search.phrase_table import NUMBERS, PhraseTable
 
 _AGAIN: Final = "name another file, or remove it and build the index again from the texts"
 _DAMAGED: Final = f"not an index, or it was changed or cut off after it was saved; {_AGAIN}"
-_TYPES: Final = {"vectors": "<f2", "polarity": "<f4", "sides": "|i1"} | dict.fromkeys(
-    ("mentions", "sentences"), "<i4"
-)
+_TYPES: Final = {"vectors": "<f2"} | {
+    name: np.dtype(kind).newbyteorder("<").str for name, kind in NUMBERS.items()
+}
 _JSON: Final = ("header", "texts", "ids")
 _STRINGS: Final = TypeAdapter(list[str])
 
