@@ -5,6 +5,7 @@ import random
 import re
 from dataclasses import replace
 from datetime import date
+from itertools import product
 
 import numpy as np
 import pytest
@@ -64,6 +65,20 @@ def test_a_change_of_one_group_is_found_though_all_texts_hide_it():
         r"From Jul 2025 on, in (Leeds, \d+ points more|York, \d+ points fewer) are negative: ",
         summary.in_short[0],
     )
+
+
+def test_changes_of_groups_that_hide_each_other_have_no_cause():
+    calendar = Calendar("month", date(2025, 1, 1), date(2025, 12, 31))
+    collector = Collector(plan := Plan(480, ("Leeds", "York"), 0, calendar))
+    for store, month, number in product(("Leeds", "York"), range(1, 13), range(20)):
+        is_late = (month >= 7) == (store == "Leeds")
+        side = -1 if number < (10 if is_late else 2) else 1
+        about = [mention("parcel", side)] * (side < 0 and month >= 7)
+        collector.add(row(*about, side=side, group=store, day=date(2025, month, 3)))
+    options = ReportOptions("x.csv", "sentiment", by="store", over="day", finder="aspects")
+    summary = report_of(options, plan, collector)
+    assert (summary.change.gain, summary.change.cause) == (0, None)
+    assert summary.in_short[0].startswith("From Jul 2025 on, in Leeds, 40 points more are negative")
 
 
 @pytest.mark.parametrize(

@@ -81,19 +81,24 @@ def cell_of_date(cell: object) -> str:
 
 
 def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]:
-    """The formats, two at most, that fit all of some cells, or else the first. None is the default.
-    `tried`: the format that fits none."""
-    for some in (cells, cells[:1]):
-        formats = [form for form in (None, *CANDIDATES) if form != tried and _fits(some, form)]
-        if formats:
-            return formats[:1] if formats[0] is None else formats[:2]
-    return [*NUMBERS] if _NUMBER.fullmatch(cells[0]) else []
+    """The formats, two at most, that fit most of some cells; None is the default. Numbers are
+    `NUMBERS`, unless a format fits all. `tried`: the format that fits none."""
+    fitting = {
+        form: sum(_fits(cell, form) for cell in cells)
+        for form in (None, *CANDIDATES)
+        if form != tried
+    }
+    most = max(fitting.values())
+    if most < len(cells) and _NUMBER.fullmatch(cells[0]):
+        return [*NUMBERS]
+    formats = [form for form, count in fitting.items() if count == most > 0]
+    return formats[:1] if None in formats else formats[:2]
 
 
-def _fits(cells: Sequence[str], format: str | None) -> bool:
+def _fits(cell: str, format: str | None) -> bool:
     """Whether a format fits. Numbers that would be of the first months of 1970 are no seconds."""
-    days = [date_of(cell, format) for cell in cells]
-    return all(day and (format != "unix" or day.year > 1970) for day in days)
+    day = date_of(cell, format)
+    return day is not None and (format != "unix" or day.year > 1970)
 
 
 def _by_default(text: str) -> date | None:

@@ -240,10 +240,10 @@ def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
 
 
 def _cause(change: Change, causes: Mapping[str, Course]) -> tuple[str, float] | None:
-    """The theme or term whose texts of the side account for most of the change, and for which share
-    of it."""
+    """The theme or term whose texts of the side account for most of a change of all texts, and for
+    which share of it. A change of a group that others hide has none."""
     best = (_LEAST_CAUSE, "")
-    for name, course in causes.items():
+    for name, course in causes.items() if change.of_all else ():
         part = change.of(course)
         if _is_sure(part.here, part.there, change.side, len(causes)):
             best = max(best, (part.gain / change.gain, name))
