@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, elide, phrase, visible
+from thinstack.runtime.phrase import Nodes
 from thinstack.runtime.prediction import Prediction
 
 
@@ -26,16 +27,14 @@ class Marks:
         prediction.view.need_labels("a picture")
         self._labels = [visible(label) for label in prediction.labels]
         self._scores = prediction.node_scores
-        scale = prediction.view.scale
-        best, sure = prediction.label_ids.tolist(), prediction.certain.tolist()
-        pairs = list(zip(best, sure, strict=True))
-        self.names = [self._labels[label] if certain else UNCERTAIN for label, certain in pairs]
-        self.signs, self.tones = self.names, ["plain"] * len(pairs)
+        labels, scale = Nodes(prediction).labels, prediction.view.scale
+        self.names = [UNCERTAIN if label is None else visible(label) for label in labels]
+        self.signs, self.tones = self.names, ["plain"] * len(labels)
         if scale is not None:
-            tones = scale.tones
-            signs = [SIGNS[tone].replace("-", "−") for tone in tones]
-            self.signs = [signs[label] if certain else "?" for label, certain in pairs]
-            self.tones = [f"t{tones[label]}" if certain else "plain" for label, certain in pairs]
+            tones = dict(zip(prediction.labels, scale.tones, strict=True))
+            signs = {label: SIGNS[tone].replace("-", "−") for label, tone in tones.items()}
+            self.signs = ["?" if label is None else signs[label] for label in labels]
+            self.tones = ["plain" if label is None else f"t{tones[label]}" for label in labels]
 
     def scores(self, node: int) -> str:
         """The probability of every class for one phrase, as text."""

@@ -1,11 +1,10 @@
 """Draws what sentences and texts have in common in a terminal: a headline, signs, and the bars of
 the classes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-import numpy as np
 from rich.cells import cell_len
 from rich.console import ConsoleOptions
 from rich.text import Text
@@ -30,58 +29,51 @@ class Pen:
         self.width, self.encoding = options.max_width, options.encoding
         self.ascii = options.ascii_only or options.legacy_windows
         self.elide = partial(elide, dots=" ... " if self.ascii else " … ")
-        self.tones = None if view.scale is None else view.scale.tones
+        tones = () if view.scale is None else view.scale.tones
         widest = max(self.width // 3, 4)
-        self.names = [self.elide(self.fit(label), widest) for label in view.labels]
-        self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
-        self.sign_width = max(map(cell_len, self.signs))
+        self.names = {label: self.elide(self.fit(label), widest) for label in view.labels}
+        self._tones = dict(zip(view.labels, tones, strict=False))
+        self._signs = {label: SIGNS[tone] for label, tone in self._tones.items()} or self.names
+        self.sign_width = max(map(cell_len, self._signs.values()))
 
     def fit(self, text: str) -> str:
         """`text` with nothing in it that acts on the terminal or that its encoding lacks."""
         return visible(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
-    def style(self, label: int, styles: tuple[str, ...]) -> str:
+    def style(self, label: str | None, styles: tuple[str, ...]) -> str:
         """The style of a class, by its tone."""
-        return styles[self.tones[label]] if self.tones else ""
+        return styles[self._tones[label]] if label in self._tones else ""
 
-    def sign(self, label: int, *, certain: bool = True) -> Text:
-        """The sign of a class, or its name if classes are not a scale."""
-        name = self.signs[label] if certain else "?"
+    def sign(self, label: str | None) -> Text:
+        """The sign of a class, or its name if classes are not a scale; "?" without a label."""
+        name = "?" if label is None else self._signs[label]
         pad = " " * (self.sign_width - cell_len(name))
-        cell = f" {pad}{name} " if self.tones else f" {name}{pad} "
-        return Text.assemble(
-            " ",
-            (cell, self.style(label, _SIGN_STYLES) if certain else "dim"),
-            " ",
-            no_wrap=True,
-            overflow="crop",
-        )
+        cell = f" {pad}{name} " if self._tones else f" {name}{pad} "
+        style = "dim" if label is None else self.style(label, _SIGN_STYLES)
+        return Text.assemble(" ", (cell, style), " ", no_wrap=True, overflow="crop")
 
-    def headline(
-        self, label: str | None, best: int, polarity: float | None, text: str, *, lines: int
-    ) -> Text:
-        """The label and polarity, and a text in at most so many lines. `best`: the most probable
-        class."""
-        style = "" if label is None else self.style(best, TEXT_STYLES)
+    def headline(self, label: str | None, polarity: float | None, text: str, *, lines: int) -> Text:
+        """The label and polarity, and a text in at most so many lines."""
+        style = self.style(label, TEXT_STYLES)
         place = "" if polarity is None else f" {polarity:+.2f}"
         start = Text.assemble((self.fit(label or UNCERTAIN), f"bold {style}"), place, ": ")
         room = lines * self.width - (start.cell_len if lines == 1 else 0)
         return start.append(self.elide(self.fit(text), max(room, 1)), "bold")
 
-    def classes(self, scores: Sequence[float], most: int = MAX_CLASSES) -> list[Text]:
+    def classes(self, scores: Mapping[str, float], most: int = MAX_CLASSES) -> list[Text]:
         """A line for each class with its probability, for `most` classes at most."""
         hidden = len(scores) - most
-        order = np.argsort(-np.asarray(scores), kind="stable").tolist()
-        shown = range(len(scores)) if hidden <= 0 else order[:most]
-        name_width = max(cell_len(self.names[i]) for i in shown)
-        lines = [self._bar(i, scores[i], name_width, best=i == order[0]) for i in shown]
+        order = sorted(scores, key=scores.__getitem__, reverse=True)
+        shown = [*scores] if hidden <= 0 else order[:most]
+        name_width = max(cell_len(self.names[label]) for label in shown)
+        lines = [self._bar(name, scores[name], name_width, best=name == order[0]) for name in shown]
         if hidden > 0:
             lines.append(note(f"  and {hidden} classes less probable"))
         return lines
 
-    def _bar(self, label: int, score: float, name_width: int, *, best: bool) -> Text:
+    def _bar(self, label: str, score: float, name_width: int, *, best: bool) -> Text:
         name = self.names[label] + " " * (name_width - cell_len(self.names[label]))
-        line = self.sign(label) if self.tones else Text("  ", no_wrap=True, overflow="crop")
+        line = self.sign(label) if self._tones else Text("  ", no_wrap=True, overflow="crop")
         line.append(f"{name} {score:>4.0%}", "bold" if best else "")
         room = min(self.width - line.cell_len - 2, 40)
         if room >= 8:

@@ -12,10 +12,9 @@ from rich.text import Text
 from thinstack.integrations.show.outline import UNCERTAIN, Row, outline, phrase, visible
 from thinstack.integrations.show.pen import TEXT_STYLES, Pen, note
 from thinstack.runtime.aspects import Aspect
-from thinstack.runtime.phrase import Phrase
+from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
-from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, reason, turning
 
 MAX_PHRASES = 127
@@ -69,11 +68,10 @@ class Drawing(NamedTuple):
         return turning(self.why)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        prediction, pen = self.prediction, Pen(self.prediction.view, options)
-        scores, best = prediction.node_scores[-1].tolist(), int(prediction.label_ids[-1])
-        names = prediction.label, best, prediction.polarity, prediction.text
-        yield from (pen.headline(*names, lines=5), *self._notes(pen), Text(), *pen.classes(scores))
-        if prediction.phrases:
+        one, pen = self.prediction, Pen(self.prediction.view, options)
+        yield pen.headline(one.label, one.polarity, one.text, lines=5)
+        yield from (*self._notes(pen), Text(), *pen.classes(one.scores))
+        if one.phrases:
             yield from (Text(), *self._tree(pen))
 
     def _notes(self, pen: Pen) -> Iterator[Text]:
@@ -87,31 +85,26 @@ class Drawing(NamedTuple):
             yield Text(f"{len(words):,} words, {read}", style="dim")
 
     def _tree(self, pen: Pen) -> Iterator[Text]:
-        columns = self.prediction.label_ids, self.prediction.certain, self.prediction.spans
-        labels, certain, spans = (column.tolist() for column in columns)
+        nodes = Nodes(self.prediction)
         deepest = max((pen.width // 2 - pen.sign_width - 4) // 2, 1)
         rows = outline(self.prediction, depth=deepest, phrases=MAX_PHRASES)
         above: list[bool] = []  # of each level above: was its phrase the last of its pair?
         for row in rows:
             del above[row.depth :]
-            node = labels[row.node], certain[row.node], spans[row.node]
-            yield self._line(pen, row, above, node)
+            yield self._line(pen, row, above, nodes)
             above.append(row.last)
         if hidden := sum(row.hidden for row in rows):
-            number = f"{hidden:,} of {len(labels):,}"
+            number = f"{hidden:,} of {len(nodes.labels):,}"
             left_out = f"(+n): n more phrases inside, not drawn ({number}); --json lists all."
             yield from (Text(), Text(left_out, style="dim"))
-        if not all(certain):
+        if None in nodes.labels:
             unsure = f"?: {UNCERTAIN}, no class reaches {self.prediction.abstain:.0%}."
             yield from (Text(), Text(unsure, style="dim"))
 
-    def _line(
-        self, pen: Pen, row: Row, above: list[bool], node: tuple[int, bool, list[int]]
-    ) -> Text:
-        """A phrase. `node`: its most probable class, whether that is certain, and its words."""
-        label, certain, (start, end) = node
+    def _line(self, pen: Pen, row: Row, above: list[bool], nodes: Nodes) -> Text:
+        label, (start, end) = nodes.labels[row.node], nodes.spans[row.node]
         pipe, tee, corner = ("| ", "|-", "`-") if pen.ascii else ("│ ", "├╴", "└╴")
-        line = pen.sign(label, certain=certain)
+        line = pen.sign(label)
         if row.depth:
             guides = "".join("  " if last else pipe for last in above[1:])
             line.append(guides + (corner if row.last else tee), "dim")
@@ -120,8 +113,7 @@ class Drawing(NamedTuple):
             more += " <-" if pen.ascii else " ◄"
         room = pen.width - line.cell_len - len(more)
         text = pen.elide(pen.fit(phrase(self.prediction, start, end, room, pen.elide)), room)
-        style = pen.style(label, TEXT_STYLES) if certain else ""
-        return line.append(text, style).append(more, "dim")
+        return line.append(text, pen.style(label, TEXT_STYLES)).append(more, "dim")
 
 
 class Answer(NamedTuple):
@@ -135,14 +127,12 @@ class Answer(NamedTuple):
     more: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        result = self.result
-        pen, scores = Pen(result.view, options), [*result.scores.values()]
-        names = result.label, _best(result.view, scores), result.polarity, result.text
-        yield from (pen.headline(*names, lines=1), Text())
+        result, scores, pen = self.result, self.result.scores, Pen(self.result.view, options)
+        yield from (pen.headline(result.label, result.polarity, result.text, lines=1), Text())
         if self.aspects is None:
             yield from pen.classes(scores, _CLASSES)
             most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # which adds a line for the other classes
-            if lines := [_phrase(pen, result, phrase) for phrase in result.highlights(most)]:
+            if lines := [_phrase(pen, phrase) for phrase in result.highlights(most)]:
                 yield from (Text(), *lines)
         else:
             width = max((cell_len(_term(pen, aspect)) for aspect in self.aspects), default=0)
@@ -152,11 +142,10 @@ class Answer(NamedTuple):
             yield note(f"{len(result.sentences)} sentences: {self.more}")
 
 
-def _phrase(pen: Pen, result: Result, phrase: Phrase) -> Text:
-    label = result.view.labels.index(phrase.label or "")
-    line = pen.sign(label)
+def _phrase(pen: Pen, phrase: Phrase) -> Text:
+    line = pen.sign(phrase.label)
     text = pen.elide(pen.fit(phrase.text), max(pen.width - line.cell_len, 1))
-    return line.append(text, pen.style(label, TEXT_STYLES))
+    return line.append(text, pen.style(phrase.label, TEXT_STYLES))
 
 
 def _term(pen: Pen, aspect: Aspect) -> str:
@@ -165,21 +154,13 @@ def _term(pen: Pen, aspect: Aspect) -> str:
 
 def _aspect(pen: Pen, aspect: Aspect, width: int) -> Text:
     """An aspect, whose term gets so much room."""
-    certain, term = aspect.label is not None, _term(pen, aspect)
-    label = _best(aspect.sentence.view, [*aspect.scores.values()])
-    line = pen.sign(label, certain=certain)
-    line.append(
-        term + " " * (width - cell_len(term)), pen.style(label, TEXT_STYLES) if certain else ""
-    )
+    line, term = pen.sign(aspect.label), _term(pen, aspect)
+    line.append(term + " " * (width - cell_len(term)), pen.style(aspect.label, TEXT_STYLES))
     line.append("" if aspect.polarity is None else f"  {aspect.polarity:+.2f}")
     if aspect.because is not None:
         why = pen.elide(pen.fit(f"{aspect.because}"), max(pen.width - line.cell_len - 2, 1))
         line.append(f"  {why}")
     return line
-
-
-def _best(view: View, scores: Sequence[float]) -> int:
-    return int(view.best(np.array([scores]))[0])
 
 
 def brief(pen: Pen, said: Result | Aspect, start: str = "", end: str = "", *, cut: bool) -> Text:
@@ -192,9 +173,9 @@ def brief(pen: Pen, said: Result | Aspect, start: str = "", end: str = "", *, cu
     else:
         view, others = said.sentence.view, [UNCERTAIN]
         text = f"{said}{'' if said.because is None else f': {said.because}'}"
-    label = None if said.label is None else view.labels.index(said.label)
+    label = said.label
     name = others[0] if label is None else pen.names[label]
-    width = max(map(cell_len, [*pen.names, *others]))
+    width = max(map(cell_len, [*pen.names.values(), *others]))
     line = Text(start, no_wrap=True, overflow="ignore")
     style = "dim" if label is None else pen.style(label, TEXT_STYLES)
     line.append(name + " " * (width - cell_len(name)), style)
