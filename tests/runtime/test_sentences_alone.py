@@ -13,7 +13,7 @@ from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import InputError
 from thinstack.evaluate.treebank_evaluation import evaluate_predictor
-from thinstack.integrations.show.terminal import draw
+from thinstack.integrations.show.terminal import Drawing
 from thinstack.integrations.spacy import predictions
 from thinstack.runtime.predictor import Predictor
 
@@ -43,7 +43,7 @@ def test_the_scores_are_those_of_roots(roots, predictor):
 
 def shown(prediction):
     console = Console(width=80, record=True)
-    console.print(draw(prediction))
+    console.print(Drawing(prediction))
     return console.export_text()
 
 

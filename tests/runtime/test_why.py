@@ -16,7 +16,7 @@ import thinstack
 from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
-from thinstack.integrations.show.terminal import draw
+from thinstack.integrations.show.terminal import Drawing
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored
@@ -201,7 +201,7 @@ def test_a_phrase_that_denies_the_label_is_said_to_turn_it(own, whole, expected)
     found = [Contribution(1, (1, 2), "bad", 1.0, turning=True, start=4, end=7)]
     console = Console(width=60)
     with console.capture() as capture:
-        console.print(draw(prediction, found))
+        console.print(Drawing(prediction, found))
     assert f"{expected}: bad" in capture.get()
 
 

@@ -88,8 +88,8 @@ class Figures:
 
     def __sub__(self, other: "Figures") -> "Figures":
         """The counts without those of others that are among them."""
-        pairs = zip(self.counts, other.counts, strict=True)
-        return Figures(*(mine - theirs for mine, theirs in pairs))
+        negative, neutral = self.negative - other.negative, self.neutral - other.neutral
+        return Figures(negative, neutral, self.positive - other.positive)
 
     def quote(self, rank: Rank, quote: Quote, most: int = QUOTES) -> None:
         """Keep a quote, the first of its rank, if it is among the `most` lowest of its side."""
