@@ -130,6 +130,13 @@ def test_it_answers_behind_other_ports_of_this_machine(server, host, origin):
     assert (response.status, len(json.loads(answer)["sentences"])) == (200, 1)
 
 
+@pytest.mark.parametrize("path", ["/", "/model", "/no-such-page"])
+def test_head_answers_as_get_without_the_content(server, path):
+    (whole, content), (head, nothing) = (ask(server, name, path) for name in ("GET", "HEAD"))
+    assert (head.status, nothing) == (whole.status, b"")
+    assert head.headers["Content-Length"] == whole.headers["Content-Length"] == str(len(content))
+
+
 def test_a_browser_that_asks_for_a_page_of_another_port_is_refused(server):
     """So pages of others cannot send JSON."""
     asks = {"Access_Control_Request_Method": "POST"}

@@ -119,6 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(self._file)
 
+    do_HEAD = do_GET
+
     def do_POST(self) -> None:
         self._answer(lambda: (_json(self._prediction()), _JSON))
 
