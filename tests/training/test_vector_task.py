@@ -106,7 +106,7 @@ def test_the_pooling_of_a_teacher_is_stated_or_asked_for(data, tmp_path):
     stated, asked = (StringEncoder("stated", tmp_path, one) for one in (None, "cls"))
     assert stated.digest == asked.digest != StringEncoder("stated", tmp_path, "mean").digest
     (tmp_path / "stated/1_Pooling/config.json").write_text('{"pooling_mode_')
-    with pytest.raises(ConfigError, match="does not say how to pool"):
+    with pytest.raises(ConfigError, match="does not specify how to pool"):
         StringEncoder("stated", tmp_path, None)
     with pytest.raises(DataError, match=r"sentence encoder of transformers in .*absent"):
         StringEncoder("absent", tmp_path, "mean")

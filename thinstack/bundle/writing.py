@@ -71,7 +71,7 @@ def seal(
     it is written. Raises BundleError for names and metrics that no bundle can have."""
     if reserved := {CONFIG_FILE, MANIFEST_FILE} & files.keys():
         raise BundleError(
-            f"{min(reserved)}: write_bundle writes this file itself: leave it out of the files"
+            f"{min(reserved)}: write_bundle writes this file: remove it from the files"
         )
     contents = {CONFIG_FILE: config.to_json().encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)

@@ -120,7 +120,7 @@ def _heads(span: Span, places: list[int]) -> list[int]:
 def _parse(span: Span) -> Tree:
     if not span.has_extension("parse_string"):
         raise InputError(
-            "constituency trees are read from Span._.parse_string, which nothing has set: pip "
+            "constituency trees are read from Span._.parse_string, which is not set: pip "
             'install benepar, and, before a tree_sentiment with source "benepar": import benepar; '
             'nlp.add_pipe("benepar", config={"model": "benepar_en3"})'
         )

@@ -247,7 +247,7 @@ class TreeClassifier(BatchedPipe):
             self._resume(unpacked(self._files, SOURCE))
         if self._learner is None:
             raise InputError(
-                f"{self.name}: it has no model yet; train it with `spacy train`, or call "
+                f"{self.name}: no model yet; train the component with `spacy train`, or call "
                 "nlp.initialize(get_examples) first"
             )
         return self._learner
@@ -261,8 +261,8 @@ class TreeClassifier(BatchedPipe):
         chosen = chosen_categories(example.reference)
         if len(chosen) > 1:
             raise InputError(
-                f"{self.name}: its classes exclude each other, expected one of doc.cats above "
-                f"0.5, found {', '.join(chosen)}; for several at once, use spaCy's "
+                f"{self.name}: expected one class above 0.5 in doc.cats, found "
+                f"{', '.join(chosen)}; for several classes per text, use spaCy's "
                 "textcat_multilabel"
             )
         if chosen and self.model is not None and chosen[0] not in self._labels:

@@ -93,7 +93,7 @@ def _stated_pooling(folder: Path) -> Pooling:
     if modes.get("pooling_mode_cls_token"):
         return "cls"
     raise ConfigError(
-        f"task.pooling: {folder} does not say how to pool the vectors of pieces; write "
+        f"task.pooling: {folder} does not specify how to pool the vectors of pieces; write "
         'pooling = "mean" or "cls", as its authors trained it'
     )
 
