@@ -126,6 +126,27 @@ def test_too_many_or_too_few_names_are_wrong_usage(cli, monkeypatch, arguments, 
     assert found in answer.err
 
 
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ("--suite MINE --text x --raw-text", "--text, --raw-text: does not work with a suite"),
+        ("--suite MINE --relabel 1=good", "--relabel: does not work with a suite"),
+        ("table.csv --half open --raw-text", "--half, --raw-text: does not work with a table"),
+        ("table.csv --format conllu.v1", "--format: does not work with a table"),
+        ("trees.txt --list-wrong x.csv", "--list-wrong: does not work with a treebank"),
+        ("trees.txt --label x --skip-bad", "--skip-bad, --label: does not work with a treebank"),
+    ],
+)
+def test_options_of_something_else_are_refused(
+    cli, bundle, mine, tmp_path, monkeypatch, options, kind
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("text,label\ngood,good\n")
+    (tmp_path / "trees.txt").write_text("(2 (1 film) (2 good))\n")
+    arguments = options.replace("MINE", str(mine)).split()
+    refused(cli("evaluate", "--model", bundle, *arguments), kind)
+
+
 def test_a_file_takes_the_model_by_either_way(cli, bundle, tmp_path):
     trees = tmp_path / "trees.txt"
     trees.write_text("(2 (1 film) (2 good))\n")

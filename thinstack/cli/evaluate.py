@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from rich.console import Console
@@ -33,6 +34,14 @@ _FIGURES = (
     ("identical trees", "exact_trees", "trees"),
 )
 """Figures of an evaluation: the name to print, the key, and the key of the number of cases."""
+
+_COLUMNS: Final = tuple(one.name for one in fields(options.ColumnSettings))
+_REFUSED: Final[dict[str, tuple[str, ...]]] = {
+    "a suite": (*_COLUMNS, "raw_text", "relabel", "tree_format"),
+    "a table": ("half", "raw_text", "tree_format"),
+    "a treebank": (*_COLUMNS, "half", "list_wrong"),
+}
+"""The options that say nothing of what is evaluated."""
 
 
 @options.grouped
@@ -92,6 +101,11 @@ def evaluate(
         or is_table(file)
         or (brackets and holds_table(file))
     )
+    kind = "a suite" if suite.suite is not None else "a table" if of_table else "a treebank"
+    asked = [*options.chosen(suite), *options.chosen(columns), *["raw_text"] * raw_text]
+    asked += [*["relabel"] * bool(relabel), *["tree_format"] * (not brackets)]
+    if refused := [name for name in asked if name in _REFUSED[kind]]:
+        raise InputError(f"{options.listed(refused)}: does not work with {kind}: remove it")
     if source == "gold" and (suite.suite is not None or of_table):
         raise InputError(
             f"{suite.suite or file}: it contains no gold trees, only texts: choose another "
@@ -99,8 +113,6 @@ def evaluate(
         )
     for_texts: TreeSource = "auto" if source is None or source == "gold" else source
     if suite.suite is not None:
-        if renamed:
-            raise InputError("--relabel: does not work with a suite: remove this option")
         evaluate_on_suite(predictor, model, suite, for_texts, as_json=as_json)
         return
     if of_table:
@@ -108,9 +120,6 @@ def evaluate(
         settings = {"source": for_texts, "relabel": renamed}
         _evaluate_texts(predictor, file, columns, settings, output, as_json=as_json)
         return
-    if suite.list_wrong or columns.skip_bad:
-        option = "--list-wrong" if suite.list_wrong else "--skip-bad"
-        raise InputError(f"{option}: {file} is a treebank, not a table: remove the option")
     read = None
     if not brackets:
         from thinstack.plugins.manager import manager

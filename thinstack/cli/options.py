@@ -214,6 +214,7 @@ _NAMES = {
     "score_column": "--score",
     "separator": "--sep",
     "header": "--no-header",
+    "tree_format": "--format",
 }
 
 
