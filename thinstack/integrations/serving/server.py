@@ -119,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(self._file)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815  # a name of http.server
 
     def do_POST(self) -> None:
         self._answer(lambda: (_json(self._prediction()), _JSON))
