@@ -164,22 +164,17 @@ def together(order: IntArray, examples: Sequence[Example]) -> tuple[IntArray, li
     Beside it, the lengths (words) that sort examples into minibatches. In a group, it is the length
     of the longest.
     """
-    lengths, longest = [example.words for example in examples], dict[int, int]()
-    first = np.arange(len(examples))
-    places = dict[int, int]()
-    for place in order.tolist():
-        if (group := examples[place].group) is not None:
-            first[place] = places.setdefault(group, place)
-            longest[group] = max(longest.get(group, 0), lengths[place])
-    if not places:
-        return order, lengths
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order))
-    alike = [
-        length if example.group is None else longest[example.group]
-        for length, example in zip(lengths, examples, strict=True)
+    groups = [
+        ("alone", place) if example.group is None else ("group", example.group)
+        for place, example in enumerate(examples)
     ]
-    return order[np.argsort(ranks[first[order]], kind="stable")], alike
+    first, longest = dict[tuple[str, int], int](), dict[tuple[str, int], int]()
+    for rank, place in enumerate(order.tolist()):
+        first.setdefault(groups[place], rank)
+    for group, example in zip(groups, examples, strict=True):
+        longest[group] = max(longest.get(group, 0), example.words)
+    ranks = np.array([first[groups[place]] for place in order.tolist()], np.int64)
+    return order[np.argsort(ranks, kind="stable")], [longest[group] for group in groups]
 
 
 def minibatch_places(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -79,8 +79,8 @@ def train_seed(
             not history or len(history) - best_epoch(history) < config.patience
         ):
             epoch = len(history) + 1
-            drawn = _draw_epoch(model, datasets, recipe, seed, epoch)
-            record = _one_epoch(learner, drawn, recipe, on_batch)
+            batches = _draw_epoch(model, datasets, recipe, seed, epoch)
+            record = _one_epoch(learner, batches, recipe, epoch, on_batch)
             record = {"seed": seed, "epoch": epoch} | record
             learner.update_average(max(1.0 - config.average, 1.0 / epoch))
             record |= _watch(average, datasets, recipe)
@@ -133,20 +133,11 @@ def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
     return {"watched": figures, "selection": total} | ({"traced": traced} if traced else {})
 
 
-class _Epoch(NamedTuple):
-    """The examples of an epoch, the tree source of each, and the minibatches as positions of
-    examples. `dropout` is the seed of its masks."""
-
-    number: int
-    examples: Sequence[Example]
-    sources: Sequence[str]
-    batches: list[list[int]]
-    dropout: int
-
-
-def _draw_epoch(model: Model, datasets: Datasets, recipe: Recipe, seed: int, epoch: int) -> _Epoch:
-    """Draw examples, sources and minibatches, and parse the examples again if the model's own trees
-    are among the sources."""
+def _draw_epoch(
+    model: Model, datasets: Datasets, recipe: Recipe, seed: int, epoch: int
+) -> list[tuple[list[Example], list[str]]]:
+    """The examples of each minibatch, and the tree source of each. Examples are parsed again if the
+    model's own trees are among the sources, and the masks of dropout get their seed."""
     config, draw = recipe.training, np.random.default_rng([seed, epoch])
     examples = _read_in(epoch, datasets.train)
     count = len(examples)
@@ -161,7 +152,11 @@ def _draw_epoch(model: Model, datasets: Datasets, recipe: Recipe, seed: int, epo
         places = sorted(place for batch in batches for place in batch if place < count)
         first = epoch if recipe.task.brings_trees else None
         take_own_trees(model, [examples[place] for place in places], first)
-    return _Epoch(epoch, drawn, sources, batches, dropout)
+    torch.manual_seed(dropout)
+    return [
+        ([drawn[place] for place in batch], [sources[place] for place in batch])
+        for batch in batches
+    ]
 
 
 def _read_in(epoch: int, examples: Sequence[Example]) -> list[Example]:
@@ -180,33 +175,34 @@ def _drawn_examples(
 
 
 def _one_epoch(
-    learner: Learner, drawn: _Epoch, recipe: Recipe, on_batch: Progress
+    learner: Learner,
+    batches: Sequence[tuple[Sequence[Example], Sequence[str]]],
+    recipe: Recipe,
+    epoch: int,
+    on_batch: Progress,
 ) -> dict[str, Any]:
-    """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
-    sentence or pair), and, for a model that parses, a choice of transitions."""
+    """One pass over the minibatches. Its record has the mean loss a case (a labelled node, sentence
+    or pair), and, for a model that parses, a choice of transitions."""
     started, task, config = time.perf_counter(), recipe.task, recipe.training
-    model, total = learner.model, len(drawn.examples)
-    torch.manual_seed(drawn.dropout)
+    model, total = learner.model, sum(len(examples) for examples, _ in batches)
     model.train()
     device = model.embedding.table.device
     # Of the task and of a parser. Losses stay on the device: a look at one would wait for its step.
     losses_so_far, cases = torch.zeros(2, dtype=torch.float64, device=device), np.zeros(2)
     done = 0
-    for chosen in drawn.batches:
-        epochs = drawn.number - 1 + (done + len(chosen) / 2) / total
-        set_rates(learner.optimizers, config, epochs)
-        examples = [drawn.examples[place] for place in chosen]
-        sources = [drawn.sources[place] for place in chosen]
+    for examples, sources in batches:
+        size = len(examples)
+        set_rates(learner.optimizers, config, epoch - 1 + (done + size / 2) / total)
         batch = minibatch(examples, sources, model.oracle if task.teaches_parser else None)
-        losses, counts = task.loss(Step(model, batch, config, learner.initial, drawn.number))
-        learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
+        losses, counts = task.loss(Step(model, batch, config, learner.initial, epoch))
+        learner.learn((losses[0] + config.alpha * losses[1]) / size)
         losses_so_far += torch.stack(losses).detach()
         cases += counts
         learner.step()
-        done += len(chosen)
-        on_batch(drawn.number, done, total)
+        done += size
+        on_batch(epoch, done, total)
     loss, parsing_loss = (losses_so_far.cpu().numpy() / np.maximum(cases, 1)).tolist()
-    _check_finite(loss, model, drawn.number)
+    _check_finite(loss, model, epoch)
     parsing = {"parsing_loss": parsing_loss} if model.parses and task.teaches_parser else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
 

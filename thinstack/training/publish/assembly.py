@@ -172,7 +172,20 @@ def publish(
         observe_ranges(result.model, datasets.train)
     model = calibrated(result.model, calibration, datasets.dev)
     result = dataclasses.replace(result, model=model)
-    files = _exports(recipe, datasets, result, console)
+    exported = bundle_files(
+        model,
+        recipe.model,
+        datasets.vocabulary,
+        quantize=recipe.export.quantize,
+        development=_development(datasets.dev, model),
+        inference_only=recipe.export.inference_only,
+        gpu=recipe.export.gpu,
+    )
+    if exported.unscripted:
+        encoding = console.encoding
+        reason = exported.unscripted.encode(encoding, "backslashreplace").decode(encoding)
+        console.print(Text(f"the bundle has no TorchScript file: {reason}"))
+    files = exported.files | recipe.task.bundle_files()
     shipped, suites = _measure(files, recipe, datasets)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
@@ -186,26 +199,6 @@ def publish(
     return write_bundle(
         path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
     )
-
-
-def _exports(
-    recipe: Recipe, datasets: Datasets, result: SeedResult, console: Console
-) -> dict[str, bytes]:
-    """All files of the bundle but its card."""
-    exported = bundle_files(
-        result.model,
-        recipe.model,
-        datasets.vocabulary,
-        quantize=recipe.export.quantize,
-        development=_development(datasets.dev, result.model),
-        inference_only=recipe.export.inference_only,
-        gpu=recipe.export.gpu,
-    )
-    if exported.unscripted:
-        encoding = console.encoding
-        reason = exported.unscripted.encode(encoding, "backslashreplace").decode(encoding)
-        console.print(Text(f"the bundle has no TorchScript file: {reason}"))
-    return exported.files | recipe.task.bundle_files()
 
 
 def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
