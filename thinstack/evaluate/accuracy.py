@@ -19,9 +19,10 @@ def accuracy(
     *,
     scale: Scale | None,
     phrases: bool = True,
+    roots: Sequence[int] | None = None,
 ) -> Figures:
-    """Accuracies in percent. Compares the scores (N_i, C) of each tree's nodes, the root last, with
-    their labels (N_i,), where -1 means no label.
+    """Accuracies in percent. Compares the scores (N_i, C) of each tree's nodes with their labels
+    (N_i,), where -1 means no label. `roots`: the place of each tree's root; by default the last.
 
     Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy` and `phrase_binary_accuracy`;
     `root_calibration_error` and `phrase_calibration_error` in percentage points (see
@@ -36,11 +37,13 @@ def accuracy(
     classes = scores[0].shape[1] if scores else len(scale.sides) if scale else 2
     all_scores = np.concatenate([np.zeros((0, classes)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
-    roots = np.cumsum([len(tree) for tree in labels]).astype(np.int64) - 1
+    sizes = np.array([len(tree) for tree in labels], np.int64)
+    within = sizes - 1 if roots is None else np.array(roots, np.int64)
+    places_of_roots = np.cumsum(sizes) - sizes + within
     nodes = slice(None) if phrases else slice(0)
     figures: Figures = {}
     counts: Figures = {}
-    for name, places in (("root", roots), ("phrase", nodes)):
+    for name, places in (("root", places_of_roots), ("phrase", nodes)):
         labelled = all_labels[places] >= 0
         rows, gold = all_scores[places][labelled], all_labels[places][labelled]
         binary = binary_right(rows, gold, scale)

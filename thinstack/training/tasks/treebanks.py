@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 from pydantic import Field
 from rich.console import Console
 
@@ -117,13 +116,10 @@ class Treebank(Task):
         figures are None if the classes `labels` have no negative and positive side."""
         scores = self.scores(model, examples, source)
         trees = [example.trees[source] for example in examples]
-        order = [
-            np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in trees
-        ]
-        targets = [one.targets[places] for one, places in zip(trees, order, strict=True)]
-        rows = [part[places] for part, places in zip(scores, order, strict=True)]
-        phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in trees)
-        figures = accuracy(rows, targets, scale=Scale.of(labels), phrases=phrases)
+        targets, roots = [one.targets for one in trees], [one.whole for one in trees]
+        phrases = model.head.reads != "roots" or any(len(one) != 1 for one in targets)
+        scale = Scale.of(labels)
+        figures = accuracy(scores, targets, scale=scale, phrases=phrases, roots=roots)
         return figures, answers_of(scores, examples, source)
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
