@@ -10,7 +10,7 @@ from thinstack.errors import DataError
 from thinstack.training.examples.labels import MAX_CLASSES, find_labels
 from thinstack.training.examples.set_aside import repeated, set_aside_share
 from thinstack.training.tasks.spans import Spans
-from thinstack.training.tasks.texts import Texts
+from thinstack.training.tasks.texts import Texts, report
 from thinstack.training.tasks.texts.reading import Text, read_texts
 from thinstack.training.tasks.texts.report import plain_rival
 
@@ -118,6 +118,21 @@ def test_the_rival_names_classes_as_the_labels_are_in_order():
              [("good", "yes"), ("dull", "no"), ("fine", "maybe")] * 4]  # fmt: skip
     figures = plain_rival(texts, texts[:3], ("no", "yes", "maybe"))
     assert (figures["accuracy"], figures["texts"]) == (100, 3)
+
+
+def test_the_rival_learns_every_class_from_a_part_of_the_texts(monkeypatch):
+    monkeypatch.setattr(report, "MAX_RIVAL_TEXTS", 3)
+    texts = [Text("good", [["good"]], "yes", 1)] * 9
+    texts[1] = Text("dull", [["dull"]], "no", 1)  # of the others, it would learn only "yes"
+    assert plain_rival(texts, texts, ("no", "yes"))["accuracy"] == 100
+
+
+def test_the_rival_learns_from_texts_without_a_common_piece():
+    texts = [
+        Text(sign, [[sign]], "ab"[n % 2], 1)
+        for n, sign in enumerate(map(chr, range(0x4E00, 0x4E3C)))
+    ]
+    assert plain_rival(texts, texts, ("a", "b"))["accuracy"] == 100
 
 
 # -- classes that a table has

@@ -48,9 +48,11 @@ _LISTED: Final = 3
 
 def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
     """The figures of the rival on `dev`, after `learn_plain` has learnt from `train`, or from
-    `MAX_RIVAL_TEXTS` of its texts. `labels`: all classes, in order."""
+    `MAX_RIVAL_TEXTS` of its texts and a text of each class. `labels`: all classes, in order."""
     size = min(len(train), MAX_RIVAL_TEXTS)
-    learnt = [train[place] for place in np.linspace(0, len(train) - 1, size, dtype=int)]
+    places = {*np.linspace(0, len(train) - 1, size, dtype=int).tolist()}
+    places |= {*{text.label: place for place, text in enumerate(train)}.values()}
+    learnt = [train[place] for place in sorted(places)]
     classes = [text.label for text in learnt]
     gold = np.array([labels.index(text.label) for text in dev], np.int64)
     with warnings.catch_warnings(action="ignore"):  # Those of scikit-learn are not about the model.
@@ -64,8 +66,9 @@ def learn_plain(
     """A function that gives T texts the probabilities (T, C) of `labels`.
 
     It is a logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of words. With
-    `characters`, 2- to 5-grams of the characters of words come beside them. It learns from `texts`
-    of the classes `names`. Texts are words with spaces between them.
+    `characters`, 2- to 5-grams of the characters of words come beside them, if two texts have one
+    in common. It learns from `texts` of the classes `names`. Texts are words with spaces between
+    them.
     """
     most = {"max_features": MAX_WEIGHTS // len(labels)}
     grams = [TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+", **most)]
@@ -77,7 +80,12 @@ def learn_plain(
     model = make_pipeline(make_union(*grams), plain)
     # Vectors are so small that several threads wait for each other.
     with threadpool_limits(1, user_api="blas"):
-        model.fit(texts, names)
+        try:
+            model.fit(texts, names)
+        except ValueError:
+            if not characters:
+                raise
+            return learn_plain(texts, names, labels)  # no two texts have a piece in common
 
     def score(texts: Sequence[str]) -> NDArray[np.float64]:
         scores = np.zeros((len(texts), len(labels)))
