@@ -43,10 +43,8 @@ class Inputs:
         task, path = recipe.task, self.folder / file
         items = task.read(path if task.brings_trees else self.table(file), recipe.model, errors)
         if not items:
-            raise DataError(
-                f"{path}: expected examples with a class, found none; label some, or rename their "
-                "labels (task.relabel)"
-            )
+            more = ", or rename their labels (task.relabel)" if task.brings_trees else ""
+            raise DataError(f"{path}: expected examples with a class, found none; label some{more}")
         return items
 
     def bundle(self, name: str) -> Bundle:
