@@ -40,10 +40,8 @@ def test_a_session_tells_and_runs_what_onnxruntime_does():
     model = load_model_from_string(onnx_of(ADDING))
     model.metadata_props.add(key="labels", value='["schön"]')
     found = session(model.SerializeToString())
-    assert [(each.name, each.type) for each in found.get_inputs()] == [("x", "tensor(int64)")]
-    assert [(each.name, each.type) for each in found.get_outputs()] == [("y", "tensor(float)")]
-    assert found.get_modelmeta().custom_metadata_map == {"labels": '["schön"]'}
-    assert (found.device, found.get_providers()) == ("cpu", ["CPUExecutionProvider"])
+    assert (found.inputs, found.outputs) == ({"x": "tensor(int64)"}, ["y"])
+    assert (found.metadata, found.device) == ({"labels": '["schön"]'}, "cpu")
     for count in (0, 4):
         (scores,) = found.run(["y"], {"x": np.arange(count)})
         assert scores.dtype == np.float32

@@ -81,11 +81,6 @@ GPUS: Final = (
 """In the order in which "auto" tries them."""
 
 
-def gpus_for(device: str) -> tuple[Gpu, ...]:
-    """The GPUs to try for a device that was asked for."""
-    return tuple(gpu for gpu in GPUS if device in (gpu.name, "auto"))
-
-
 def pays(words: int) -> bool:
     """Whether so many words are enough for a GPU."""
     return words >= PAYS * usable_cores()

@@ -66,9 +66,9 @@ def interface_of(
     """The inputs and outputs of the model of a session. Raises BundleError, naming the file
     `source`, if a predictor cannot run the model, or if it does not fit the configuration and the
     vocabulary."""
-    inputs = {item.name: item.type for item in session.get_inputs()}
-    outputs = [item.name for item in session.get_outputs()]
-    metadata: dict[str, str] = session.get_modelmeta().custom_metadata_map
+    inputs: dict[str, str] = session.inputs
+    outputs: list[str] = session.outputs
+    metadata: dict[str, str] = session.metadata
     reads = metadata.get("reads")
     phrases = config.trees != "sequence" and reads not in ("roots", "pairs")
     rows = "node" if phrases else "root"

@@ -11,7 +11,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,19 +29,8 @@ ON_A_GPU: Final = 60
 """More seconds of processor time on a GPU, whose libraries take their time to start."""
 
 
-class _Named(NamedTuple):
-    """An input or output, as onnxruntime describes it."""
-
-    name: str
-    type: str
-
-
-class _Meta(NamedTuple):
-    custom_metadata_map: dict[str, str]
-
-
 class IsolatedSession:
-    """What a predictor needs of an `onnxruntime.InferenceSession`, run in processes of its own.
+    """An `OnnxSession` in processes of its own.
 
     Any number of threads may share it. Each call has a process for itself, at most one a core, and
     a thread waits for a free one. A process ends with the session, or with the process that asks.
@@ -52,9 +41,7 @@ class IsolatedSession:
             of processor time is not for Windows. The limit by the clock is for all.
         source: names the file in messages.
 
-    Attributes:
-        device: what it really runs on; the CPU once "auto" has left a GPU that failed.
-        warning: of what the user should be warned; else "".
+    Attributes: those of `OnnxSession`; `device` is the CPU once "auto" has left a GPU that failed.
 
     Raises BundleError if the file cannot be loaded within the limits, DeviceError if no process can
     be started. Else raises DeviceError and MissingExtraError as
@@ -81,27 +68,10 @@ class IsolatedSession:
         running = (device for device in devices if device == description.get("device"))
         self.device: RunningDevice = next(running, "cpu")
         self.warning = str(description.get("warning", ""))
-        self._inputs = _named(description.get("inputs"))
-        self._outputs = _named(description.get("outputs"))
-        metadata = [(entry.name, entry.type) for entry in _named(description.get("metadata"))]
-        self._metadata = dict(metadata)
-        self._providers = [str(name) for name in description.get("providers", ())]
-
-    def get_inputs(self) -> list[_Named]:
-        """Name and type of each input."""
-        return self._inputs
-
-    def get_outputs(self) -> list[_Named]:
-        """Name and type of each output."""
-        return self._outputs
-
-    def get_modelmeta(self) -> _Meta:
-        """The metadata of the file."""
-        return _Meta(self._metadata)
-
-    def get_providers(self) -> list[str]:
-        """The execution providers that it runs on."""
-        return self._providers
+        self.inputs = _texts(description.get("inputs"))
+        outputs = description.get("outputs")
+        self.outputs = [*map(str, outputs)] if isinstance(outputs, list) else []
+        self.metadata = _texts(description.get("metadata"))
 
     def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """The outputs of these names. Raises BundleError if the model fails, or breaks a limit."""
@@ -177,10 +147,9 @@ def _error_of(reply: Message) -> ThinstackError | None:
     return DeviceError(text) if name == "DeviceError" else BundleError(text)
 
 
-def _named(pairs: Any) -> list[_Named]:
-    if not isinstance(pairs, list):
-        return []
-    return [_Named(*map(str, pair)) for pair in pairs if isinstance(pair, list) and len(pair) == 2]
+def _texts(value: Any) -> dict[str, str]:
+    """The texts by name that a process has sent, whatever it has sent."""
+    return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}
 
 
 def _end_all(processes: set[ModelProcess], owner: int) -> None:

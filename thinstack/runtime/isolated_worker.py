@@ -93,12 +93,8 @@ def read_message(file: BinaryIO, *, most: int) -> Message:
 
 def _exactly(file: BinaryIO, size: int) -> bytearray:
     content = bytearray(size)
-    view, position = memoryview(content), 0
-    while position < size:
-        count = file.readinto(view[position:])  # type: ignore[attr-defined]
-        if not count:
-            raise EOFError("the other process is gone")
-        position += count
+    if file.readinto(content) < size:  # type: ignore[attr-defined]
+        raise EOFError("the other process is gone")
     return content
 
 
@@ -175,10 +171,9 @@ def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
     return session, {
         "device": session.device,
         "warning": session.warning,
-        "inputs": [(field.name, field.type) for field in session.get_inputs()],
-        "outputs": [(field.name, field.type) for field in session.get_outputs()],
-        "metadata": [*session.get_modelmeta().custom_metadata_map.items()],
-        "providers": session.get_providers(),
+        "inputs": session.inputs,
+        "outputs": session.outputs,
+        "metadata": session.metadata,
     }
 
 

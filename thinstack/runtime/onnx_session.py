@@ -2,14 +2,14 @@
 starts with it."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from numpy.typing import NDArray
 
 from thinstack._onnxruntime import import_onnxruntime, is_of_onnxruntime
 from thinstack.errors import BundleError, DeviceError
-from thinstack.runtime.devices import RunningDevice, gpus_for
+from thinstack.runtime.devices import GPUS, RunningDevice
 from thinstack.runtime.ending import end_with_program, stopped_at_end
 
 CPU: Final = "CPUExecutionProvider"
@@ -24,6 +24,9 @@ class OnnxSession:
     program ends.
 
     Attributes:
+        inputs: the type of each input, by its name.
+        outputs: the name of each output.
+        metadata: of the file.
         device: what it really runs on.
         warning: of what the user should be warned, as that it has left its GPU; else "".
     """
@@ -36,6 +39,18 @@ class OnnxSession:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)
+
+    @cached_property
+    def inputs(self) -> dict[str, str]:
+        return {item.name: item.type for item in self._session.get_inputs()}
+
+    @cached_property
+    def outputs(self) -> list[str]:
+        return [item.name for item in self._session.get_outputs()]
+
+    @cached_property
+    def metadata(self) -> dict[str, str]:
+        return dict(self._session.get_modelmeta().custom_metadata_map)
 
     def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """The outputs of these names. Raises BundleError with what onnxruntime says, if it fails.
@@ -93,7 +108,7 @@ def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -
     onnxruntime = import_onnxruntime()
     on_cpu = partial(cpu_session, onnxruntime, model, source)
     auto, problems = device == "auto", []
-    for gpu in gpus_for(device):
+    for gpu in (gpu for gpu in GPUS if device in (gpu.name, "auto")):
         from thinstack.runtime.gpu_session import ANYWHERE, GpuSession, gpu_session
 
         session, problem = gpu_session(onnxruntime, gpu, on_gpu or model, real=auto)

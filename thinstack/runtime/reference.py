@@ -82,7 +82,7 @@ def check_cases(
         bundle.read(ONNX_FILE), source=model, device=device, isolated=apart, gpu=gpu
     )
     content = bundle.read(CASES_FILE)
-    rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"
+    rough = session.metadata.get("quantization") == "int8"
     try:
         stored = json.loads(content)
         if list(stored["labels"]) != list(bundle.config.labels):
@@ -121,7 +121,7 @@ def answer_cases(cases: dict[str, Any], exported: bytes, tolerance: float) -> di
 
 
 def _outputs(session: Any, case: dict[str, dict[str, Any]]) -> Iterator[tuple[str, NDArray[Any]]]:
-    types = {item.name: INDEX_TYPES[item.type] for item in session.get_inputs()}
+    types = {name: INDEX_TYPES[kind] for name, kind in session.inputs.items()}
     feeds = {name: np.array(case["inputs"][name], kind) for name, kind in types.items()}
     return zip(case["outputs"], session.run(list(case["outputs"]), feeds), strict=True)
 

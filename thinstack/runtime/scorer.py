@@ -3,7 +3,7 @@ onnxruntime."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, TypeVar, get_args
 
@@ -185,9 +185,13 @@ class Scorer:
         steps = self._trees.of_sentences(parts.words, trees, self._parse)
         over = None if steps is None else transitions_of(units, steps, parts.lengths)
         lengths, costs = costs_of(units, parts)
-        scored = self._in_batches(partial(self._run_batch, parts, units), lengths, over, costs)
-        how = {"joins": self._joins, "phrases": self.phrases}
-        texts = texts_of(units, scored, parts, counts, **how)
+
+        def run(places: list[int], transitions: NDArray[np.int64]) -> list[Scored]:
+            batch = self._batch_of(parts, [units[place] for place in places], transitions)
+            return self._run(batch).apart(batch.sizes, phrases=self.phrases)
+
+        scored = self._in_batches(run, lengths, over, costs)
+        texts = texts_of(units, scored, parts, counts, joins=self._joins, phrases=self.phrases)
         if self.width:
             texts = [text.map(lambda scored: scored.with_vectors(self.width)) for text in texts]
         # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
@@ -214,20 +218,19 @@ class Scorer:
         scored = dict(zip(order, results, strict=True))
         return [scored[place] for place in range(len(scored))]
 
-    def _run_batch(
-        self, parts: Parts, units: Sequence[Unit], places: list[int], transitions: NDArray[np.int64]
-    ) -> list[Scored]:
-        """The scores of a batch: of the units at `places`."""
-        batch = self._batch_of(parts, [units[place] for place in places], transitions)
-        return self._run(batch).apart(batch.sizes, phrases=self.phrases)
-
     def _batch_of(
         self, parts: Parts, units: Sequence[Unit], transitions: NDArray[np.integer]
     ) -> Batch:
         """What a model reads of some units."""
         inside = [part for unit in units for part in unit.parts]
         owners = [parts.owners[part] for part in inside]
-        fields = self._word_fields([parts.words[part] for part in inside], owners)
+        words = [parts.words[part] for part in inside]
+        try:
+            fields: dict[str, Any] = self.vocabulary.fields([*chain.from_iterable(words)])
+        except (TypeError, AttributeError):
+            for sentence, owner in zip(words, owners, strict=True):
+                check_words(sentence, owner)
+            raise
         lengths = [parts.lengths[part] for part in inside]
         fields |= {"lengths": np.array(lengths), "transitions": transitions}
         sizes = [2 * length - 1 for length in lengths]
@@ -264,14 +267,6 @@ class Scorer:
         self.reads_pairs, self.rates_pairs = interface.reads_pairs, interface.rates_pairs
         self._process = _forks[0]
         watch_end()
-
-    def _word_fields(self, words: Sequence[Sequence[str]], places: Sequence[int]) -> dict[str, Any]:
-        try:
-            return self.vocabulary.fields(list(chain.from_iterable(words)))
-        except (TypeError, AttributeError):
-            for place, sentence in zip(places, words, strict=True):
-                check_words(sentence, place)
-            raise
 
     def _run(self, batch: Batch) -> Scored:
         """The scores of a batch and its trees, which the model makes if there are none."""

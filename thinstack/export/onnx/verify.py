@@ -200,7 +200,7 @@ class _File:
         self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
         self.quantize = _check_metadata(self.metadata, config)
         self.outputs = _outputs(self.proto, model)
-        types = {value.name: INDEX_TYPES[value.type] for value in self.session.get_inputs()}
+        types = {name: INDEX_TYPES[kind] for name, kind in self.session.inputs.items()}
 
         def scores(run: Callable[..., Any], forest: Forest) -> Scores:
             fields = forest.inputs(types)
