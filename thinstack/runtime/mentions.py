@@ -35,7 +35,11 @@ class Terms:
     """
 
     def __init__(self, terms: Sequence[str]):
-        self._patterns = {term: _pattern(term) for term in map(_checked, terms)}
+        for term in terms:
+            if not isinstance(term, str):
+                problem = f"expected each term as a text, {_EXAMPLE}; found {shown(term)}"
+                raise InputError(f"about: {problem}")
+        self._patterns = {term: _pattern(term) for term in terms}
 
     def mentions(self, sentence: "Prediction") -> Iterator[Mention]:
         """The mentions of each term in a sentence, term by term. Those of one term do not overlap:
@@ -57,20 +61,12 @@ def warn_of_unmentioned(terms: Iterable[str]) -> None:
         warnings.warn(NoMentionWarning(message), stacklevel=outside())
 
 
-def _checked(term: object) -> str:
-    if not isinstance(term, str):
-        raise InputError(f"about: expected each term as a text, {_EXAMPLE}; found {shown(term)}")
-    return term
-
-
 @lru_cache(maxsize=1024)
 def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
     """What finds a term, and what all that it finds begin with, by name (`pattern_of`); "" beyond
     ASCII, where letters have more than two cases."""
-    names, example = (
-        [parts_of(name) for name in term.split("|")],
-        f"{_EXAMPLE}; found {shown(term)}",
-    )
+    names = [parts_of(name) for name in term.split("|")]
+    example = f"{_EXAMPLE}; found {shown(term)}"
     if any("\ud800" <= character <= "\udfff" for character in term):
         raise InputError(f"about: expected each term as Unicode text, {example}")
     if not all(any(map(str.isalnum, "".join(parts))) for parts in names):

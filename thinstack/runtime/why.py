@@ -89,11 +89,10 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     contributions = []
     for number, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
         first, behind = spans[node].tolist()
-        places = prediction.offsets[first, 0], prediction.offsets[behind - 1, 1]
-        start, end = (int(place) + prediction.start for place in places)
-        text = prediction.text_of(first, behind)
-        contribution = Contribution(node, (first, behind), text, value, number == turns, start, end)
-        contributions.append(contribution)
+        start, end = int(prediction.offsets[first, 0]), int(prediction.offsets[behind - 1, 1])
+        said = prediction.text[start:end], value, number == turns
+        place = start + prediction.start, end + prediction.start
+        contributions.append(Contribution(node, (first, behind), *said, *place))
     return contributions
 
 

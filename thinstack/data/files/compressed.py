@@ -41,29 +41,23 @@ def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
     that is missing, is damaged, or is an archive of another kind."""
     try:
         with ExitStack() as stack:
-            file: Any = stack.enter_context(_raw(path))
-            unpack = _kind(path, file.peek(32)[:32])
-            if unpack is not None:
-                file = stack.enter_context(io.BufferedReader(unpack(file), BUFFER))
+            if isinstance(path, FileContent):
+                file: Any = io.BufferedReader(io.BytesIO(path.content()), BUFFER)
+            else:
+                file = open(file_path(path), "rb", buffering=BUFFER)
+            stack.enter_context(file)
+            start = file.peek(32)[:32]
+            for mark, what in _REFUSED.items():
+                if start.startswith(mark):
+                    raise DataError(f"{path}: expected text, found {what}")
+            for mark, module in _UNPACKED.items():
+                if start.startswith(mark) and (module != "bz2" or start[4:10] in _BLOCK):
+                    unpacked = import_module(module).open(file)
+                    file = stack.enter_context(io.BufferedReader(unpacked, BUFFER))
+                    break
             yield file
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
     except (EOFError, zlib.error, lzma.LZMAError) as error:
         problem = f"expected a compressed file, found a damaged one ({error})"
         raise DataError(f"{path}: {problem}; download or compress it again") from None
-
-
-def _raw(path: FilePath) -> Any:
-    if isinstance(path, FileContent):
-        return io.BufferedReader(io.BytesIO(path.content()), BUFFER)
-    return open(file_path(path), "rb", buffering=BUFFER)
-
-
-def _kind(path: FilePath, start: bytes) -> Any:
-    for mark, what in _REFUSED.items():
-        if start.startswith(mark):
-            raise DataError(f"{path}: expected text, found {what}")
-    for mark, module in _UNPACKED.items():
-        if start.startswith(mark) and (module != "bz2" or start[4:10] in _BLOCK):
-            return import_module(module).open
-    return None

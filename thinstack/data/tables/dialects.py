@@ -18,13 +18,11 @@ from thinstack.errors import DataError
 SAMPLE: Final = 1 << 16
 """Characters at the start of a table by which its dialect is found."""
 
-_EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
-_CHOICES: Final = ("\t", ";", "|", ",")
-
 ONE_COLUMN: Final = "\0"
 """The separator of a table of one column, which no text holds."""
 
-
+_EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
+_CHOICES: Final = ("\t", ";", "|", ",")
 _NAMES: Final = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
@@ -48,7 +46,7 @@ class Dialect(NamedTuple):
     """How the cells of a table are written.
 
     Attributes:
-        separator: the character between two cells.
+        separator: the character between two cells. Few writers quote cells between tabs.
         spaced: whether spaces stand behind separators, which belong to no cell.
         first: the number of lines up to the line `sep=;` of Excel, where there is one.
     """
@@ -57,10 +55,48 @@ class Dialect(NamedTuple):
     spaced: bool = False
     first: int = 0
 
-    @property
-    def tabs(self) -> bool:
-        """Whether tabs separate the cells. Few writers quote them."""
-        return self.separator == "\t"
+    def split(self, line: str) -> list[str]:
+        """The cells of a line in which a quote mark is text."""
+        cells = bare(line).split(self.separator)
+        return [cell.lstrip(" ") for cell in cells] if self.spaced else cells
+
+    def split_quoted(self, line: str) -> tuple[list[str], bool]:
+        """The cells of a line; and whether one begins with a quote mark that it does not close,
+        which is then text. A cell is quoted if it begins and ends with a quote mark, and those
+        between are doubled."""
+        cells = _cell(self.separator, self.spaced).findall(bare(line) + self.separator)
+        texts = [plain or quoted.replace('""', '"') for quoted, plain in cells]
+        return texts, any(plain[:1] == '"' for _, plain in cells)
+
+    def quoted_rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        """The rows of lines with quotes as in RFC 4180. Raises csv.Error at the first other
+        quote."""
+        return csv.reader(
+            lines, delimiter=self.separator, strict=True, skipinitialspace=self.spaced
+        )
+
+    def header_names(self, cells: Sequence[str], sample: Sequence[str]) -> list[str]:
+        """The names of the columns. `cells`: of the header. `sample`: the first lines of the table.
+
+        An empty name comes first if the rows start with one cell more that numbers them, as R
+        writes them by default (`write.table`)."""
+        names = [name.strip(" ") for name in cells] if self.spaced else list(cells)
+        rows = _rows(sample, self.separator)[1:]
+        longer = {row[0] for row in rows if len(row) == len(names) + 1}
+        numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
+        return ["", *names] if numbered else names
+
+    def numbers(self, sample: Sequence[str]) -> list[str]:
+        """The names of the columns of a table without a header, "1" and so on. There are as many
+        as most of its first rows have cells."""
+        widths = Counter(map(len, _rows(sample, self.separator))).most_common(1)
+        return [str(number) for width, _ in widths for number in range(1, width + 1)]
+
+
+@cache
+def _cell(separator: str, spaced: bool) -> re.Pattern[str]:
+    mark, space = re.escape(separator), " *+" if spaced else ""
+    return re.compile(rf'{space}(?:"([^"]*+(?:""[^"]*+)*+)"|([^{mark}]*+)){mark}')
 
 
 def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) -> Dialect:
@@ -80,40 +116,17 @@ def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) ->
     if rows and (excel := _EXCEL.match(rows[0])):
         character, first = character or excel[1], [*map(bare, lines)].index(rows.pop(0)) + 1
     character = character or _separator(rows, named_separator(path))
-    return Dialect(character, _is_spaced(rows, character), first)
+    # A space behind each separator of the header, or before the quote mark that opens a cell.
+    header = rows[0].split(character)[1:] if rows else []
+    opened = re.compile(rf'{re.escape(character)} +"(?!")')
+    spaced = bool(header) and all(cell[:1] == " " for cell in header)
+    spaced = character not in "\t " and (spaced or any(map(opened.search, rows)))
+    return Dialect(character, spaced, first)
 
 
 def bare(line: str) -> str:
     """A line without its end."""
     return line.rstrip("\r\n")
-
-
-def split_line(line: str, dialect: Dialect) -> list[str]:
-    """The cells of a line in which a quote mark is text."""
-    cells = bare(line).split(dialect.separator)
-    return [cell.lstrip(" ") for cell in cells] if dialect.spaced else cells
-
-
-def split_quoted(line: str, dialect: Dialect) -> tuple[list[str], bool]:
-    """The cells of a line; and whether one begins with a quote mark that it does not close, which
-    is then text. A cell is quoted if it begins and ends with a quote mark, and those between are
-    doubled."""
-    cells = _cell(dialect.separator, dialect.spaced).findall(bare(line) + dialect.separator)
-    texts = [plain or quoted.replace('""', '"') for quoted, plain in cells]
-    return texts, any(plain[:1] == '"' for _, plain in cells)
-
-
-@cache
-def _cell(separator: str, spaced: bool) -> re.Pattern[str]:
-    mark, space = re.escape(separator), " *+" if spaced else ""
-    return re.compile(rf'{space}(?:"([^"]*+(?:""[^"]*+)*+)"|([^{mark}]*+)){mark}')
-
-
-def reader(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
-    """The rows of lines with quotes as in RFC 4180. Raises csv.Error at the first other quote."""
-    return csv.reader(
-        lines, delimiter=dialect.separator, strict=True, skipinitialspace=dialect.spaced
-    )
 
 
 def _separator(rows: Sequence[str], named: str | None) -> str:
@@ -134,36 +147,6 @@ def _fit(rows: Sequence[str], separator: str) -> tuple[float, int]:
     width = quoted[0] if quoted else 0
     shares = [widths.count(width) / len(widths) for widths in (plain, quoted[1:]) if widths]
     return max(shares, default=1.0), width
-
-
-def _is_spaced(rows: Sequence[str], separator: str) -> bool:
-    """Whether each separator of the header has a space behind it, or a space stands between a
-    separator and the quote mark that opens a cell."""
-    if separator in "\t ":
-        return False
-    header = rows[0].split(separator)[1:] if rows else []
-    opened = re.compile(rf'{re.escape(separator)} +"(?!")')
-    return (bool(header) and all(cell[:1] == " " for cell in header)) or any(
-        map(opened.search, rows)
-    )
-
-
-def header_names(cells: Sequence[str], sample: Sequence[str], dialect: Dialect) -> list[str]:
-    """The names of the columns. `cells`: of the header. `sample`: the first lines of the table.
-
-    An empty name comes first if the rows start with one cell more that numbers them, as R writes
-    them by default (`write.table`)."""
-    names = [name.strip(" ") for name in cells] if dialect.spaced else list(cells)
-    rows = _rows(sample, dialect.separator)[1:]
-    longer = {row[0] for row in rows if len(row) == len(names) + 1}
-    numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
-    return ["", *names] if numbered else names
-
-
-def first_width(sample: Sequence[str], dialect: Dialect) -> int:
-    """The number of columns of a table without a header: that of most of its first rows, if any."""
-    widths = Counter(map(len, _rows(sample, dialect.separator)))
-    return widths.most_common(1)[0][0] if widths else 0
 
 
 def _rows(lines: Iterable[str], separator: str) -> list[list[str]]:

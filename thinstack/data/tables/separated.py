@@ -6,21 +6,10 @@ import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from thinstack.data.files.paths import FilePath
-from thinstack.data.tables.dialects import (
-    ONE_COLUMN,
-    SAMPLE,
-    Dialect,
-    bare,
-    find_dialect,
-    first_width,
-    header_names,
-    reader,
-    split_line,
-    split_quoted,
-)
+from thinstack.data.tables.dialects import ONE_COLUMN, SAMPLE, Dialect, bare, find_dialect
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
@@ -41,26 +30,23 @@ def separated_records(
         rows = _Rows(path, encoding, dialect, chain(sample, stream))
         sample = sample[dialect.first :]
         if header is False:
-            names = [str(number) for number in range(1, first_width(sample, dialect) + 1)]
-        elif row := rows.next():
-            if row.problem:
-                raise row.problem
-            names = header_names(row.cells, sample, dialect)
+            names = dialect.numbers(sample)
         else:
-            names = []
+            _, cells, problem = rows.next() or (0, [], None)
+            if problem:
+                raise problem
+            names = dialect.header_names(cells, sample) if cells else []
         if not names:
             return
         yield names
         rows.set_width(len(names))
         while row := rows.next():
-            cells = dict(zip(names, row.cells, strict=True)) if row.cells else {}
-            yield Record(row.line, cells, row.problem)
+            line, cells, problem = row
+            yield Record(line, dict(zip(names, cells, strict=True)) if cells else {}, problem)
 
 
-class _Row(NamedTuple):
-    line: int
-    cells: Sequence[str]
-    problem: DataError | None = None
+_Row: TypeAlias = tuple[int, Sequence[str], DataError | None]
+"""The line where a row starts, its cells, and what is wrong with it."""
 
 
 class _Rows:
@@ -71,7 +57,7 @@ class _Rows:
         self._lines, self._put_back = lines, deque[str]()
         self._line = 0  # the number of the line that was taken last
         self._width: int | None = None
-        self._stray_is_text = self._tabs = dialect.tabs
+        self._stray_is_text = self._tabs = dialect.separator == "\t"
         self._unclosed_before = 0  # the line up to which a quote that stays open is not closed
         self._warned = False
         for _ in range(dialect.first):
@@ -93,12 +79,12 @@ class _Rows:
             return None
         start = self._line
         if '"' not in line:
-            return self._checked(start, split_line(line, self._dialect))
-        cells, stray = split_quoted(line, self._dialect)
+            return self._checked(start, self._dialect.split(line))
+        cells, stray = self._dialect.split_quoted(line)
         if stray:
             return self._over_lines(start, line, cells)
         if self._stray_is_text and not self._fits(cells):
-            plain = split_line(line, self._dialect)
+            plain = self._dialect.split(line)
             cells = self._with_marks(start, plain) if self._fits(plain) else cells
         return self._checked(start, cells)
 
@@ -151,7 +137,7 @@ class _Rows:
                 yield line
 
         try:
-            return next(reader(lines(), self._dialect)), taken
+            return next(self._dialect.quoted_rows(lines())), taken
         except csv.Error:
             return None, taken
 
@@ -174,7 +160,7 @@ class _Rows:
     def _is_row(self, line: str) -> bool:
         """Whether a line alone has the right number of cells. A comma before a space or at the end
         of a line is one of prose."""
-        cells, _ = split_quoted(line, self._dialect)
+        cells, _ = self._dialect.split_quoted(line)
         if not self._fits(cells) or self._tabs:
             return self._fits(cells)
         spaced = any(cell[:1] == " " for cell in cells[1:])
@@ -195,17 +181,17 @@ class _Rows:
         return self._width in (None, len(cells))
 
     def _checked(self, start: int, cells: list[str]) -> _Row:
-        fits = self._fits(cells)
-        text = self._dialect.separator.join(cells)
+        fits, separator = self._fits(cells), self._dialect.separator
+        text = separator.join(cells)
         if problem := undecoded(self._path, start, text, self._encoding):
-            return _Row(start, cells if fits else (), problem)
+            return start, cells if fits else (), problem
         if fits:
-            return _Row(start, cells)
+            return start, cells, None
         return self._bad(
             start,
             f"expected {self._width} cells, as in other rows, found {len(cells)}; put cells "
-            f"that contain {self._dialect.separator!r} or line ends in double quotes",
+            f"that contain {separator!r} or line ends in double quotes",
         )
 
     def _bad(self, line: int, problem: str) -> _Row:
-        return _Row(line, (), DataError(f"{self._path}:{line}: {problem}"))
+        return line, (), DataError(f"{self._path}:{line}: {problem}")

@@ -56,8 +56,8 @@ class Table:
     @property
     def kind(self) -> str:
         """As `table_kind` gives it."""
-        separated = self.separator is not None or self.header is not None
-        return table_kind(self.path, separated=separated)
+        named = self.separator is not None or self.header is not None
+        return table_kind(self.path, separated=named)
 
     @cached_property
     def columns(self) -> list[str]:
@@ -123,6 +123,13 @@ def read_mappings(
 def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
     """The rows of a file of JSON, whatever its name: an object a line, or one array of objects,
     which is held in memory. The line of a row is then its place in the array, from 1."""
+
+    def row(line: int, value: object, what: str) -> Record:
+        if isinstance(value, dict):
+            return Record(line, value)
+        expected = "expected a JSON object (one a line, or all in one array)"
+        return Record(line, {}, DataError(f"{path}:{line}: {expected}{what}"))
+
     with opened_text(path, encoding) as stream:
         lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
         first, line = next(lines, (0, ""))
@@ -130,32 +137,20 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
             whole = line + stream.read()
             if problem := undecoded(path, first, whole, encoding):
                 raise problem
-            value = _parsed(whole)
-            if isinstance(value, Exception):
-                raise DataError(f"{path}: expected one JSON array of objects: {value}")
-            for place, cells in enumerate(value, start=1):
-                yield _row(path, place, cells, shown(cells, 60))
+            try:
+                values = json.loads(whole)
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{path}: expected one JSON array of objects: {error}") from None
+            for place, value in enumerate(values, start=1):
+                yield row(place, value, f", found {shown(value, 60)}")
             return
         for number, text in chain([(first, line)] if line else [], lines):
+            try:
+                record = row(number, json.loads(text), f", found {text.strip():.60}")
+            except (ValueError, RecursionError) as error:
+                record = row(number, None, f": {error}")
             problem = undecoded(path, number, text, encoding)
-            record = _row(path, number, _parsed(text), f"{text.strip():.60}")
             yield record._replace(problem=problem) if problem else record
-
-
-def _parsed(text: str) -> Any:
-    """The value of a text of JSON, or the error of one that is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return error
-
-
-def _row(path: FilePath, line: int, value: object, shown_value: str) -> Record:
-    if isinstance(value, dict):
-        return Record(line, value)
-    what = f": {value}" if isinstance(value, Exception) else f", found {shown_value}"
-    expected = "expected a JSON object (one a line, or all in one array)"
-    return Record(line, {}, DataError(f"{path}:{line}: {expected}{what}"))
 
 
 def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:

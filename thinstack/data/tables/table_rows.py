@@ -35,13 +35,8 @@ class TableRow(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row as its file has it.
-
-    Attributes:
-        line: as in `TableRow`.
-        cells: the cells that could be read, by column.
-        problem: a fault of the row as a whole, such as a wrong number of cells, or None.
-    """
+    """A row as its file has it: its line, the cells that could be read, by column, and a fault of
+    the row as a whole, such as a wrong number of cells."""
 
     line: int
     cells: Mapping[str, object]
@@ -78,7 +73,10 @@ def with_columns(records: Iterable[Record], wanted: Iterable[str] = ()) -> Itera
 
     def named(record: Record) -> Record:
         for name in dotted:
-            if (value := _inner(record.cells, name)) is not None:
+            value: object = record.cells
+            for key in name.split("."):
+                value = value.get(key) if isinstance(value, Mapping) else None
+            if value is not None:
                 record = record._replace(cells={name: value, **record.cells})
         return record
 
@@ -92,13 +90,6 @@ def with_columns(records: Iterable[Record], wanted: Iterable[str] = ()) -> Itera
         yield record
 
 
-def _inner(cells: Mapping[str, object], name: str) -> object:
-    value: object = cells
-    for key in name.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
 def checked_rows(
     source: str, items: Iterable[Found], columns: Sequence[str], **checks: Unpack[RowChecks]
 ) -> Iterator[TableRow]:
@@ -110,8 +101,8 @@ def checked_rows(
     Raises DataError for a table without one of `columns`, with two columns of one name, or without
     any row that can be used.
     """
-    skipped, classes = checks.get("skipped"), checks.get("classes")
-    optional, advice = checks.get("optional", ()), checks.get("advice", COLUMN_ADVICE)
+    skipped, advice = checks.get("skipped"), checks.get("advice", COLUMN_ADVICE)
+    optional = checks.get("optional", ())
     names: list[str] | None = None
     absent = {*optional}
     good, bad = False, None
@@ -123,7 +114,7 @@ def checked_rows(
             continue
         absent -= item.cells.keys()
         problem = item.problem or repeats_header(source, names, item)
-        row = problem or _row(source, item, columns, classes, optional)
+        row = problem or _row(source, item, columns, checks)
         if isinstance(row, TableRow):
             good = True
             yield row
@@ -155,24 +146,21 @@ def repeats_header(source: str, names: Sequence[str] | None, record: Record) -> 
 
 
 def _row(
-    source: str,
-    record: Record,
-    columns: Sequence[str],
-    classes: Classes | None,
-    optional: Collection[str],
+    source: str, record: Record, columns: Sequence[str], checks: RowChecks
 ) -> TableRow | DataError:
     values = {}
     for column in columns:
-        of_classes = classes if classes is not None and classes.column == column else None
+        classes = checks.get("classes")
+        classes = classes if classes and classes.column == column else None
         value = record.cells.get(column)
         try:
-            values[column] = cell_text(value, of_classes)
+            values[column] = cell_text(value, classes)
         except DataError as error:
-            if column in optional and isinstance(error, MissingCellError):
+            if column in checks.get("optional", ()) and isinstance(error, MissingCellError):
                 values[column] = ""
                 continue
             expected = f"expected a text or a number in the column {column!r}"
-            mark = of_classes is not None and isinstance(value, str) and is_no_class(value)
+            mark = isinstance(value, str) and is_no_class(value)
             mend = classes.advice if classes and mark else _ROW_ADVICE
             return DataError(f"{source}:{record.line}: {expected}, {error}; {mend}")
     return TableRow(record.line, values)
@@ -189,8 +177,13 @@ def check_columns(source: str, names: list[str], wanted: Iterable[str], advice: 
                 advice += (
                     ", or if the table has no header, add --no-header (in Python header=False)"
                 )
+            # pandas has numbers for names too
+            plain = {str(name)[:_LONGEST].strip().casefold(): name for name in names[:_COMPARED]}
+            asked = str(column)[:_LONGEST].strip().casefold()
+            like = difflib.get_close_matches(asked, plain, n=1, cutoff=0.8)
+            near = f" (did you mean {shown(plain[like[0]], _LONGEST)}?)" if like else ""
             expected = f"expected the column {column!r}, found {listed(names)}"
-            raise DataError(f"{source}: {expected}{_near(column, names)}; {advice}")
+            raise DataError(f"{source}: {expected}{near}; {advice}")
     if twice := [name for name in names if name and names.count(name) > 1]:
         expected = f"expected columns of different names, found {shown(twice[0])} twice"
         raise DataError(f"{source}: {expected}; rename one")
@@ -201,14 +194,3 @@ def listed(columns: Iterable[object]) -> str:
     names = list(columns)
     first = ", ".join(shown(name, _LONGEST) for name in names[:_MOST])
     return first + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
-
-
-def _near(wanted: object, columns: Iterable[object]) -> str:
-    """The column with much the same name as `wanted`, as a part of a message."""
-    names = {_plain(name): name for name in islice(columns, _COMPARED)}
-    like = difflib.get_close_matches(_plain(wanted), names, n=1, cutoff=0.8)
-    return f" (did you mean {shown(names[like[0]], _LONGEST)}?)" if like else ""
-
-
-def _plain(name: object) -> str:  # pandas has numbers for names too
-    return str(name)[:_LONGEST].strip().casefold()

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
 from typing import Any, BinaryIO, TextIO
 
 from thinstack.data.files.compressed import BUFFER, opened_bytes
@@ -52,7 +53,11 @@ def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -
             elif not isinstance(source, io.BufferedReader):  # standard input gives lines at once
                 file = io.BufferedReader(file, BUFFER)
                 stack.callback(file.detach)
-            stream = _text(file, codec)
+            start = file.peek(BUFFER)
+            if codec == "utf-8-sig":
+                codec = next((_MARKS[mark] for mark in _MARKS if start.startswith(mark)), codec)
+            end = "" if b"\r" in start[:-1] and b"\n" not in start else "\n"
+            stream = io.TextIOWrapper(file, codec, "surrogateescape", newline=end)
             stack.callback(stream.detach)
             yield stream
     except LookupError:
@@ -61,14 +66,6 @@ def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -
         raise DataError(f"{name}: cannot be read: {error.strerror or error}") from None
     except UnicodeError as error:  # Some encodings cannot go on after such a byte.
         raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
-
-
-def _text(file: "io.BufferedReader[Any]", codec: str) -> io.TextIOWrapper:
-    start = file.peek(BUFFER)
-    if codec == "utf-8-sig":
-        codec = next((_MARKS[mark] for mark in _MARKS if start.startswith(mark)), codec)
-    old_mac = b"\r" in start[:-1] and b"\n" not in start
-    return io.TextIOWrapper(file, codec, "surrogateescape", newline="" if old_mac else "\n")
 
 
 def check_encoding(encoding: str, name: str) -> str:
@@ -106,13 +103,8 @@ def lines_of(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[str]:
 def paragraphs_of(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """The texts between blank lines, each with the number of its first line, from 1. The lines of a
     text stay apart by line feeds."""
-    text: list[str] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            text.append(line)
-        elif text:
-            yield number - len(text), "\n".join(text)
-            text = []
-    if text:
-        yield number - len(text) + 1, "\n".join(text)
+    numbered = enumerate(lines, start=1)
+    for is_text, group in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
+        if is_text:
+            numbers, text = zip(*group, strict=True)
+            yield numbers[0], "\n".join(text)

@@ -167,7 +167,12 @@ def _words(sentence: list[Row]) -> list[Row]:
     words: list[Row] = []
     covered, cover = 0, sentence[0]
     for row in sentence:
-        _check_columns(row)
+        if (count := len(row.entries)) != COLUMNS:
+            message = f"expected {COLUMNS} columns between tabs, found {count}"
+            raise row.error(min(COLUMNS, count), message)
+        for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ if it has none")):
+            if not row.entries[column]:
+                raise row.error(column, f"expected {expected}, found an empty column")
         match = _ID.fullmatch(row.entries[ID])
         first, mark, end = match.groups("") if match else ("", "", "")
         due = len(words) + 1
@@ -184,15 +189,6 @@ def _words(sentence: list[Row]) -> list[Row]:
         expected = f"a multiword token of words up to {len(words)}"
         raise cover.error(ID, f"expected {expected}, found {cover.entries[ID]!r}")
     return words
-
-
-def _check_columns(row: Row) -> None:
-    if (count := len(row.entries)) != COLUMNS:
-        message = f"expected {COLUMNS} columns between tabs, found {count}"
-        raise row.error(min(COLUMNS, count), message)
-    for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ if it has none")):
-        if not row.entries[column]:
-            raise row.error(column, f"expected {expected}, found an empty column")
 
 
 def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
