@@ -119,6 +119,13 @@ def test_in_an_optional_column_nothing_may_stand():
         list(read_mappings([{"text": "a", "labels": "b"}], WANTED, **optional))
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_table_without_an_optional_column_says_so(tmp_path, suffix):
+    path = write(tmp_path / f"t{suffix}", [{"text": "a"}])
+    with pytest.raises(DataError, match="expected the column 'label', found 'text'"):
+        list(Table(path).rows(WANTED, optional=["label"]))
+
+
 def test_parquet_columns_of_other_types(tmp_path):
     columns = {
         "single": pa.array([2.3, 4.0], pa.float32()),

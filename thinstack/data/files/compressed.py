@@ -41,11 +41,11 @@ def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
     that is missing, is damaged, or is an archive of another kind."""
     try:
         with ExitStack() as stack:
+            file: Any
             if isinstance(path, FileContent):
-                file: Any = io.BufferedReader(io.BytesIO(path.content()), BUFFER)
+                file = io.BufferedReader(io.BytesIO(path.content()), BUFFER)
             else:
-                file = open(file_path(path), "rb", buffering=BUFFER)
-            stack.enter_context(file)
+                file = stack.enter_context(open(file_path(path), "rb", buffering=BUFFER))
             start = file.peek(32)[:32]
             for mark, what in _REFUSED.items():
                 if start.startswith(mark):

@@ -154,7 +154,7 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
 
 
 def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
-    """The names of a file's columns, then its rows, which hold only the `wanted` columns."""
+    """The names of a file's columns, then its rows, which hold only the `wanted` ones of these."""
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
         from pyarrow import parquet
@@ -162,9 +162,9 @@ def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
         content = path.content() if isinstance(path, FileContent) else None
         source = file_path(path) if content is None else io.BytesIO(content)
         with parquet.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False) as file:
-            yield list(file.schema_arrow.names)
-            line = 1
-            for batch in file.iter_batches(_BATCH, columns=list(wanted)):
+            yield (names := list(file.schema_arrow.names))
+            wanted, line = [name for name in wanted if name in names], 1
+            for batch in file.iter_batches(_BATCH, columns=wanted):
                 yield from batch_records(batch, wanted, line)
                 line += batch.num_rows
             if line - 1 != (rows := file.metadata.num_rows):
