@@ -139,20 +139,14 @@ def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[A
         options.add_provider_for_devices(devices[:1], settings)
     else:
         wanted = [(gpu.provider, settings), CPU]
-    if gpu.packaged and built_in:
-        _preload(onnxruntime)
+    preload = getattr(onnxruntime, "preload_dlls", None)  # from 1.21
+    if gpu.packaged and built_in and preload:
+        with redirect_stdout(StringIO()):  # what it does not find, a session says again
+            preload()
     session = onnxruntime.InferenceSession(model, options, wanted, **AS_ASKED)
     if (providers := session.get_providers())[0] == gpu.provider:
         return session, ""
     return None, f"onnxruntime started on {', '.join(providers)} instead"
-
-
-def _preload(onnxruntime: Any) -> None:
-    """Load the libraries that pip installed. What it prints of those it does not find,
-    onnxruntime says again when a session starts."""
-    if preload := getattr(onnxruntime, "preload_dlls", None):  # from 1.21
-        with redirect_stdout(StringIO()):
-            preload()
 
 
 def _devices(onnxruntime: Any, gpu: Gpu) -> list[Any]:

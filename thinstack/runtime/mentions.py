@@ -34,12 +34,13 @@ class Terms:
     Raises InputError for what is no text, and for a name without a letter or digit.
     """
 
-    def __init__(self, terms: Sequence[str]):
+    def __init__(self, terms: Sequence[object]):
+        self._patterns: dict[str, tuple[re.Pattern[str], list[str]]] = {}
         for term in terms:
             if not isinstance(term, str):
                 problem = f"expected each term as a text, {_EXAMPLE}; found {shown(term)}"
                 raise InputError(f"about: {problem}")
-        self._patterns = {term: _pattern(term) for term in terms}
+            self._patterns[term] = _pattern(term)
 
     def mentions(self, sentence: "Prediction") -> Iterator[Mention]:
         """The mentions of each term in a sentence, term by term. Those of one term do not overlap:

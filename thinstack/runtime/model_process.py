@@ -128,10 +128,17 @@ class ModelProcess:
 
     def _how_it_ended(self, error: Exception) -> str:
         """How the process ended, in words. `error`: what was wrong with its answer."""
-        with suppress(subprocess.TimeoutExpired):  # it closed the pipe, and lives
+        try:
             code = self._process.wait(timeout=1)
-            return f"took more than {self._late} seconds" if self._late else _ending(code)
-        return f"gave no answer ({error})"
+        except subprocess.TimeoutExpired:  # it closed the pipe, and lives
+            return f"gave no answer ({error})"
+        if self._late:
+            return f"took more than {self._late} seconds"
+        if code >= 0:
+            return f"ended with exit code {code}"
+        names = {number: number.name for number in signal.Signals}
+        name = names.get(-code, f"signal {-code}")
+        return "exceeded its limit of processor time" if name == "SIGXCPU" else f"died of {name}"
 
     def has_ended(self) -> bool:
         """Whether it has ended while it was idle, as the end of the program ends it before what is
@@ -146,13 +153,3 @@ class ModelProcess:
             if pipe is not None:
                 with suppress(OSError):  # what was not sent to a process that died
                     pipe.close()
-
-
-def _ending(code: int) -> str:
-    try:
-        name = signal.Signals(-code).name if code < 0 else ""
-    except ValueError:
-        name = f"signal {-code}"
-    if name == "SIGXCPU":
-        return "exceeded its limit of processor time"
-    return f"died of {name}" if name else f"ended with exit code {code}"

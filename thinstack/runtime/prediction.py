@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
+from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
 from thinstack.runtime.aspects import aspect_data
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.result import Judgement
-from thinstack.runtime.scored import Scored, Spans, scored_spans
+from thinstack.runtime.scored import Scored, Spans
 from thinstack.runtime.span_vectors import LOST
 from thinstack.runtime.vectors import stored, unit
 from thinstack.runtime.views import View
@@ -133,7 +134,9 @@ class Prediction(Judgement):
     @property
     def spans(self) -> NDArray[np.int64]:
         """Words [start, end) of each phrase that has scores, (N, 2)."""
-        return scored_spans(self.transitions, self.node_scores, len(self.words))
+        if self._scores_phrases:
+            return spans_of(self.transitions)
+        return np.array([[0, len(self.words)]])
 
     @property
     def label_ids(self) -> NDArray[np.int64]:
@@ -149,8 +152,7 @@ class Prediction(Judgement):
         if not (self.abstain and self.labels):
             return np.full(len(self.node_scores), bool(self.labels))
         best = np.take_along_axis(self.node_scores, self.label_ids[:, None], axis=1)[:, 0]
-        certain: NDArray[np.bool_] = best >= self.abstain
-        return certain
+        return np.asarray(best >= self.abstain)
 
     @property
     def tree(self) -> Tree | None:

@@ -224,16 +224,17 @@ class Result(Judgement):
         """Return the result as data for JSON: `text`, `label`, `polarity`, `scores`, and
         `sentences` as from `Prediction.to_dict`. Aspects models add `aspects` as from
         `Aspect.to_dict`."""
-        polarity, more = self.polarity, dict[str, Any]()
-        if self.view.no_term is not None:
-            more["aspects"] = [aspect.to_dict() for aspect in self.aspects]
-        return {
+        polarity = self.polarity
+        data = {
             "text": self.text,
             "label": self.label,
             "polarity": None if polarity is None else round(polarity, 6),
             "scores": {label: round(score, 6) for label, score in self.scores.items()},
             "sentences": [sentence.to_dict() for sentence in self.sentences],
-        } | more
+        }
+        if self.view.no_term is not None:
+            data["aspects"] = [aspect.to_dict() for aspect in self.aspects]
+        return data
 
     def __reduce__(self) -> tuple[object, ...]:
         return Result, (self.text, self.sentences, self.view, self.known, self.joint)

@@ -107,16 +107,6 @@ def joined(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:
     return Scored(transitions, scores, parts=spans)
 
 
-def scored_spans(
-    transitions: NDArray[np.int8], scores: NDArray[np.float32], words: int
-) -> NDArray[np.int64]:
-    """Words [start, end) of each row of `scores` (N, C): of every node of the tree, or only of the
-    sentence, which has this many words."""
-    if len(scores) == len(transitions):
-        return spans_of(transitions)
-    return np.array([[0, words]])
-
-
 def text_scores(texts: Sequence[ScoredText], lengths: NDArray[Any]) -> NDArray[np.floating]:
     """The scores (T, C) of texts of one sentence or more. `lengths` (B,): the words of each
     sentence, text by text."""

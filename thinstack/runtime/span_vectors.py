@@ -35,8 +35,15 @@ def span_vectors(
 ) -> NDArray[np.float32]:
     """`Predictor.span_vectors`. Without a predictor, raises InputError for a span that is no
     node."""
-    vectors, nodes = stored(prediction.vectors), Nodes(prediction)
-    covers = [_covering(nodes, *_checked(span, len(prediction.words))) for span in spans]
+    vectors, nodes, words = stored(prediction.vectors), Nodes(prediction), len(prediction.words)
+    covers = list[list[int]]()
+    for span in spans:
+        start, end = _whole(span)
+        if not 0 <= start < end <= words:
+            problem = f"expected a span of words (start, end), found {shown(span)}"
+            advice = f"pass 0 <= start < end <= {words}, the words of the sentence"
+            raise InputError(f"span_vectors: {problem}: {advice}")
+        covers.append(_covering(nodes, start, end))
     rows = unit(vectors[[cover[-1] for cover in covers]])
     joined = [place for place, cover in enumerate(covers) if len(cover) > 1]
     if joined and predictor is None:
@@ -44,7 +51,7 @@ def span_vectors(
     if joined and predictor is not None:
         parts = [_words_and_trees(nodes, covers[place]) for place in joined]
         trees = [over(left(len(below)), below) for _, below in parts]
-        scored = predictor.trees_and_scores([words for words, _ in parts], trees)
+        scored = predictor.trees_and_scores([said for said, _ in parts], trees)
         rows[joined] = unit(np.stack([stored(sentence.vectors)[-1] for sentence in scored]))
     return rows
 
@@ -92,17 +99,6 @@ def _words_and_trees(
     words = nodes.sentence.words[spans[0][0] : spans[-1][1]]
     sizes = [2 * (end - start) - 1 for start, end in spans]
     return [*words], [steps[i + 1 - size : i + 1] for i, size in zip(cover, sizes, strict=True)]
-
-
-def _checked(span: Any, words: int) -> tuple[int, int]:
-    """The first word of a span and the one behind it."""
-    start, end = _whole(span)
-    if not 0 <= start < end <= words:
-        raise InputError(
-            f"span_vectors: expected a span of words (start, end), found {shown(span)}: pass 0 <= "
-            f"start < end <= {words}, the words of the sentence"
-        )
-    return start, end
 
 
 def _whole(span: Any) -> tuple[int, int]:

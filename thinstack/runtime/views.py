@@ -126,7 +126,10 @@ class View(NamedTuple):
     def mirror(self) -> tuple[int, ...] | None:
         """For each shown class, the opposite one; None if they are not a sentiment scale, or one
         without such a class."""
-        return None if self.polarity is None else _mirror(self.polarity)
+        opposite = [-place for place in self.polarity or ()]
+        if self.polarity is None or not {*opposite} <= {*self.polarity}:
+            return None
+        return tuple(map(self.polarity.index, opposite))
 
     def need_labels(self, purpose: str) -> None:
         """Raise InputError, which names the `purpose` of labels, if the model gives none."""
@@ -208,12 +211,6 @@ class View(NamedTuple):
 
 
 _scale_at = lru_cache(maxsize=64)(Scale.at)
-
-
-@lru_cache(maxsize=64)
-def _mirror(polarity: tuple[float, ...]) -> tuple[int, ...] | None:
-    opposite = [-place for place in polarity]
-    return tuple(map(polarity.index, opposite)) if {*opposite} <= {*polarity} else None
 
 
 @lru_cache(maxsize=64)

@@ -55,18 +55,17 @@ class GivenTrees:
     def maker(self, source: TreeSource, parser: TreeMaker) -> TreeMaker:
         """What makes the trees of a source; empty ones for a model of plain sentences. Raises
         InputError for a source that the model lacks."""
-        if not self._has_trees:
-            _check_none(source)
+        if not self._reads(source):
             return lambda words: np.zeros(0, np.int8)
-        return tree_maker(self._resolved(source), parser if self._parses else None)
+        name = self._own if source == "auto" else source
+        return tree_maker(name, parser if self._parses else None)
 
     def of_sentences(
         self, words: Sequence[Sequence[str]], trees: Trees, parser: TreeMaker
     ) -> Sequence[NDArray[np.integer]] | None:
         """The transitions of each sentence; None if the model parses, or has no trees. Raises
         InputError for trees or a source that do not fit the model or the sentences."""
-        if not self._has_trees:
-            _check_none(trees)
+        if not self._reads(trees):
             return None
         if not isinstance(trees, str):
             if not hasattr(trees, "__len__"):
@@ -76,7 +75,7 @@ class GivenTrees:
                     f"{len(words)} sentences need {len(words)} trees, found {len(trees)}"
                 )
             return list(trees)
-        if self._parses and self._resolved(trees) == "self":
+        if self._parses and "self" in (trees, trees == "auto" and self._own):
             return None
         return list(map(self.maker(trees, parser), words))
 
@@ -95,13 +94,10 @@ class GivenTrees:
                 raise TreeError(f"tree {position}: {error}") from None
         return steps if self._has_trees else "auto"
 
-    def _resolved(self, source: TreeSource) -> str:
-        return self._own if source == "auto" else source
-
-
-def _check_none(trees: Trees) -> None:
-    """Raise InputError if a model of plain sentences is told of trees."""
-    if not isinstance(trees, str) or trees != "auto":
-        source = repr(trees) if isinstance(trees, str) else "transitions"
-        problem = f"this model reads plain sentences and takes no trees, found {source}"
-        raise InputError(f"{problem}: leave the tree source out, or choose auto")
+    def _reads(self, trees: Trees) -> bool:
+        """Whether the model reads trees. Raises InputError for trees that it does not read."""
+        if not self._has_trees and not (isinstance(trees, str) and trees == "auto"):
+            source = repr(trees) if isinstance(trees, str) else "transitions"
+            problem = f"this model reads plain sentences and takes no trees, found {source}"
+            raise InputError(f"{problem}: leave the tree source out, or choose auto")
+        return self._has_trees

@@ -14,7 +14,6 @@ Part = TypeVar("Part")
 Item = TypeVar("Item")
 
 _MARK = "\ufeff"
-_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
@@ -22,7 +21,7 @@ def read_text(path: str | Path, encoding: str = "utf-8") -> str:
     a file that is missing, for text that is not in `encoding`, and for an unknown encoding."""
     with opened_text(path, encoding) as stream:
         text = stream.read()
-    odd = _UNDECODED.search(text)
+    odd = re.search("[\udc80-\udcff]", text)
     line = text.count("\n", 0, odd.start() if odd else 0) + 1
     if odd and (problem := undecoded(path, line, odd[0], encoding)):
         raise problem

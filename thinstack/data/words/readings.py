@@ -7,7 +7,7 @@ import re
 from collections.abc import Container
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 TABLE = Path(__file__).with_name("emoji.json")
 
@@ -21,32 +21,29 @@ _MODIFIERS = "\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _JOINED = "\u200d[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 
 
-class _Table(NamedTuple):
-    emoji: re.Pattern[str]
-    """An emoji that has a word, with its skin tone and what is joined to it; a flag."""
-    words: dict[str, str]
-    """The word of the first character of an emoji."""
-    signs: re.Pattern[str]
-    """An emoticon, a rating in stars, or a word with hidden letters, which may have an ending."""
-    meanings: list[str]
-    """The word of each group of `signs`."""
-
-
 @cache
 def _data() -> dict[str, dict[str, Any]]:
     return dict(json.loads(TABLE.read_text(encoding="utf-8")))
 
 
 @cache
-def _table() -> _Table:
+def _emoji() -> tuple[re.Pattern[str], dict[str, str]]:
+    """An emoji that has a word, with its skin tone and what is joined to it, or a flag; and the
+    word of the first character of an emoji."""
+    words = {char: word for word, chars in _data()["emoji"].items() for char in chars}
+    first = f"[\U0001f1e6-\U0001f1ff]{{2}}|[{''.join(words)}]"
+    return re.compile(f"(?:{first})(?:[{_MODIFIERS}]|{_JOINED})*"), words
+
+
+@cache
+def _signs() -> tuple[re.Pattern[str], list[str]]:
+    """An emoticon, a rating in stars, or a word with hidden letters, which may have an ending; and
+    the word of each group."""
     data, hidden = _data(), _hidden_forms()
     emoticons = list(data["emoticons"].items())
-    words = {char: word for word, chars in data["emoji"].items() for char in chars}
-    flags = "[\U0001f1e6-\U0001f1ff]{2}"
-    emoji = re.compile(f"(?:{flags}|[{''.join(words)}])(?:[{_MODIFIERS}]|{_JOINED})*")
     groups = ("|".join(f"({one[1]})" for one in forms) for forms in (emoticons, hidden))
     signs = "{}|(?:{})(?:{})?".format(*groups, data["hidden"]["endings"])
-    return _Table(emoji, words, re.compile(signs), [word for word, _ in emoticons + hidden])
+    return re.compile(signs), [word for word, _ in emoticons + hidden]
 
 
 def _hidden_forms() -> list[tuple[str, str]]:
@@ -77,12 +74,13 @@ def reading(word: str) -> str:
         return word
     if _ADDRESS.match(word):
         return _LINK
-    table = _table()
-    if sign := table.signs.fullmatch(word):
+    signs, meanings = _signs()
+    if sign := signs.fullmatch(word):
         group = sign.lastindex or 0
-        return table.meanings[group - 1] + word[sign.end(group) :]
+        return meanings[group - 1] + word[sign.end(group) :]
     if not word.isascii():
-        word = table.emoji.sub(lambda match: f" {table.words[match[0][0]]} ", word)
+        emoji, words = _emoji()
+        word = emoji.sub(lambda match: f" {words[match[0][0]]} ", word)
     if not _TAG.match(word):
         return word
     return _HANDLE if word[0] == "@" else word[1:]
