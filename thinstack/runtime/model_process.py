@@ -136,7 +136,7 @@ class ModelProcess:
             return f"took more than {self._late} seconds"
         if code >= 0:
             return f"ended with exit code {code}"
-        names = {number: number.name for number in signal.Signals}
+        names = {int(number): number.name for number in signal.Signals}
         name = names.get(-code, f"signal {-code}")
         return "exceeded its limit of processor time" if name == "SIGXCPU" else f"died of {name}"
 

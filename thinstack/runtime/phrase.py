@@ -33,24 +33,22 @@ class Nodes:
         self.sentence = sentence
 
     @cached_property
-    def _tree(self) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-        """The words [start, end) of each node, its parent and its left child; -1 if it has none."""
+    def _tree(self) -> tuple[list[tuple[int, int]], list[int]]:
+        """The words [start, end) of each node, and the node around it; -1 if there is none."""
         if len(self.sentence.node_scores) == 1:
-            return [(0, len(self.sentence.words))], [-1], [-1]
+            return [(0, len(self.sentence.words))], [-1]
         spans, stack, words = list[tuple[int, int]](), list[int](), 0
-        steps: list[int] = self.sentence.transitions.tolist()
-        parents, lefts = [-1] * len(steps), [-1] * len(steps)
-        for node, step in enumerate(steps):
+        parents = [-1] * len(self.sentence.transitions)
+        for node, step in enumerate(self.sentence.transitions.tolist()):  # sooner than numpy does
             if step == SHIFT:
                 spans.append((words, words + 1))
                 words += 1
             else:
                 right, left = stack.pop(), stack.pop()
                 parents[left] = parents[right] = node
-                lefts[node] = left
                 spans.append((spans[left][0], spans[right][1]))
             stack.append(node)
-        return spans, parents, lefts
+        return spans, parents
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -107,8 +105,10 @@ class Nodes:
 
     def children(self, node: int) -> tuple[int, int] | None:
         """The two nodes that a node is made of; None for a word."""
-        left = self._tree[2][node]
-        return None if left < 0 else (left, node - 1)
+        start, end = self.spans[node - 1]
+        if not node or self.parents[node - 1] != node:
+            return None
+        return node - 2 * (end - start), node - 1
 
     @cached_property
     def edges(self) -> "WordEdges":
