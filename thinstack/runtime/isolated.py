@@ -87,8 +87,7 @@ class IsolatedSession:
             numbers = sum(np.size(feed) for feed in feeds.values())
             request = {"outputs": list(names), "seconds": self._seconds(numbers // 200)}
             reply = self._answer(process, request, feeds)
-            with self._lock:
-                self._idle.append(process)
+            self._idle.append(process)
         if error := _error_of(reply):
             raise error
         if missing := [name for name in names if name not in reply.arrays]:

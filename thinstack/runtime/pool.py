@@ -54,7 +54,14 @@ class Pool:
         waiting = deque[Future[Any]]()
         try:
             for job in jobs:
-                waiting.append(_submitted(executor, run, job))
+                try:
+                    future = executor.submit(run, *job)
+                except RuntimeError as error:
+                    if not raised_in(error, "concurrent", "threading"):
+                        raise
+                    future = Future()
+                    future.set_result(run(*job))
+                waiting.append(future)
                 if len(waiting) > WAITING * self.threads:
                     yield waiting.popleft().result()
             while waiting:
@@ -62,17 +69,6 @@ class Pool:
         finally:
             for future in waiting:
                 future.cancel()
-
-
-def _submitted(executor: Executor, run: Callable[..., Any], job: tuple[Any, ...]) -> Future[Any]:
-    try:
-        return executor.submit(run, *job)
-    except RuntimeError as error:
-        if not raised_in(error, "concurrent", "threading"):
-            raise
-    done = Future[Any]()
-    done.set_result(run(*job))
-    return done
 
 
 def usable_cores() -> int:

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from sys import maxsize
 from typing import Any
@@ -60,6 +60,9 @@ class Abbreviation:
     """Only as the first word of a sentence."""
     splits: bool
     """The full stop is a word of its own all the same."""
+
+    def fits(self, word: str) -> bool:
+        return word in self.words or self.pattern.fullmatch(word) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +135,18 @@ class Rules:
     @cached_property
     def abbreviations(self) -> Cache[list[Abbreviation]]:
         """Those that a word may be, by the word."""
-        kinds = list(map(self._abbreviation, self._abbreviations))
-        return Cache(partial(_fitting, kinds), limit=4096)
+        kinds = [
+            Abbreviation(
+                ends=kind["ends"],
+                words=frozenset(_cased(kind.get("words", ()))),
+                pattern=self.compiled[kind.get("pattern", "(?!)")],
+                when=self.compiled[kind.get("when", "")],
+                first=kind.get("first", False),
+                splits=kind.get("splits", False),
+            )
+            for kind in self._abbreviations
+        ]
+        return Cache(lambda word: [kind for kind in kinds if kind.fits(word)], limit=4096)
 
     def ends_so(self, name: str, text: str, place: int) -> bool:
         """Whether what follows a place of a text is what an end of this name needs."""
@@ -143,24 +156,10 @@ class Rules:
         """A pattern with the classes that it names in angle brackets."""
         return re.sub(r"<([a-z]+)>", lambda match: self._classes[match[1]], pattern)
 
-    def _abbreviation(self, kind: dict[str, Any]) -> Abbreviation:
-        return Abbreviation(
-            ends=kind["ends"],
-            words=frozenset(_cased(kind.get("words", ()))),
-            pattern=self.compiled[kind.get("pattern", "(?!)")],
-            when=self.compiled[kind.get("when", "")],
-            first=kind.get("first", False),
-            splits=kind.get("splits", False),
-        )
-
 
 def _cased(words: Iterable[str]) -> Iterator[str]:
     """The words as they are listed, with a capital, and in capitals."""
     return (form for one in words for form in (one, one[0].upper() + one[1:], one.upper()))
-
-
-def _fitting(kinds: list[Abbreviation], word: str) -> list[Abbreviation]:
-    return [kind for kind in kinds if word in kind.words or kind.pattern.fullmatch(word)]
 
 
 @cache

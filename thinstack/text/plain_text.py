@@ -102,18 +102,15 @@ class Typed:
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
-        read, plain = text, None
-        for stage in () if self._is_plain(text) else self._stages:
+        read, plain, glance = text, None, _glance(text)
+        signs = _SIGN in glance if text.isascii() else self._compiled[self._hint].search(text)
+        if not signs and self._contractions.isdisjoint(glance.split()):
+            return None  # as nearly all texts
+        for stage in self._stages:
             if changes := stage(read):
                 further = _changed(read, changes)
                 read, plain = further.text, further if plain is None else _then(plain, further)
         return plain
-
-    def _is_plain(self, text: str) -> bool:
-        """Whether nothing in the text may have to be changed, at a glance."""
-        glance = _glance(text)
-        signs = _SIGN in glance if text.isascii() else self._compiled[self._hint].search(text)
-        return not signs and self._contractions.isdisjoint(glance.split())
 
     def _misread(self, text: str) -> list[Change]:
         """Characters in place of what a wrong decoding has made of their bytes."""

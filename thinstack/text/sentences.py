@@ -42,7 +42,9 @@ def check_text(text: object, place: int, what: str = "text") -> str:
     """`text` itself. Raises InputError, with `what` it is and its place, for what is no text, and
     for a text that cannot be written in UTF-8."""
     if not isinstance(text, str):
-        problem = instead_of(text) or f"found {shown(text, 60)}: {_instead(text)}"
+        words = isinstance(text, list | tuple) and all(isinstance(word, str) for word in text)
+        advice = "model.predict reads sentences of words" if words and text else "leave it out"
+        problem = instead_of(text) or f"found {shown(text, 60)}: {advice}"
         raise InputError(f"{what} {place}: expected a text, {problem}")
     try:
         text.encode()
@@ -50,8 +52,3 @@ def check_text(text: object, place: int, what: str = "text") -> str:
         problem = f"not Unicode text, character {error.start} is {text[error.start]!r}"
         raise InputError(f"{what} {place}: {problem}") from None
     return text
-
-
-def _instead(value: object) -> str:
-    words = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
-    return "model.predict reads sentences of words" if words and value else "leave it out"

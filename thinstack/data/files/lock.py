@@ -51,8 +51,10 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if new:
-                _remove(folder)
+            with suppress(OSError):
+                if new and [path.name for path in folder.iterdir()] == [LOCK]:
+                    (folder / LOCK).unlink()
+                    folder.rmdir()
             raise
 
 
@@ -62,14 +64,6 @@ def take(handle: int) -> bool:
     from filelock import lock_descriptor
 
     return lock_descriptor(handle, blocking=False) and os.fstat(handle).st_nlink > 0
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder in which the lock is all there is."""
-    with suppress(OSError):
-        if [path.name for path in folder.iterdir()] == [LOCK]:
-            (folder / LOCK).unlink()
-            folder.rmdir()
 
 
 def _holder(file: IO[str]) -> str:

@@ -107,7 +107,11 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
             taken[above] += 1
             steps += [REDUCE] * count
             chains += [[ADDED + (tree.labels[above] or "")] for _ in range(count)]
-    return Tree.from_transitions(np.array(steps, np.int8), tree.words, map(_joined, chains))
+    joined = (
+        chain[0] if len(chain) == 1 else CHAIN.join(label or "" for label in reversed(chain))
+        for chain in chains
+    )
+    return Tree.from_transitions(np.array(steps, np.int8), tree.words, joined)
 
 
 def from_binary(tree: Tree) -> Tree:
@@ -143,10 +147,6 @@ def from_binary(tree: Tree) -> Tree:
             labels.append(part)
             word = None
     return Tree(parents=np.array(parents), tokens=tuple(tokens), labels=tuple(labels))
-
-
-def _joined(chain: Sequence[str | None]) -> str | None:
-    return chain[0] if len(chain) == 1 else CHAIN.join(label or "" for label in reversed(chain))
 
 
 def _check_labels(tree: Tree) -> None:

@@ -44,7 +44,6 @@ def read_labelled(
     path: str | Path,
     labels: Sequence[str],
     *,
-    encoding: str = "utf-8",
     skipped: list[TreeError] | None = None,
     read: Callable[[str | Path], list[Tree]] | None = None,
     relabel: Mapping[str, str] | None = None,
@@ -71,7 +70,7 @@ def read_labelled(
                 raise TreeError(error.message, source=str(path), line=place) from None
             raise TreeError(f"tree {place}: {error.message}", source=str(path)) from None
 
-    trees = _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path))
+    trees = _numbered(path, True, "utf-8", skipped) if read is None else enumerate(read(path))
     labelled = collect(one, trees, skipped)
     return [(tree, ids) for tree, ids in labelled if not relabel or ids[tree.root] >= 0]
 
