@@ -14,7 +14,7 @@ from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.samples import sample_trees
-from thinstack.runtime.onnx_session import start_session
+from thinstack.runtime.session import start_session
 
 TREES = [shapes.left(9), shapes.left(1), shapes.balanced(40)]
 

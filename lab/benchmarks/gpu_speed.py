@@ -17,7 +17,7 @@ from torch import nn
 
 import thinstack
 from thinstack.core import Tree
-from thinstack.runtime.onnx_session import start_session
+from thinstack.runtime.session import start_session
 from thinstack.text import batching
 from thinstack.text.raw_text import detokenize
 

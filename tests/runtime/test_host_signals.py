@@ -16,8 +16,8 @@ from thinstack.errors import BundleError, raised_by_signal_handler
 from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.isolated_worker import read_message
-from thinstack.runtime.onnx_session import OnnxSession, start_session
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.session import OnnxSession, start_session
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no alarms")
 

@@ -8,7 +8,7 @@ from last_word_model import last_word_model
 
 from thinstack.errors import ThinstackError
 from thinstack.runtime.gpu_session import GpuSession
-from thinstack.runtime.onnx_session import start_session
+from thinstack.runtime.session import start_session
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,7 +18,7 @@ from thinstack.bundle.gpu_file import host_nodes
 from thinstack.errors import BundleError, DeviceError
 from thinstack.runtime.devices import Gpu, pays
 from thinstack.runtime.ending import stopped_at_end
-from thinstack.runtime.onnx_session import AS_ASKED, CPU, OnnxSession, session_options
+from thinstack.runtime.session import AS_ASKED, CPU, OnnxSession, session_options
 
 ANYWHERE: Final = 'device="cpu" runs anywhere'
 

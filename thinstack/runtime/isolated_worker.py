@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, described
-from thinstack.runtime.onnx_session import start_session
+from thinstack.runtime.session import start_session
 
 MOST_SENT: Final = 1 << 33
 """Bytes that the process takes in one message, at most: an ONNX file."""
