@@ -13,7 +13,7 @@ from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError
 from thinstack.runtime.scorer import Scorer
 from thinstack.runtime.stream import OnError, TextReader
-from thinstack.runtime.units import Limits, Parts, Unit, costs_of
+from thinstack.runtime.units import Limits, Units
 from thinstack.text.batching import lengths_of, listed
 from thinstack.text.sentences import check_text
 
@@ -75,20 +75,21 @@ class PairScorer(Scorer):
         trees = self._trees.of_sentences(words, "auto", self._parse)
         whole = trees is not None or "breaks" not in self._types
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees=whole)
-        parts = Parts(words, limits)
-        units = [Unit.of(range(place, place + 1), parts.ends) for place in range(len(words))]
+        units = Units(words, [1] * len(words), limits, joins=True, whole=True)
 
         def run(pairs: list[int], _: object) -> list[NDArray[np.float32]]:
             places = [2 * pair + side for pair in pairs for side in (0, 1)]
             steps = EMPTY if trees is None else np.concatenate([trees[place] for place in places])
-            batch = self._batch_of(parts, [units[place] for place in places], steps)
+            batch = self._batch_of(units, places, steps)
             return list(self._run(batch).scores)
 
-        sizes, costs = costs_of(units, parts)
+        sizes, costs = units.costs()
         costs["counts"] = [*map(sum, _by_pair(costs["counts"]))]
-        if parts.widths is not None:
+        if units.widths is not None:
             costs["widths"] = [*map(max, _by_pair(costs["widths"]))]
-            costs["heights"] = [sum(len(unit.parts) for unit in pair) for pair in _by_pair(units)]
+            costs["heights"] = [
+                sum(len(unit.parts) for unit in pair) for pair in _by_pair(units.items)
+            ]
         rows = self._in_batches(run, [*map(sum, _by_pair(sizes))], None, costs)
         scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
         return self.view.scores(scores)[0]

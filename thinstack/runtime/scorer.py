@@ -21,16 +21,7 @@ from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_
 from thinstack.runtime.pool import Pool
 from thinstack.runtime.scored import Scored, ScoredText
 from thinstack.runtime.session import open_session
-from thinstack.runtime.units import (
-    MAX_WORDS,
-    Limits,
-    Parts,
-    Unit,
-    costs_of,
-    texts_of,
-    transitions_of,
-    units_of,
-)
+from thinstack.runtime.units import MAX_WORDS, Limits, Units
 from thinstack.runtime.views import View
 from thinstack.text.batching import (
     BATCH_NODES,
@@ -180,18 +171,17 @@ class Scorer:
         self.check_reads_texts()
         with_trees = not isinstance(trees, str)
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees)
-        parts = Parts(words, limits)
-        units = units_of(parts, counts, joins=self._joins)
-        steps = self._trees.of_sentences(parts.words, trees, self._parse)
-        over = None if steps is None else transitions_of(units, steps, parts.lengths)
-        lengths, costs = costs_of(units, parts)
+        units = Units(words, counts, limits, joins=self._joins)
+        steps = self._trees.of_sentences(units.words, trees, self._parse)
+        over = None if steps is None else units.transitions(steps)
 
         def run(places: list[int], transitions: NDArray[np.int64]) -> list[Scored]:
-            batch = self._batch_of(parts, [units[place] for place in places], transitions)
+            batch = self._batch_of(units, places, transitions)
             return self._run(batch).apart(batch.sizes, phrases=self.phrases)
 
+        lengths, costs = units.costs()
         scored = self._in_batches(run, lengths, over, costs)
-        texts = texts_of(units, scored, parts, counts, joins=self._joins, phrases=self.phrases)
+        texts = units.texts(scored, phrases=self.phrases)
         if self.width:
             texts = [text.map(lambda scored: scored.with_vectors(self.width)) for text in texts]
         # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
@@ -219,27 +209,28 @@ class Scorer:
         return [scored[place] for place in range(len(scored))]
 
     def _batch_of(
-        self, parts: Parts, units: Sequence[Unit], transitions: NDArray[np.integer]
+        self, units: Units, places: Sequence[int], transitions: NDArray[np.integer]
     ) -> Batch:
-        """What a model reads of some units."""
-        inside = [part for unit in units for part in unit.parts]
-        owners = [parts.owners[part] for part in inside]
-        words = [parts.words[part] for part in inside]
+        """What a model reads of the units at some places."""
+        chosen = [units.items[place] for place in places]
+        inside = [part for unit in chosen for part in unit.parts]
+        owners = [units.owners[part] for part in inside]
+        words = [units.words[part] for part in inside]
         try:
             fields: dict[str, Any] = self.vocabulary.fields([*chain.from_iterable(words)])
         except (TypeError, AttributeError):
             for sentence, owner in zip(words, owners, strict=True):
                 check_words(sentence, owner)
             raise
-        lengths = [parts.lengths[part] for part in inside]
+        lengths = [units.lengths[part] for part in inside]
         fields |= {"lengths": np.array(lengths), "transitions": transitions}
         sizes = [2 * length - 1 for length in lengths]
         tops: list[NDArray[np.int8]] = []
-        if len(inside) > len(units):
-            sizes = [2 * sum(parts.lengths[part] for part in unit.parts) - 1 for unit in units]
-            tops = [unit.top for unit in units]
+        if len(inside) > len(chosen):
+            sizes = [2 * sum(units.lengths[part] for part in unit.parts) - 1 for unit in chosen]
+            tops = [unit.top for unit in chosen]
         if "breaks" in self._types:
-            fields["breaks"] = np.concatenate([unit.breaks for unit in units])
+            fields["breaks"] = np.concatenate([unit.breaks for unit in chosen])
         return Batch(fields, lengths, owners, sizes, tops)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:

@@ -137,50 +137,6 @@ def _finer(parts: Spans, words: Sequence[str], costs: NDArray[np.int64], limit: 
     )
 
 
-class Parts:
-    """The sentences of some texts in order; those that are too long for the model in parts.
-
-    Attributes:
-        words: of each part.
-        owners: the place of the sentence that each part belongs to.
-        lengths, characters: how many words and characters each part has.
-        widths: its word pieces, None if the model does not read words in their context.
-        sentences: how many words each sentence has.
-        cuts: the parts of each sentence that is cut, by its place.
-        ends: the first part of each sentence, and at last the number of all parts.
-    """
-
-    def __init__(self, words: Sequence[Sequence[str]], limits: Limits):
-        """`words`: of each sentence. Raises InputError for a sentence without words, for a word
-        that is not a string or is too long for the model by itself, and for a sentence that is too
-        long and has a tree."""
-        lengths, characters = lengths_of(words), character_counts(words)
-        self.sentences, self.cuts = lengths, limits.cuts(words, lengths, characters)
-        self.owners: Sequence[int] = range(len(words))
-        self.ends: Sequence[int] = range(len(words) + 1)
-        if self.cuts:
-            spans = [self.cuts.get(place, ((0, length),)) for place, length in enumerate(lengths)]
-            words = [words[place][start:end] for place, of in enumerate(spans) for start, end in of]
-            self.owners = [place for place, of in enumerate(spans) for _ in of]
-            self.ends = [0, *accumulate(map(len, spans))]
-            lengths, characters = [*map(len, words)], character_counts(words)
-        self.words, self.lengths, self.characters = words, lengths, characters
-        self.widths = None if limits.pieces is None else piece_counts(words, limits.vocabulary)
-
-    def size(self, inside: range) -> tuple[int, int, int, int]:
-        """What some parts take together: their words, their characters, their number, and the word
-        pieces of the widest."""
-        chosen = slice(inside.start, inside.stop)
-        width = 0 if self.widths is None else max(self.widths[chosen])
-        return sum(self.lengths[chosen]), sum(self.characters[chosen]), len(inside), width
-
-    def fit(self, inside: range) -> bool:
-        """Whether some parts may be one unit."""
-        words, characters, count, width = self.size(inside)
-        small = 2 * words <= MOST_NODES and characters <= MOST_CHARACTERS
-        return small and count * width <= MOST_PLACES
-
-
 class Unit(NamedTuple):
     """What a model composes to one tree: the places of its sentences and of its parts, and how
     many parts each sentence has in it. Over the parts, and over the sentences, trees are
@@ -189,12 +145,6 @@ class Unit(NamedTuple):
     sentences: range
     parts: range
     counts: tuple[int, ...]
-
-    @classmethod
-    def of(cls, sentences: range, ends: Sequence[int]) -> "Unit":
-        """The unit of all parts of some sentences. `ends` are those of `Parts`."""
-        counts = tuple(ends[place + 1] - ends[place] for place in sentences)
-        return cls(sentences, range(ends[sentences.start], ends[sentences.stop]), counts)
 
     @property
     def top(self) -> NDArray[np.int8]:
@@ -213,87 +163,133 @@ def _top_of(counts: tuple[int, ...]) -> tuple[NDArray[np.int8], NDArray[np.int64
     return top, breaks_of(top)
 
 
-def units_of(parts: Parts, counts: Sequence[int], *, joins: bool) -> list[Unit]:
-    """The units of texts that have so many sentences each (`counts`), in order.
+class Units:
+    """The units of some texts in order, and their sentences; those that are too long in parts.
 
-    `joins`: whether the model composes sentences and their parts. As many sentences of a text are
-    a unit as it may have, and a sentence that is too long even for that is a unit a part. If the
-    model does not compose them, each part is a unit.
+    Attributes:
+        items: the units.
+        words: of each part.
+        owners: the place of the sentence that each part belongs to.
+        lengths, characters: how many words and characters each part has.
+        widths: its word pieces, None if the model does not read words in their context.
     """
 
-    def alone(inside: range) -> list[Unit]:
-        owned = zip(inside, parts.owners[inside.start : inside.stop], strict=True)
+    def __init__(
+        self,
+        words: Sequence[Sequence[str]],
+        counts: Sequence[int],
+        limits: Limits,
+        *,
+        joins: bool,
+        whole: bool = False,
+    ):
+        """`words`: of each sentence. `counts`: how many sentences each text has.
+
+        `joins`: whether the model composes sentences and their parts. As many sentences of a text
+        are a unit as it may have, and a sentence that is too long even for that is a unit a part,
+        unless it must be `whole`. If the model does not compose them, each part is a unit.
+
+        Raises InputError for a sentence without words, for a word that is not a string or is too
+        long for the model by itself, and for a sentence that is too long and has a tree.
+        """
+        lengths, characters = lengths_of(words), character_counts(words)
+        self._sentences, self._cuts = lengths, limits.cuts(words, lengths, characters)
+        self.owners: Sequence[int] = range(len(words))
+        ends: Sequence[int] = range(len(words) + 1)  # the first part of each sentence
+        if self._cuts:
+            spans = [self._cuts.get(place, ((0, length),)) for place, length in enumerate(lengths)]
+            words = [words[place][start:end] for place, of in enumerate(spans) for start, end in of]
+            self.owners = [place for place, of in enumerate(spans) for _ in of]
+            ends = [0, *accumulate(map(len, spans))]
+            lengths, characters = [*map(len, words)], character_counts(words)
+        self.words, self.lengths, self.characters = words, lengths, characters
+        self.widths = None if limits.pieces is None else piece_counts(words, limits.vocabulary)
+        self._counts, self._joins = counts, joins
+        if not joins or (len(self.owners) == sum(counts) and max(counts, default=0) < 2):
+            self.items = self._alone(range(len(self.owners)))
+        elif whole:
+            self.items = [self._of(range(place, place + 1), ends) for place in range(sum(counts))]
+        else:
+            self.items = self._packed(ends)
+
+    def _alone(self, inside: range) -> list[Unit]:
+        """A unit for each of some parts."""
+        owned = zip(inside, self.owners[inside.start : inside.stop], strict=True)
         return [Unit(range(owner, owner + 1), range(part, part + 1), (1,)) for part, owner in owned]
 
-    if not joins or (len(parts.owners) == sum(counts) and max(counts, default=0) < 2):
-        return alone(range(len(parts.owners)))
-    ends, units, start = parts.ends, list[Unit](), 0
-    for last in accumulate(counts):
-        while start < last:
-            stop = start + 1
-            while stop < last and parts.fit(range(ends[start], ends[stop + 1])):
-                stop += 1
-            inside = range(ends[start], ends[stop])
-            fits = parts.fit(inside)
-            units += [Unit.of(range(start, stop), ends)] if fits else alone(inside)
-            start = stop
-    return units
+    def _of(self, sentences: range, ends: Sequence[int]) -> Unit:
+        """The unit of all parts of some sentences."""
+        counts = tuple(ends[place + 1] - ends[place] for place in sentences)
+        return Unit(sentences, range(ends[sentences.start], ends[sentences.stop]), counts)
 
+    def _packed(self, ends: Sequence[int]) -> list[Unit]:
+        units, start = list[Unit](), 0
+        for last in accumulate(self._counts):
+            while start < last:
+                stop = start + 1
+                while stop < last and self._fit(range(ends[start], ends[stop + 1])):
+                    stop += 1
+                inside = range(ends[start], ends[stop])
+                fits = self._fit(inside)
+                units += [self._of(range(start, stop), ends)] if fits else self._alone(inside)
+                start = stop
+        return units
 
-def costs_of(units: Sequence[Unit], parts: Parts) -> tuple[Sequence[int], dict[str, Any]]:
-    """The words of each unit, and what else `batches` asks."""
-    if len(units) == len(parts.lengths):
-        return parts.lengths, {"counts": parts.characters, "widths": parts.widths}
-    sizes = [parts.size(unit.parts) for unit in units]
-    words, characters, heights, widths = zip(*sizes, strict=True)
-    more = {} if parts.widths is None else {"widths": widths, "heights": heights}
-    return words, {"counts": characters, **more}
+    def _fit(self, inside: range) -> bool:
+        """Whether some parts may be one unit."""
+        words, characters, count, width = self._size(inside)
+        small = 2 * words <= MOST_NODES and characters <= MOST_CHARACTERS
+        return small and count * width <= MOST_PLACES
 
+    def _size(self, inside: range) -> tuple[int, int, int, int]:
+        """What some parts take together: their words, their characters, their number, and the word
+        pieces of the widest."""
+        chosen = slice(inside.start, inside.stop)
+        width = 0 if self.widths is None else max(self.widths[chosen])
+        return sum(self.lengths[chosen]), sum(self.characters[chosen]), len(inside), width
 
-def transitions_of(
-    units: Sequence[Unit], steps: Sequence[NDArray[np.integer]], lengths: Sequence[int]
-) -> Sequence[NDArray[np.integer]]:
-    """The transitions of each unit, from those of the parts, which have so many words (`lengths`).
-    Raises InputError, naming the place of the part, for a part whose transitions are no tree."""
-    if len(units) == len(steps):
-        return steps  # which `batches` checks
-    joined_transitions(steps, lengths, range(len(steps)))
-    return [over(unit.top, [np.ravel(steps[part]) for part in unit.parts]) for unit in units]
+    def costs(self) -> tuple[Sequence[int], dict[str, Any]]:
+        """The words of each unit, and what else `batches` asks."""
+        if len(self.items) == len(self.lengths):
+            return self.lengths, {"counts": self.characters, "widths": self.widths}
+        sizes = [self._size(unit.parts) for unit in self.items]
+        words, characters, heights, widths = zip(*sizes, strict=True)
+        more = {} if self.widths is None else {"widths": widths, "heights": heights}
+        return words, {"counts": characters, **more}
 
+    def transitions(self, steps: Sequence[NDArray[np.integer]]) -> Sequence[NDArray[np.integer]]:
+        """The transitions of each unit, from those of the parts. Raises InputError, naming the
+        place of the part, for a part whose transitions are no tree."""
+        if len(self.items) == len(steps):
+            return steps  # which `batches` checks
+        joined_transitions(steps, self.lengths, range(len(steps)))
+        return [over(one.top, [np.ravel(steps[part]) for part in one.parts]) for one in self.items]
 
-def texts_of(
-    units: Sequence[Unit],
-    trees: Sequence[Scored],
-    parts: Parts,
-    counts: Sequence[int],
-    *,
-    joins: bool,
-    phrases: bool,
-) -> list[ScoredText]:
-    """The texts of so many sentences each (`counts`), from the scored trees of the units.
-    `phrases`: whether every node has scores."""
-    pairs = zip(units, trees, strict=True)
-    texts, place = list[ScoredText](), 0
-    for stop in accumulate(counts):
-        sentences, roots, words = list[Scored](), list[Scored](), list[int]()
-        while place < stop:
-            unit, tree = next(pairs)
-            spans = parts.cuts.get(place, ())
-            if len(unit.parts) < len(spans):
-                further = [next(pairs)[1] for _ in spans[1:]]
-                tree = joined([tree, *further], spans, phrases=phrases)
-            sizes = [parts.sentences[sentence] for sentence in unit.sentences]
-            below, root = ([tree], tree) if len(sizes) == 1 else tree.below_top(sizes)
-            for sentence, scored in zip(unit.sentences, below, strict=True):
-                cut = parts.cuts.get(sentence)
-                sentences.append(scored._replace(parts=cut) if cut else scored)
-            roots.append(root)
-            words.append(sum(sizes))
-            place = unit.sentences.stop
-        joint = roots[0] if joins and len(sentences) > 1 else None
-        if joint and len(roots) > 1:
-            rows = np.stack([root.scores[-1] for root in roots]).astype(np.float64)
-            mean = mean_scores(rows, np.array(words), np.array([len(words)]))
-            joint = Scored(np.zeros(0, np.int8), mean.astype(np.float32))
-        texts.append(ScoredText(sentences, joint))
-    return texts
+    def texts(self, trees: Sequence[Scored], *, phrases: bool) -> list[ScoredText]:
+        """The texts, from the scored trees of the units. `phrases`: whether every node has
+        scores."""
+        pairs = zip(self.items, trees, strict=True)
+        texts, place = list[ScoredText](), 0
+        for stop in accumulate(self._counts):
+            sentences, roots, words = list[Scored](), list[Scored](), list[int]()
+            while place < stop:
+                unit, tree = next(pairs)
+                spans = self._cuts.get(place, ())
+                if len(unit.parts) < len(spans):
+                    further = [next(pairs)[1] for _ in spans[1:]]
+                    tree = joined([tree, *further], spans, phrases=phrases)
+                sizes = [self._sentences[sentence] for sentence in unit.sentences]
+                below, root = ([tree], tree) if len(sizes) == 1 else tree.below_top(sizes)
+                for sentence, scored in zip(unit.sentences, below, strict=True):
+                    cut = self._cuts.get(sentence)
+                    sentences.append(scored._replace(parts=cut) if cut else scored)
+                roots.append(root)
+                words.append(sum(sizes))
+                place = unit.sentences.stop
+            joint = roots[0] if self._joins and len(sentences) > 1 else None
+            if joint and len(roots) > 1:
+                rows = np.stack([root.scores[-1] for root in roots]).astype(np.float64)
+                mean = mean_scores(rows, np.array(words), np.array([len(words)]))
+                joint = Scored(np.zeros(0, np.int8), mean.astype(np.float32))
+            texts.append(ScoredText(sentences, joint))
+        return texts
