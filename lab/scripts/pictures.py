@@ -26,7 +26,7 @@ import pyarrow
 import typer
 
 import thinstack
-from thinstack.core.scale import FIVE
+from thinstack.core.scale import FIVE, sentiment_sets
 from thinstack.runtime import Predictor, View, splitter
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def spans() -> str:
 
 def own_labels() -> str:
     """A tree with the labels of a user, each of which stands for classes of the model."""
-    sets = {"bad": FIVE[:2], "ok": FIVE[2:3], "good": FIVE[3:]}
+    sets = sentiment_sets(("bad", "neutral", "good"))
     (sentence,) = model()(WHY).sentences
     view = View.choose(FIVE, None, None, sets)
     scores, weight = view.scores(sentence.node_scores)
