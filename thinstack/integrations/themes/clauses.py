@@ -1,6 +1,7 @@
-"""The phrases of texts as columns, and the clauses among them that have a topic and a side."""
+"""Texts as a model reads them: their phrases as columns, and the clauses among these that have a
+topic and a side."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -11,9 +12,13 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import SHIFT, parents_of, spans_of
 from thinstack.data.words.ptb import plain
+from thinstack.integrations.report.reading import scored_rows
+from thinstack.integrations.report.rows import TextRow
 from thinstack.runtime.clauses import are_apart, joints_of
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
+from thinstack.text.batching import in_batches
 from thinstack.text.english import rules
 from thinstack.text.sentences import Sentence
 
@@ -31,6 +36,8 @@ WIDEST: Final = 12
 
 _WIDEST_TOPIC: Final = 14  # words of the phrase around an opinion that is searched for a topic
 _NEUTRAL: Final = 0.25  # the polarity of a topic word is nearer to 0
+_TOGETHER: Final = 64  # texts that are read at once
+_CHARACTERS: Final = 1 << 16  # of these
 _WORDS: Final = Path(__file__).with_name("no_topic.txt")
 
 Ints = NDArray[np.int64]
@@ -77,6 +84,7 @@ class TextNodes:
         self._ignore = ignore
         read = [sentence for result in results for sentence in result.sentences]
         self.sentences = [Sentence(one.text, [*one.words], one.offsets, one.start) for one in read]
+        self._offsets = np.concatenate([one.offsets + one.start for one in read])
         steps = np.concatenate([sentence.transitions for sentence in read])
         self._spans, self.parents = spans_of(steps), parents_of(steps)[0]
         scores = np.concatenate([sentence.node_scores for sentence in read])
@@ -129,9 +137,8 @@ class TextNodes:
 
     def characters(self, nodes: Ints) -> Ints:
         """The characters [start, end) of some nodes in their texts (n, 2)."""
-        offsets = np.concatenate([one.offsets + one.start for one in self.sentences])
         first, last = self._spans[nodes].T
-        return np.stack([offsets[first, 0], offsets[last - 1, 1]], axis=1)
+        return np.stack([self._offsets[first, 0], self._offsets[last - 1, 1]], axis=1)
 
     @cached_property
     def _words(self) -> list[str]:
@@ -166,6 +173,31 @@ class TextNodes:
             if not up.any():
                 return nodes
             nodes = np.where(up, around, nodes)
+
+
+class ReadTexts(NamedTuple):
+    """Rows that a model has read, with the `nodes` of those whose texts count; None if none does.
+    The texts of the nodes are places in `rows`."""
+
+    rows: list[TextRow]
+    nodes: TextNodes | None
+
+    @classmethod
+    def of(cls, pairs: list[tuple[TextRow, Result]], ignore: Collection[str] = ()) -> "ReadTexts":
+        """Rows with what a model says of their texts, as `scored_rows` gives them. `ignore`: words
+        in lower case that are no topics."""
+        results = {place: result for place, (row, result) in enumerate(pairs) if not row.unreadable}
+        nodes = TextNodes([*results.values()], ignore, [*results]) if results else None
+        return cls([row for row, _ in pairs], nodes)
+
+
+def read_texts(
+    model: Predictor, rows: Iterator[TextRow], ignore: Collection[str]
+) -> Iterator[ReadTexts]:
+    """The texts of rows, some at once."""
+    pairs = scored_rows(model, rows)
+    for some in in_batches(pairs, _TOGETHER, lambda pair: len(pair[0].text), _CHARACTERS):
+        yield ReadTexts.of(some, ignore)
 
 
 @cache

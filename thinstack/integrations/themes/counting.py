@@ -13,11 +13,10 @@ from thinstack.integrations.report.reading import nothing_read
 from thinstack.integrations.report.rows import Mention, ReportOptions, column_name
 from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.tally import SIDES, Figures, Tally
-from thinstack.integrations.themes.clauses import LEAST, Ints, TextNodes
+from thinstack.integrations.themes.clauses import LEAST, Ints, ReadTexts, TextNodes
 from thinstack.integrations.themes.finding import free_title, title_of
 from thinstack.integrations.themes.matching import MATCH, Matcher, Matches
 from thinstack.integrations.themes.options import ThemeOptions
-from thinstack.integrations.themes.reading import ReadTexts
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 from thinstack.integrations.themes.words import typical_words
 

@@ -18,8 +18,8 @@ from thinstack.integrations.themes.centres import (
     polarity_direction,
     without,
 )
+from thinstack.integrations.themes.clauses import ReadTexts
 from thinstack.integrations.themes.matching import FoundThemes, ignored_directions
-from thinstack.integrations.themes.reading import ReadTexts
 from thinstack.integrations.themes.words import count_words, typical_words
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.english import rules

@@ -14,11 +14,11 @@ from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
 from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, frame_source
+from thinstack.integrations.themes.clauses import ReadTexts, read_texts
 from thinstack.integrations.themes.counting import ThemeCounter
 from thinstack.integrations.themes.finding import find_themes
 from thinstack.integrations.themes.matching import NamedThemes, sides_of
 from thinstack.integrations.themes.options import NAMED, Chosen, ThemeOptions, theme_options
-from thinstack.integrations.themes.reading import ReadTexts, read_texts
 from thinstack.integrations.themes.themes import Themes
 from thinstack.integrations.themes.words import product_words
 from thinstack.runtime.predictor import Predictor
