@@ -538,8 +538,6 @@ def test_nobody_is_warned_of_languages(model):
         (pd.DataFrame({"text": ["good"], "g": [[1]]}), {"by": "g"}, InputError),
         (pd.DataFrame({"text": ["good"], "d": ["x"]}), {"over": "d", "dates": 5}, InputError),
         (pd.DataFrame({"text": ["good"], "d": ["x"]}), {"over": "d", "dates": "%d %d"}, InputError),
-        (pd.DataFrame({"text": ["good"]}), {"about": [["a"]]}, InputError),
-        (pd.DataFrame({"text": ["good"]}), {"about": ["\ud800a"]}, InputError),
     ],
 )
 def test_frames_that_cannot_be_reported(model, frame, options, error):

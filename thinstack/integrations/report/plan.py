@@ -107,23 +107,18 @@ def read_again(source: Source, plan: Plan, tell: Tell = lambda _: None) -> Itera
 
 
 def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:
-    expected = "dates such as 2024-03-09, 9 March 2024 or Mar 9, 2024"
-    if options.dates:
-        expected = f"dates of the format {options.dates!r}"
-    start = f"expected {expected} in the column {shown(column_name(options.over))}, found "
+    usual = "such as 2024-03-09, 9 March 2024 or Mar 9, 2024"
+    expected = f"of the format {options.dates!r}" if options.dates else usual
+    start = f"expected dates {expected} in the column {shown(column_name(options.over))}, found "
     other = "Name another column with --over (in Python over=)"
     if not faults:
         return f"{start}no value in any row. {other}"
     formats = fitting_formats([fault.cell for fault in faults], options.dates)
-    if formats[:1] == [None]:
+    written = [f'--dates "{form}"' if " " in str(form) else f"--dates {form}" for form in formats]
+    fitting = f": {' or '.join(written)}" if formats else " with --dates"
+    remedy = f"{other}, or specify the date format{fitting} (in Python dates=)"
+    if formats == [None]:
         remedy = "Leave --dates (in Python dates=) out"
-    elif formats:
-        written = (
-            f'--dates "{form}"' if " " in str(form) else f"--dates {form}" for form in formats
-        )
-        remedy = f"{other}, or specify the date format: {' or '.join(written)} (in Python dates=)"
-    else:
-        remedy = f"{other}, or specify the date format with --dates (in Python dates=)"
     return f"{start}none from 1900 to 2100; the first cell is {faults[0].reason}. {remedy}"
 
 

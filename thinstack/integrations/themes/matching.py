@@ -19,11 +19,10 @@ _NEUTRAL: Final = 0.65  # the same of a phrase that takes no side
 _NARROWEST: Final = 2  # words of a phrase that is compared with themes that are found
 _BLOCK: Final = 1 << 12
 
-
 MATCH: Final = np.dtype(
     {
         "names": ["row", "theme", "node", "similarity", "start", "end"],
-        "formats": ["i8", "i8", "i8", "f4", "i4", "i4"],
+        "formats": ["i8", "i4", "i4", "f4", "i4", "i4"],
     }
 )
 """A text of a row, a theme that it belongs to, the phrase of it that is most similar to the theme,
