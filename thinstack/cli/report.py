@@ -61,7 +61,6 @@ def report(
     quotes, and the rows that could not be read. JSON and CSV contain the same figures.
     """
     from thinstack.integrations.frames import checked_mentions
-    from thinstack.integrations.report.rows import corpus_rows
     from thinstack.integrations.report.run import readers_of, run_report, themes_model
     from thinstack.runtime.term_columns import name_of
 
@@ -70,10 +69,10 @@ def report(
     terms = checked_mentions(options.asked(about, category))
     names = tuple(dict.fromkeys(map(name_of, terms)))
     settings = {"over": over, "stars": stars, "dates": dates, "min_mentions": min_mentions}
-    with query.watched() as tell, query.opened(about=names, **settings) as (corpus, columns):
+    with query.opened(about=names, **settings) as (rows, columns, tell):
         readers = readers_of(model, terms, running.load)
         finder = themes_model(themes, running.load)
-        result = run_report(lambda: corpus_rows(corpus, columns), readers, columns, tell, finder)
+        result = run_report(rows, readers, columns, tell, finder)
     output.write({"html": result.html, "json": result.to_json, "csv": result.to_csv}[kind]())
     counts = f"texts: {result.figures.texts:,}, aspects: {len(result.aspects):,}"
     print_note(*result.in_short, f"{counts}; the report is in {out}")

@@ -10,7 +10,6 @@ from thinstack.cli import options
 from thinstack.cli.options import argument, option
 from thinstack.cli.print_results import until_the_reader_stops
 from thinstack.cli.table_query import TableQuery, print_note
-from thinstack.data.files.outputs import check_output
 from thinstack.errors import escaped
 
 if TYPE_CHECKING:
@@ -53,15 +52,12 @@ def search(
     polarity together, so that phrases of the opposite polarity rank lower. Counts phrases with the
     same spelling as one.
     """
-    from thinstack.integrations.report.rows import corpus_rows
     from thinstack.integrations.search.table_search import indexed_table
 
-    if index is not None:
-        check_output(index, "--index", [table.table])
+    table.output(index, "--index")
     advice = "name the columns with --text and --by"
-    with table.watched() as tell, table.opened(advice=advice) as (corpus, columns):
-        loaded = running.load(model)
-        indexed = indexed_table(lambda: corpus_rows(corpus, columns), loaded, columns, tell, index)
+    with table.opened(advice=advice) as (rows, columns, tell):
+        indexed = indexed_table(rows, running.load(model), columns, tell, index)
     if indexed.left_out[0]:
         number, first = indexed.left_out
         print_note(f"rows not searched: {number:,}; the first is {first}")

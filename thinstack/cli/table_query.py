@@ -3,8 +3,9 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,9 +18,8 @@ from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
-    from thinstack.integrations.corpora.inputs import Corpus
     from thinstack.integrations.corpora.run import Progress, Tell
-    from thinstack.integrations.report.rows import ReportOptions
+    from thinstack.integrations.report.rows import ReportOptions, Source
 
 
 @contextmanager
@@ -89,29 +89,28 @@ class TableQuery:
         read = 0 if str(self.table) == "-" else self.table
         return None if path is None else check_output(path, option, [read, *others])
 
-    def watched(self) -> "AbstractContextManager[Tell]":
-        """A bar in the terminal while the texts are read."""
-        return watched("stopped before anything was written: run the same command again")
-
     @contextmanager
-    def opened(self, **settings: Any) -> "Iterator[tuple[Corpus, ReportOptions]]":
-        """The texts, and how they are read: these `settings` of `ReportOptions` and the columns.
-        Standard input lies in a file in the block."""
+    def opened(self, **settings: Any) -> "Iterator[tuple[Source, ReportOptions, Tell]]":
+        """What gives the rows of the table, how they are read (these `settings` of `ReportOptions`
+        and the columns), and the bar in the terminal. Standard input lies in a file in the
+        block."""
         from thinstack.integrations.corpora.inputs import Columns, open_corpus, spooled_corpus
-        from thinstack.integrations.report.rows import ReportOptions
+        from thinstack.integrations.report.rows import ReportOptions, corpus_rows
 
         text = "text" if self.text is None else self.text
-        options = ReportOptions(source=self.table.name, text=text, by=self.by, **settings)
-        reading = {name: getattr(self, name) for name in ("encoding", "separator", "header")}
-        stream = standard_input(self.table)
-        if stream is None:
-            yield open_corpus(self.table, **reading), options
-            return
-        named = any(name is not None for name in (self.text, self.by, options.over))
-        with TemporaryDirectory(prefix="thinstack-") as folder:
-            spool = Path(folder) / "standard input"
-            corpus = spooled_corpus(stream, spool, Columns(), named=named, **reading)
-            yield corpus, options._replace(source=spool.name)
+        stopped = "stopped before anything was written: run the same command again"
+        with watched(stopped) as tell, ExitStack() as stack:
+            options = ReportOptions(source=self.table.name, text=text, by=self.by, **settings)
+            reading = {name: getattr(self, name) for name in ("encoding", "separator", "header")}
+            if stream := standard_input(self.table):
+                named = any(name is not None for name in (self.text, self.by, options.over))
+                folder = stack.enter_context(TemporaryDirectory(prefix="thinstack-"))
+                spool = Path(folder) / "standard input"
+                corpus = spooled_corpus(stream, spool, Columns(), named=named, **reading)
+                options = options._replace(source=spool.name)
+            else:
+                corpus = open_corpus(self.table, **reading)
+            yield partial(corpus_rows, corpus, options), options, tell
 
 
 def print_note(*lines: str) -> None:

@@ -55,7 +55,6 @@ def themes(
     """
     from thinstack.integrations.report.plan import read_again
     from thinstack.integrations.report.reading import model_name
-    from thinstack.integrations.report.rows import corpus_rows
     from thinstack.integrations.themes.options import theme_options
     from thinstack.integrations.themes.run import ADVICE, run_themes
 
@@ -63,13 +62,9 @@ def themes(
     names = options.named_examples("--name", name, "late=late flight,delayed flight")
     wanted = theme_options(names or None, ignore or (), side=side, most=most, quotes=quotes)
     settings = {"over": over, "dates": dates, "advice": ADVICE}
-    with query.watched() as tell, query.opened(**settings) as (corpus, columns):
+    with query.opened(**settings) as (rows, columns, tell):
         loaded = running.load(model)
         columns = columns._replace(model=model_name(loaded))
-
-        def rows() -> "Iterator[TextRow]":
-            return corpus_rows(corpus, columns)
-
         result, plan = run_themes(rows, loaded, columns, wanted, tell)
         if table is not None:
             table.write(_row_table(result, read_again(rows, plan)))
