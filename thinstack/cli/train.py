@@ -1,7 +1,5 @@
 """`thinstack train`: trains on a table of texts, or by a recipe, and writes a bundle."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -110,31 +108,19 @@ def train(
     With several seeds, exports the model of the best seed if the recipe watches a metric, otherwise
     that of the first seed. If training stops, run the same command again to resume.
     """
-    of_table = table.options()
-    with stoppable(_STOPPED), _told_how_to_go_on():
-        console = Console()
-        if _is_table(file, as_table=bool(chosen(table, "separator", "header"))):
-            of_table["seeds"] = tuple(seed or (1,))
-            _train_table(file, out, of_table, threads=threads or 1, console=console)
-            return
-        _check_recipe(file, of_table)
-        folder = Path() if data is None else data
-        settings = {"data": folder, "threads": threads, "console": console}
-        _run_recipe(file, out, seed, settings)
-
-
-def _is_table(file: Path, *, as_table: bool) -> bool:
-    """Whether a file is a table, or an option says so."""
-    suffix = file.suffix.lower()
-    return suffix == ".spacy" or (as_table and suffix != ".toml") or holds_table(file)
-
-
-@contextmanager
-def _told_how_to_go_on() -> Iterator[None]:
-    """Where a file cannot be written, as on a full disk, say so, and that the run is not lost."""
+    of_table, console, suffix = table.options(), Console(), file.suffix.lower()
+    as_table = bool(chosen(table, "separator", "header")) and suffix != ".toml"
     try:
-        yield
-    except OSError as error:
+        with stoppable(_STOPPED):
+            if suffix == ".spacy" or as_table or holds_table(file):
+                of_table["seeds"] = tuple(seed or (1,))
+                _train_table(file, out, of_table, threads=threads or 1, console=console)
+            else:
+                _check_recipe(file, of_table)
+                folder = Path() if data is None else data
+                settings = {"data": folder, "threads": threads, "console": console}
+                _run_recipe(file, out, seed, settings)
+    except OSError as error:  # a file that cannot be written, as on a full disk
         epochs = "".join(getattr(error, "__notes__", ()))
         problem = f"{error}; fix this and run the same command again, and training resumes{epochs}"
         raise StoppedError(problem) from None
