@@ -43,20 +43,19 @@ class SparkModel:
         `Predictor` raise, and BundleError if another bundle has this name here."""
         return _loaded(self)
 
-    def _start(self, bundle: Bundle) -> Predictor:
-        if bundle.manifest.digest != self.digest:
-            raise BundleError(
-                f"{bundle.path}: expected the same bundle {self.name!r} as on the driver, found "
-                "another: install the same version on the driver and on every executor"
-            )
-        return Predictor(bundle, threads=1, **dict(self.settings))
-
 
 @lru_cache(maxsize=_MODELS_KEPT)
 def _loaded(model: SparkModel) -> Predictor:
     if model.files is None:
-        return model._start(open_bundle(model.name))
-    return model._start(unpacked(model.files.value, f"the broadcast of {model.name}"))
+        bundle = open_bundle(model.name)
+    else:
+        bundle = unpacked(model.files.value, f"the broadcast of {model.name}")
+    if bundle.manifest.digest != model.digest:
+        raise BundleError(
+            f"{bundle.path}: expected the same bundle {model.name!r} as on the driver, found "
+            "another: install the same version on the driver and on every executor"
+        )
+    return Predictor(bundle, threads=1, **dict(model.settings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,9 @@ def _as_text(cell: object) -> str | None:
     """A kept cell as a text, for CSV and parquet."""
     if cell is None or cell != cell:
         return None
-    plain = isinstance(cell, str) or not isinstance(cell, bool | dict | list)
-    text = str(cell) if plain else json.dumps(cell, ensure_ascii=False, default=str)
-    return text.encode(errors="replace").decode()
+    if isinstance(cell, bool | dict | list):
+        return _as_json(cell)
+    return str(cell).encode(errors="replace").decode()
 
 
 def _as_json(cell: object) -> str:

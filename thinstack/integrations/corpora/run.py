@@ -24,7 +24,6 @@ from thinstack.integrations.corpora.output_files import (
 )
 from thinstack.integrations.corpora.part_files import check_format
 from thinstack.integrations.corpora.run_manifest import (
-    Finished,
     RunManifest,
     Settings,
     Shard,
@@ -250,7 +249,7 @@ class _Run:
                 f"{last.done:,}; lost shards: {lost!r:.80}. Name another folder with --out and "
                 "start again"
             )
-        finished = Finished(scored=last.done - last.failed, failed=last.failed)
+        finished = {"scored": last.done - last.failed, "failed": last.failed}
         self.manifest.model_copy(update={"finished": finished}).write(folder.path)
         if request.file:
             join_parts(folder, len(shards), request.file, self.scorer.layout, bom=request.bom)

@@ -72,18 +72,12 @@ class Settings(Strict):
         return [*self.about, *(Category(name, texts) for name, texts in self.categories.items())]
 
 
-class Finished(Strict):
-    """How a run ended: how many rows of the input have scores, and how many are in `errors/`."""
-
-    scored: int
-    failed: int
-
-
 class RunManifest(Strict):
     """A run over a corpus.
 
     `input` has the SHA-256 of each file, `model` the digest of its bundle's manifest, and `shards`
-    the number of rows of each shard. `finished` is set with the last shard.
+    the number of rows of each shard. `finished` is set with the last shard: how many rows of the
+    input have scores, and how many are in `errors/`.
     """
 
     kind: Literal["scored corpus"] = "scored corpus"
@@ -94,7 +88,7 @@ class RunManifest(Strict):
     labels: tuple[str, ...]
     settings: Settings
     shards: tuple[int, ...]
-    finished: Finished | None = None
+    finished: dict[Literal["scored", "failed"], int] | None = None
 
     @property
     def rows(self) -> int:
