@@ -125,6 +125,15 @@ def test_columns_that_are_there_are_not_lost(model):
         thinstack.score_frame(frame.drop(columns="label"), model=model, scores=True)
 
 
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_column_in_place_of_its_name_is_refused(model, kind):
+    frame = MAKE[kind](TEXTS)
+    for text in (frame["text"], ["text"]):
+        for call in (thinstack.score_frame, thinstack.report):
+            with pytest.raises(DataError, match=f"found a {type(text).__name__}; name the column"):
+                call(frame, text, model=model)
+
+
 def test_a_column_that_is_not_there(model):
     frame = pd.DataFrame({"id": [1], "Review": ["good"]})
     with pytest.raises(DataError, match=r"'review', found 'id', 'Review' \(did you mean 'Review'"):

@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Final, NamedTuple, TypedDict, Unpack
+from typing import Any, Final, NamedTuple, TypedDict, Unpack
 
 from thinstack.data.tables.cell_text import Classes, MissingCellError, cell_text, is_no_class
 from thinstack.errors import DataError, shown
@@ -166,10 +166,14 @@ def _row(
     return TableRow(record.line, values)
 
 
-def check_columns(source: str, names: list[str], wanted: Iterable[str], advice: str) -> None:
+def check_columns(source: str, names: list[str], wanted: Iterable[Any], advice: str) -> None:
     """Raise DataError for a table without one of the wanted columns, which ends with `advice`, or
-    with two of one name. The name may be empty, as an index or a last comma gives it."""
+    with two of one name, and for a column in place of its name. The name may be empty, as an index
+    or a last comma gives it."""
     for column in wanted:
+        if hasattr(column, "__len__") and not isinstance(column, str | bytes | tuple):
+            kind = type(column).__name__
+            raise DataError(f"{source}: expected the name of a column, found a {kind}; {advice}")
         if column not in names:
             if len(names) == 1 and re.search(rf"\b{re.escape(str(column))}\b", str(names[0])):
                 advice = f"specify the separator with --sep, or {advice}"

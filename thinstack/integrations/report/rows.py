@@ -199,7 +199,8 @@ def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> N
             f"{source}: contains rows that thinstack has scored, not the texts. Name the table "
             "that was scored"
         )
-    check_columns(source, columns, options.columns, options.advice)
+    wanted = [options.text, *options.parts.values()]
+    check_columns(source, columns, wanted, options.advice)
 
 
 def _text_rows(
