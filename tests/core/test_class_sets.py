@@ -47,6 +47,8 @@ def test_what_is_a_scale_of_sentiment(labels, column, classes):
         (("0", "1"), "label"),
         (tuple(map(str, range(1, 11))), "rating"),
         (("1", "2", "4"), "stars"),
+        (("3", "4", "5"), "stars"),
+        (("4 stars", "5 stars"), ""),
         (("low", "medium", "high"), "sentiment"),
         (("negative", "neutral", "mixed", "positive"), ""),
         (("positive", "very positive"), ""),

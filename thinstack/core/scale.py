@@ -189,8 +189,8 @@ def sentiment_sets(
 
     Names say their side as `Scale` reads them, or are bad and good. Numbers are such a scale if
     they have both signs, if they are stars ("5 stars"), or if a word of the `column` says so.
-    Without signs they must be equally far apart. With `scale` any such numbers are one, and
-    without (False) nothing is.
+    Without signs they must begin at 0 or 1, and be equally far apart. With `scale` any such numbers
+    are one, and without (False) nothing is.
     """
     if scale is False:
         return None
@@ -245,6 +245,8 @@ def _are_of_sentiment(labels: Sequence[str], numbers: Sequence[float], column: s
     words = {*_words(column)}
     if {*numbers} == {0, 1}:
         return bool(words & FELT)
+    if min(numbers) > 1:  # of 3 to 5 stars, 3 are not negative: nobody gave 1 or 2
+        return False
     stars = all(re.search(r"\bstars?\b", label.lower()) for label in labels)
     return stars or min(numbers) < 0 < max(numbers) or bool(words & (RATED | FELT))
 
