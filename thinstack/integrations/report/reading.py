@@ -3,20 +3,18 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thinstack.bundle.opening import installed_name
 from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.rows import REASONS, Fault, Mention, TextRow, Unread
+from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 from thinstack.runtime.term_columns import Asked
 from thinstack.runtime.views import View
 from thinstack.text.language import is_word
-
-if TYPE_CHECKING:
-    from thinstack.runtime.aspects import Aspect
 
 
 def scored_rows(
@@ -126,12 +124,12 @@ class Reader:
             aspects = () if row.unreadable else self._aspects(result)
             yield row._replace(mentions=tuple(self._mention(one, row.place) for one in aspects))
 
-    def _aspects(self, result: Result) -> "Iterable[Aspect]":
+    def _aspects(self, result: Result) -> Iterable[Aspect]:
         if self._about:
             return result.about(*self._about)
         return result.aspects if self.terms else ()
 
-    def _mention(self, aspect: "Aspect", place: str) -> Mention:
+    def _mention(self, aspect: Aspect, place: str) -> Mention:
         sentence, because = aspect.sentence, aspect.because
         term, why = (
             None if one is None else Span(one.start, one.end).shifted(-sentence.start)

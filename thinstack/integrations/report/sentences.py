@@ -137,22 +137,18 @@ def _of_terms(aspects: Sequence[Tally]) -> Iterator[str]:
     most is one that opinions differ about."""
     praised, criticised = (_most(aspects, side) for side in ("positive", "negative"))
     both = [tally for tally in praised if tally in criticised]
-
-    def sentence(start: str, tallies: Sequence[Tally], *sides: Side) -> Iterator[str]:
-        parts = [
-            f"{asked_name(tally.term)} ("
-            + ", ".join(f"{share(tally.figures, side)} {side}" for side in sides)
-            + f" of {tally.figures.texts:,})"
-            for tally in tallies
-        ]
+    sentences: tuple[tuple[str, list[Tally], list[Side]], ...] = (
+        ("Most praised:", [one for one in praised if one not in both], ["positive"]),
+        ("Most criticised:", [one for one in criticised if one not in both], ["negative"]),
+        ("Opinions differ about", both, ["positive", "negative"]),
+    )
+    for start, tallies, sides in sentences:
+        parts = list[str]()
+        for tally in tallies:
+            shares = ", ".join(f"{share(tally.figures, side)} {side}" for side in sides)
+            parts.append(f"{asked_name(tally.term)} ({shares} of {tally.figures.texts:,})")
         if parts:
             yield f"{start} {enumerated(parts)}."
-
-    yield from sentence("Most praised:", [one for one in praised if one not in both], "positive")
-    yield from sentence(
-        "Most criticised:", [one for one in criticised if one not in both], "negative"
-    )
-    yield from sentence("Opinions differ about", both, "positive", "negative")
 
 
 def _most(aspects: Sequence[Tally], side: Side) -> list[Tally]:
