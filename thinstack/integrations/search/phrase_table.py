@@ -31,13 +31,6 @@ class Mentions(NamedTuple):
     starts: NDArray[np.int64]
     places: NDArray[np.int32]
 
-    @classmethod
-    def of(cls, rows: NDArray[np.int32], phrases: int) -> "Mentions":
-        """From mentions (M, 4), the number of the phrase first."""
-        order = np.argsort(rows[:, 0], kind="stable")
-        counts = np.bincount(rows[:, 0], minlength=phrases)
-        return cls(np.concatenate([[0], np.cumsum(counts)]), rows[order, 1:])
-
     def kept(self, chosen: NDArray[np.bool_]) -> "Mentions":
         """Those that are `chosen` (M,)."""
         before = np.concatenate([[0], np.cumsum(chosen)])
@@ -136,7 +129,9 @@ class PhraseTable:
         """The mentions, sorted by phrase."""
         if self._by_phrase is None:
             rows = np.array(self.mentions, np.int32).reshape(-1, 4)
-            self._by_phrase = Mentions.of(rows, len(self))
+            counts = np.bincount(rows[:, 0], minlength=len(self))
+            places = rows[np.argsort(rows[:, 0], kind="stable"), 1:]
+            self._by_phrase = Mentions(np.concatenate([[0], np.cumsum(counts)]), places)
         return self._by_phrase
 
     def phrase(self, number: int) -> str:

@@ -1,7 +1,7 @@
 """`thinstack.render`: predictions, spaCy Docs and trees as markup that notebooks show."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -16,10 +16,7 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import Scored
 from thinstack.runtime.views import View
-
-if TYPE_CHECKING:
-    from thinstack.runtime.why import Contribution
-
+from thinstack.runtime.why import Contribution
 
 Style = Literal["tree", "text"]
 
@@ -34,7 +31,7 @@ class Markup(str):
 
 
 def render(
-    x: object, style: Style = "tree", *, whys: "Sequence[Sequence[Contribution]]" = ()
+    x: object, style: Style = "tree", *, whys: Sequence[Sequence[Contribution]] = ()
 ) -> Markup:
     """Draw results, sentences or trees, and return the drawing as a string.
 
