@@ -145,7 +145,7 @@ def test_a_word_of_white_space_is_no_sentence_of_raw_text(predictor, write):
 
 def test_a_tree_that_is_not_binary_or_has_an_unknown_label_is_placed(predictor, write):
     file = write("(2 good)", "(2 (2 good) (1 film) (2 good))")
-    with pytest.raises(TreeError, match="tree 1: node 3 "):
+    with pytest.raises(TreeError, match=r"trees\.txt: tree 1: node 3 "):
         evaluate_file(predictor, file)
     assert evaluate_file(predictor, file, source="left")["phrases"] == 5
     file = write("(2 good)", "(3 good)")

@@ -12,7 +12,7 @@ from thinstack.core import Tree
 from thinstack.core.config import EvaluationSource
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.treebank import Labelled, read_labelled
-from thinstack.errors import InputError
+from thinstack.errors import InputError, TreeError
 from thinstack.evaluate.accuracy import accuracy, labels_by_span
 from thinstack.evaluate.figures import Figures, f1, percentage
 from thinstack.runtime.predictor import Predictor
@@ -35,12 +35,15 @@ def evaluate_file(
     If the model's recipe renamed labels (`task.relabel`), the labels of the file are renamed in the
     same way, and sentences without a class are left out. `relabel` renames further ones.
 
-    Raises TreeError with the place of a malformed tree or of a label out of range, DataError for a
-    file that cannot be read.
+    Raises TreeError with the file and the place of a malformed tree, of one that does not fit the
+    model or of a label out of range, DataError for a file that cannot be read.
     """
     names = predictor.bundle.relabel() | {**(relabel or {})}
     treebank = read_labelled(path, predictor.config.labels, read=read, relabel=names)
-    return evaluate_predictor(predictor, treebank, source=source, text=text)
+    try:
+        return evaluate_predictor(predictor, treebank, source=source, text=text)
+    except TreeError as error:
+        raise TreeError(error.message, source=str(path)) from None
 
 
 def evaluate_predictor(
