@@ -21,6 +21,8 @@ from thinstack.training.loop.epochs import train_seed
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.tasks.aspects.guide import aspect_losses
 from thinstack.training.tasks.texts.loss import text_losses
+from thinstack.training.tasks.vectors import VectorsOfPhrases
+from thinstack.training.tasks.vectors.learning import mean_losses, vector_losses
 
 PIECES, DISTANCES = {"kind": "wordpieces", "size": 3}, {"name": "distances.v1"}
 ROOTS = {"name": "root_classifier.v1"}
@@ -73,7 +75,26 @@ def texts(step):
     return text_losses(step._replace(initial=initial), **options)
 
 
+BESIDE = {"name": "mean_beside.v1", "options": {"reads": "state"}}
+VECTORS = {"vectors": {"name": "vector.v1", "options": {"size": 4}}, "parser": DISTANCES}
+
+
+def phrases(model):
+    """Phrases whose vectors are learnt: each third node has the next of the teacher's."""
+    batch = batch_of(model, soft=soft_labels(model))
+    numbers = np.arange(len(batch.targets))
+    return batch._replace(targets=np.where(numbers % 3, -1, numbers // 3))
+
+
+def vectors(step, losses):
+    count = int((step.batch.targets >= 0).sum())
+    teacher = torch.nn.functional.normalize(torch.arange(4.0 * count).cos().reshape(count, 4))
+    return losses(step, teacher, VectorsOfPhrases(encoder="", short=2))
+
+
 LOSSES = {
+    "vectors": (VECTORS, (BESIDE,), phrases, partial(vectors, losses=vector_losses), 7),
+    "means": (VECTORS, (BESIDE,), phrases, partial(vectors, losses=mean_losses), 3),
     "treebank": ({}, (), soft, partial(joint_losses, root_weight=0.2, group_weight=0.5), 7),
     "texts, phrases": ({}, (), of_texts, texts, 10),
     "texts, roots": ({}, (None, ROOTS), of_texts, texts, 9),

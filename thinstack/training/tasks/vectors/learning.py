@@ -74,11 +74,11 @@ def vector_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Loss
     """The losses of a minibatch, as if each were a sum over its texts. `teacher`: (n, D), the
     vectors of its targets that have one."""
     model, batch = step.model, step.batch
-    learnt = torch.from_numpy(np.flatnonzero(batch.targets >= 0))
     inputs = model.inputs(batch.forest)
     with lower_precision(model, step.training), one_weight_gradient():
         encoding = model.encode(inputs, True)
-        rows = encoding.stacked.index_select(0, encoding.places[learnt])
+        learnt = sent(np.flatnonzero(batch.targets >= 0), encoding.stacked)
+        rows = encoding.stacked.index_select(0, encoding.places.index_select(0, learnt))
         logits = model.head(encoding.stacked) if batch.soft is not None else encoding.stacked
         vectors = head_of_vectors(model)(rows).float()
     loss = similarity_loss(vectors, teacher, task)
@@ -95,7 +95,7 @@ def mean_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses
     and no tree is composed."""
     model, batch = step.model, step.batch
     words = model.embed(model.inputs(batch.forest))
-    spans = torch.from_numpy(spans_of(batch.forest.transitions)[batch.targets >= 0])
+    spans = sent(spans_of(batch.forest.transitions)[batch.targets >= 0], words)
     sums = pad(words.cumsum(0), (0, 0, 1, 0))
     total = sums.index_select(0, spans[:, 1]) - sums.index_select(0, spans[:, 0])
     count = (spans[:, 1] - spans[:, 0]).unsqueeze(1).float()
@@ -116,6 +116,7 @@ def similarity_loss(vectors: Tensor, teacher: Tensor, task: "VectorsOfPhrases") 
     """1 - cosine to the teacher's vectors (n, D), the mean over them, with the mean squared
     difference of the cosines of all pairs beside it. The same for the first `task.short` columns,
     weighed by `task.short_weight` (Kusupati et al. 2022)."""
+    teacher = teacher.to(vectors.device, non_blocking=True)
     loss = _similarity_loss(vectors, teacher)
     if task.short_weight:
         columns = slice(task.short)
