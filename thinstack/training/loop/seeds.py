@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from thinstack.core.model.model import Model
+from thinstack.evaluate.figures import Figures
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.loop.epochs import best_epoch
 from thinstack.training.loop.epochs import train_seed as train_seed
@@ -34,9 +35,9 @@ class SeedResult:
     seed: int
     model: Model
     history: list[dict[str, Any]]
-    dev: dict[str, dict[str, float | None]]
+    dev: dict[str, Figures]
     answers: dict[str, Answers | None]
-    test: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    test: dict[str, Figures] = field(default_factory=dict)
 
     @property
     def epoch(self) -> int:
@@ -58,11 +59,11 @@ def run_seed(
     model, history = train_seed(recipe, datasets, seed, folder, **calls)
     model = model.cpu()
     dev, labels, sources = datasets.dev, recipe.model.shown_labels, recipe.measured_trees
-    by_source = {source: recipe.task.measure(model, dev, source, labels) for source in sources}
-    measured = {source: figures for source, (figures, _) in by_source.items()}
+    measured, answers = dict[str, Figures](), dict[str, Answers | None]()
+    for source in sources:
+        measured[source], answers[source] = recipe.task.measure(model, dev, source, labels)
     if model.parses and "gold" in sources:
         measured["self"] |= agreement(model, dev)
-    answers = {source: said for source, (_, said) in by_source.items()}
     test = {
         source: recipe.task.measure(model, datasets.test, source, labels)[0]
         for source in (sources if datasets.test else ())
@@ -73,7 +74,7 @@ def run_seed(
 def summary(results: Sequence[SeedResult], part: Literal["dev", "test"] = "dev") -> Spreads:
     """The mean and the standard deviation over seeds, by tree source and figure, on a part of the
     data. Both are None for a figure without cases, and the deviation is None for one seed."""
-    figures: list[dict[str, dict[str, float | None]]] = [getattr(one, part) for one in results]
+    figures: list[dict[str, Figures]] = [getattr(one, part) for one in results]
     by_source = {source: [one[source] for one in figures] for source in figures[0]}
     return {
         source: {name: _spread([one[name] for one in figures]) for name in figures[0]}

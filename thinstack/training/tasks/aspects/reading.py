@@ -99,7 +99,8 @@ def _add(
     task: "Aspects",
     labels: Sequence[str],
 ) -> None:
-    """Put the term of a row into its sentence."""
+    """Put the term of a row into its sentence, unless it is there. Raises DataError for one that
+    does not fit the others."""
     text, label = row.values[task.text_column], row.values[task.label_column]
     first, last = (row.values[name] for name in ENDS)
     if not cut:
@@ -116,17 +117,11 @@ def _add(
     begin, _ = characters(first, last)
     place = max(bisect_right([sentence.start for sentence in cut], begin) - 1, 0)
     start, end = word_span(text, cut[place], first, last)
-    if _is_new(sentences[place], start, end, label):
-        sentences[place].terms.append((start, end, label))
-
-
-def _is_new(sentence: LabelledSentence, start: int, end: int, label: str) -> bool:
-    """Whether a sentence has the words [start, end) not yet as a term. Raises DataError for what
-    does not fit its other terms."""
+    sentence = sentences[place]
     for other_start, other_end, other in sentence.terms:
+        if (start, end, label) == (other_start, other_end, other):
+            return
         if (start, end) == (other_start, other_end):
-            if label == other:
-                return False
             raise DataError(
                 f"expected one label per term, found {other} and {label} for "
                 f"{sentence.term(start, end)}; leave one row out"
@@ -136,4 +131,4 @@ def _is_new(sentence: LabelledSentence, start: int, end: int, label: str) -> boo
                 f"expected terms that do not cross, found {sentence.term(start, end)} and "
                 f"{sentence.term(other_start, other_end)}; leave one row out"
             )
-    return True
+    sentence.terms.append((start, end, label))
