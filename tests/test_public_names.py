@@ -23,12 +23,11 @@ PUBLIC = {
 }
 NAME = re.compile(r"\bthinstack(?:\.[A-Za-z_]\w*)+")
 IMPORT = re.compile(r"from (thinstack(?:\.[\w.]*)?) import \(?([\w, \n]+)")
-OTHER = {"thinstack.tree_sentiment_scorer"}  # a name in a registry
 
 
 def inside(text):
     """What a text names or imports of thinstack and is not public."""
-    names = set(NAME.findall(text)) - OTHER
+    names = set(NAME.findall(text))
     for home, imported in IMPORT.findall(text):
         names |= {f"{home}.{name.strip()}" for name in imported.split("\n")[0].split(",")}
     return sorted(name for name in names if not is_public(name))

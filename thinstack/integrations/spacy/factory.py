@@ -39,7 +39,7 @@ make_tree_sentiment = register_component(
     TreeSentiment,
     "tree_sentiment",
     _start,
-    scorer="thinstack.tree_sentiment_scorer.v1",
+    scorer="spacy.textcat_scorer.v2",
     assigns=("doc.cats", "doc._.tree_sentiment"),
     weights=SCORE_WEIGHTS,
 )

@@ -13,9 +13,8 @@ import srsly  # type: ignore[import-untyped]
 from pydantic import TypeAdapter, ValidationError
 from spacy.language import Language
 from spacy.pipeline import Pipe
-from spacy.scorer import Scorer
 from spacy.tokens import Doc
-from spacy.util import get_minor_version_range, registry, split_requirement
+from spacy.util import get_minor_version_range, split_requirement
 
 from thinstack._version import __version__
 from thinstack.bundle.reading import Files
@@ -208,12 +207,3 @@ def note_requirement(meta: dict[str, Any], device: Device) -> None:
     if "thinstack" not in [split_requirement(line)[0] for line in required]:
         extra = next((gpu.extra for gpu in GPUS if gpu.name == device), "cpu")
         required.append(f"thinstack[{extra}]{get_minor_version_range(__version__)}")
-
-
-def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
-    """The figures of `Scorer.score_cats` for exclusive classes: macro F, accuracy (`cats_micro_f`)
-    and more."""
-    return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
-
-
-registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=lambda: score)
