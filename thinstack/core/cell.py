@@ -35,6 +35,18 @@ def fan_in_uniform_(*matrices: Tensor) -> None:
         nn.init.uniform_(matrix, -bound, bound)
 
 
+def matrix(*shape: int, bound: float | None = None) -> nn.Parameter:
+    """A weight (..., fan in, fan out), drawn uniformly within `bound`, by default 1 / sqrt(fan
+    in)."""
+    weight, bound = torch.empty(shape), shape[-2] ** -0.5 if bound is None else bound
+    return nn.Parameter(nn.init.uniform_(weight, -bound, bound))
+
+
+def vector(size: int) -> nn.Parameter:
+    """A weight (size,) that starts at zero."""
+    return nn.Parameter(torch.zeros(size))
+
+
 class Cell(nn.Module):
     """Composes the states of children into the state of their parent, for many nodes at a time.
 

@@ -3,9 +3,9 @@
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, fan_in_uniform_
+from thinstack.core.cell import Cell, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
 
@@ -37,9 +37,8 @@ class WordLeaf(Cell):
             )
         self.w_x, self.b_x = None, None
         if leaf == "projected":
-            self.w_x = nn.Parameter(torch.empty(words, width))
-            self.b_x = nn.Parameter(torch.zeros(width))
-            fan_in_uniform_(self.w_x)
+            self.w_x = matrix(words, width)
+            self.b_x = vector(width)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         w_x, b_x = self.w_x, self.b_x

@@ -3,9 +3,9 @@
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import repeat_forget
 
@@ -59,11 +59,10 @@ class ChildSumLSTM(Cell):
         self.double_bias, self.output_gate = bias == "double", output_gate
         gates = (4 if output_gate else 3) * hidden_size
         # To i, f if inner nodes read x, o, u.
-        self.w = nn.Parameter(torch.empty(input_size, gates if inner_size else gates - hidden_size))
-        self.u = nn.Parameter(torch.empty(hidden_size, gates))  # to i, f, o, u
-        self.b = nn.Parameter(torch.zeros(gates))  # i, f, o, u
-        self.b_u = nn.Parameter(torch.zeros(gates)) if self.double_bias else torch.empty(0)
-        fan_in_uniform_(self.w, self.u)
+        self.w = matrix(input_size, gates if inner_size else gates - hidden_size)
+        self.u = matrix(hidden_size, gates)  # to i, f, o, u
+        self.b = vector(gates)  # i, f, o, u
+        self.b_u = vector(gates) if self.double_bias else torch.empty(0)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size

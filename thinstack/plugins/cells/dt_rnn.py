@@ -2,9 +2,9 @@
 2015 compare with."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
 
 __all__ = ["DTRNN"]
@@ -32,10 +32,9 @@ class DTRNN(Cell):
             state_sizes=[hidden_size],
             arity=0,
         )
-        self.w = nn.Parameter(torch.empty(input_size, hidden_size))
-        self.u = nn.Parameter(torch.empty(hidden_size, hidden_size))
-        self.b = nn.Parameter(torch.zeros(hidden_size))
-        fan_in_uniform_(self.w, self.u)
+        self.w = matrix(input_size, hidden_size)
+        self.u = matrix(hidden_size, hidden_size)
+        self.b = vector(hidden_size)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         return [torch.tanh(affine(self.b, inputs, self.w))]

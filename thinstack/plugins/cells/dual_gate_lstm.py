@@ -4,9 +4,9 @@ from typing import Annotated
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 
 __all__ = ["DualGateLSTM"]
@@ -48,17 +48,15 @@ class DualGateLSTM(Cell):
             arity=arity,
         )
         children = arity * hidden_size
-        self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # of a leaf, to i, o, g
-        self.b_x = nn.Parameter(torch.zeros(3 * hidden_size))
+        self.w_x = matrix(input_size, 3 * hidden_size)  # of a leaf, to i, o, g
+        self.b_x = vector(3 * hidden_size)
         # From h_1 .. h_N and c_1 .. c_N to i_1 .. i_N and f_1 .. f_N.
-        self.w_if = nn.Parameter(torch.empty(2 * children, 2 * children))
-        self.b_if = nn.Parameter(torch.zeros(2 * children))
-        self.w_g = nn.Parameter(torch.empty(arity, hidden_size, hidden_size))  # from h_k
-        self.b_g = nn.Parameter(torch.zeros(hidden_size))
-        # From h_1 .. h_N, c.
-        self.w_o = nn.Parameter(torch.empty(children + hidden_size, hidden_size))
-        self.b_o = nn.Parameter(torch.zeros(hidden_size))
-        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
+        self.w_if = matrix(2 * children, 2 * children)
+        self.b_if = vector(2 * children)
+        self.w_g = matrix(arity, hidden_size, hidden_size)  # from h_k
+        self.b_g = vector(hidden_size)
+        self.w_o = matrix(children + hidden_size, hidden_size)  # from h_1 .. h_N, c
+        self.b_o = vector(hidden_size)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         i, o, g = affine(self.b_x, inputs, self.w_x).chunk(3, 1)

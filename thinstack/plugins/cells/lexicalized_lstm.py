@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import repeat_forget
 from thinstack.plugins.cells._columns import first_columns
@@ -76,17 +76,15 @@ class LexicalizedLSTM(Cell):
         self.columns = word
         self.z = 0.0 if lexicalize == "gate" else FIXED[lexicalize]
         self.w_z, self.b_z = None, None
-        self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to i, f, o, g
+        self.w_x = matrix(input_size, 4 * hidden_size)  # to i, f, o, g
         # From h_L, h_R, c_L, c_R to i, f_L, f_R.
-        self.w_if = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
-        self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
-        self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
-        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # i, f_L, f_R, o, g
-        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
+        self.w_if = matrix(4 * hidden_size, 3 * hidden_size)
+        self.w_g = matrix(2 * hidden_size, hidden_size)  # from h_L, h_R
+        self.w_o = matrix(3 * hidden_size, hidden_size)  # from h_L, h_R, c
+        self.b = vector(5 * hidden_size)  # i, f_L, f_R, o, g
         if lexicalize == "gate":
-            self.w_z = nn.Parameter(torch.empty(2 * word, word))  # from x_L, x_R
-            self.b_z = nn.Parameter(torch.zeros(word))
-            fan_in_uniform_(self.w_z)
+            self.w_z = matrix(2 * word, word)  # from x_L, x_R
+            self.b_z = vector(word)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size

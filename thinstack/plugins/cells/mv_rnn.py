@@ -6,7 +6,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, fan_in_uniform_, vector
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
 
@@ -68,9 +68,9 @@ class MVRNN(Cell):
         self.rank = rank or 0
         projected = leaf == "projected"
         self.w_x = nn.Parameter(torch.empty(input_size, row)) if projected else None
-        self.b_x = nn.Parameter(torch.zeros(row)) if projected else None
+        self.b_x = vector(row) if projected else None
         self.w = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))
-        self.b = nn.Parameter(torch.zeros(hidden_size))
+        self.b = vector(hidden_size)
         self.w_m = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))
         self.register_buffer("eye", torch.eye(hidden_size), persistent=False)
         fan_in_uniform_(self.w, self.w_m)

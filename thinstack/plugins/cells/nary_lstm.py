@@ -2,11 +2,10 @@
 
 from typing import Annotated
 
-import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import lstm_gates, lstm_of_product, repeat_forget
 
@@ -52,11 +51,9 @@ class NaryLSTM(Cell):
             arity=arity,
         )
         x, h, n = input_size, hidden_size, arity
-        # To i, f if inner nodes read x, o, u.
-        self.w = nn.Parameter(torch.empty(x, (4 if inner_size else 3) * h))
-        self.u = nn.Parameter(torch.empty(n * h, (3 + n) * h))  # to i, f_1 .. f_N, o, u
-        self.b = nn.Parameter(torch.zeros(4 * h))  # i, f, o, u
-        fan_in_uniform_(self.w, self.u)
+        self.w = matrix(x, (4 if inner_size else 3) * h)  # to i, f if inner nodes read x, o, u
+        self.u = matrix(n * h, (3 + n) * h)  # to i, f_1 .. f_N, o, u
+        self.b = vector(4 * h)  # i, f, o, u
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size

@@ -1,9 +1,9 @@
 """Sequential LSTM with full peepholes (Teng & Zhang 2017, section 3)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 
 __all__ = ["PeepholeLSTM"]
@@ -34,14 +34,10 @@ class PeepholeLSTM(Cell):
             state_sizes=[hidden_size] * 2,
             arity=1,
         )
-        # From x_t, h_t-1, c_t-1.
-        self.w_if = nn.Parameter(torch.empty(input_size + 2 * hidden_size, 2 * hidden_size))
-        # From x_t, h_t-1.
-        self.w_g = nn.Parameter(torch.empty(input_size + hidden_size, hidden_size))
-        # From x_t, h_t-1, c_t.
-        self.w_o = nn.Parameter(torch.empty(input_size + 2 * hidden_size, hidden_size))
-        self.b = nn.Parameter(torch.zeros(4 * hidden_size))  # i, f, o, g
-        fan_in_uniform_(self.w_if, self.w_g, self.w_o)
+        self.w_if = matrix(input_size + 2 * hidden_size, 2 * hidden_size)  # from x_t, h_t-1, c_t-1
+        self.w_g = matrix(input_size + hidden_size, hidden_size)  # from x_t, h_t-1
+        self.w_o = matrix(input_size + 2 * hidden_size, hidden_size)  # from x_t, h_t-1, c_t
+        self.b = vector(4 * hidden_size)  # i, f, o, g
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size

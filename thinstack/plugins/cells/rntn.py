@@ -1,9 +1,9 @@
 """Recursive neural tensor network (Socher et al. 2013)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Links, fan_in_uniform_
+from thinstack.core.cell import Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.plugins.cells._word_leaf import Leaf, WordLeaf
 
@@ -29,11 +29,9 @@ class RNTN(WordLeaf):
         )
         pair = 2 * hidden_size
         # v[:, k] is the slice of p's entry k.
-        self.v = nn.Parameter(torch.empty(pair, hidden_size, pair))
-        self.w = nn.Parameter(torch.empty(pair, hidden_size))
-        self.b = nn.Parameter(torch.zeros(hidden_size))
-        nn.init.uniform_(self.v, -1 / pair, 1 / pair)
-        fan_in_uniform_(self.w)
+        self.v = matrix(pair, hidden_size, pair, bound=1 / pair)
+        self.w = matrix(pair, hidden_size)
+        self.b = vector(hidden_size)
         self.make_leaf(leaf)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:

@@ -2,9 +2,9 @@
 & Cardie 2014)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Links, fan_in_uniform_
+from thinstack.core.cell import Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.plugins.cells._word_leaf import Leaf, WordLeaf
 
@@ -39,10 +39,8 @@ class RvNN(WordLeaf):
             state_sizes=[hidden_size],
             arity=2,
         )
-        # W and below it V.
-        self.w = nn.Parameter(torch.empty(2 * hidden_size + inner_size, hidden_size))
-        self.b = nn.Parameter(torch.zeros(hidden_size))
-        fan_in_uniform_(self.w)
+        self.w = matrix(2 * hidden_size + inner_size, hidden_size)  # W and below it V
+        self.b = vector(hidden_size)
         self.make_leaf(leaf)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:

@@ -1,9 +1,9 @@
 """S-LSTM, the binary Tree-LSTM with full peepholes (Zhu, Sobhani & Guo 2015)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 
 __all__ = ["SLSTM"]
@@ -38,13 +38,12 @@ class SLSTM(Cell):
         super().__init__(
             input_size=input_size, hidden_size=hidden_size, state_sizes=[hidden_size] * 2, arity=2
         )
-        self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # to i, o, g
+        self.w_x = matrix(input_size, 3 * hidden_size)  # to i, o, g
         # From h_L, h_R, c_L, c_R to i, f_L, f_R.
-        self.w_if = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
-        self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
-        self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
-        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # i, f_L, f_R, o, g
-        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
+        self.w_if = matrix(4 * hidden_size, 3 * hidden_size)
+        self.w_g = matrix(2 * hidden_size, hidden_size)  # from h_L, h_R
+        self.w_o = matrix(3 * hidden_size, hidden_size)  # from h_L, h_R, c
+        self.b = vector(5 * hidden_size)  # i, f_L, f_R, o, g
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size

@@ -1,9 +1,9 @@
 """Semantic dependency-tree recursive network (Socher et al. 2014): a matrix for each relation."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
 
 __all__ = ["SDTRNN"]
@@ -34,10 +34,9 @@ class SDTRNN(Cell):
             arity=0,
             kinds=kinds,
         )
-        self.w = nn.Parameter(torch.empty(input_size, hidden_size))
-        self.u = nn.Parameter(torch.empty(kinds, hidden_size, hidden_size))
-        self.b = nn.Parameter(torch.zeros(hidden_size))
-        fan_in_uniform_(self.w, self.u)
+        self.w = matrix(input_size, hidden_size)
+        self.u = matrix(kinds, hidden_size, hidden_size)
+        self.b = vector(hidden_size)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         return [torch.tanh(affine(self.b, inputs, self.w))]

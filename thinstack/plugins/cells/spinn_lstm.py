@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import lstm_gates
 
@@ -43,12 +43,10 @@ class SpinnLSTM(Cell):
             state_sizes=[hidden_size] * 2,
             arity=2,
         )
-        self.w_word = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # h, c
-        self.b_word = nn.Parameter(torch.zeros(2 * hidden_size))
-        # To i, f_l, f_r, o, g.
-        self.w_comp = nn.Parameter(torch.empty(2 * hidden_size + inner_size, 5 * hidden_size))
-        self.b_comp = nn.Parameter(torch.zeros(5 * hidden_size))
-        fan_in_uniform_(self.w_word, self.w_comp)
+        self.w_word = matrix(input_size, 2 * hidden_size)  # h, c
+        self.b_word = vector(2 * hidden_size)
+        self.w_comp = matrix(2 * hidden_size + inner_size, 5 * hidden_size)  # to i, f_l, f_r, o, g
+        self.b_comp = vector(5 * hidden_size)
         nn.init.constant_(self.b_comp[hidden_size : 3 * hidden_size], forget_bias)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:

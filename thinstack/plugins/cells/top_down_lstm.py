@@ -3,9 +3,9 @@
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 
 __all__ = ["SideInputs", "TopDownLSTM"]
@@ -59,14 +59,11 @@ class TopDownLSTM(Cell):
         self.per_side = inputs == "per_side"
         sets = kinds if self.per_side else 1
         # The columns of one side lie together.
-        self.w_x = nn.Parameter(torch.empty(input_size, sets * 4 * hidden_size))  # to i, f, o, g
-        self.b = nn.Parameter(torch.zeros(sets * 4 * hidden_size))
-        # From h_t-1, c_t-1 to i, f.
-        self.w_if = nn.Parameter(torch.empty(2 * hidden_size, kinds * 2 * hidden_size))
-        self.w_g = nn.Parameter(torch.empty(hidden_size, kinds * hidden_size))  # from h_t-1
-        # From h_t-1, c_t.
-        self.w_o = nn.Parameter(torch.empty(2 * hidden_size, kinds * hidden_size))
-        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
+        self.w_x = matrix(input_size, sets * 4 * hidden_size)  # to i, f, o, g
+        self.b = vector(sets * 4 * hidden_size)
+        self.w_if = matrix(2 * hidden_size, kinds * 2 * hidden_size)  # from h_t-1, c_t-1 to i, f
+        self.w_g = matrix(hidden_size, kinds * hidden_size)  # from h_t-1
+        self.w_o = matrix(2 * hidden_size, kinds * hidden_size)  # from h_t-1, c_t
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size

@@ -1,10 +1,9 @@
 """Tree-GRU, child-sum form: the gated recurrent unit (Cho et al. 2014) over the sum of the
 children."""
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
 
 __all__ = ["TreeGRU"]
@@ -38,10 +37,9 @@ class TreeGRU(Cell):
             arity=0,
         )
         # To r if inner nodes read x, z, n.
-        self.w = nn.Parameter(torch.empty(input_size, (3 if inner_size else 2) * hidden_size))
-        self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # to r, z, n
-        self.b = nn.Parameter(torch.zeros(3 * hidden_size))  # r, z, n
-        fan_in_uniform_(self.w, self.u)
+        self.w = matrix(input_size, (3 if inner_size else 2) * hidden_size)
+        self.u = matrix(hidden_size, 3 * hidden_size)  # to r, z, n
+        self.b = vector(3 * hidden_size)  # r, z, n
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = 2 * self.hidden_size

@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from thinstack.core.cell import fan_in_uniform_
+from thinstack.core.cell import matrix, vector
 from thinstack.core.embedding import drawn
 from thinstack.core.fast import affine, gelu
 
@@ -50,9 +50,8 @@ class Linear(nn.Module):
     def __init__(self, inputs: int, outputs: int):
         super().__init__()
         self.register_buffer("bound", torch.zeros(inputs))
-        self.w = nn.Parameter(torch.empty(inputs, outputs))
-        self.b = nn.Parameter(torch.zeros(outputs))
-        fan_in_uniform_(self.w)
+        self.w = matrix(inputs, outputs)
+        self.b = vector(outputs)
 
     def forward(self, rows: Tensor) -> Tensor:
         return affine(self.b, rows, self.w)

@@ -4,7 +4,7 @@
 import torch
 from torch import Tensor, nn
 
-from thinstack.core.cell import fan_in_uniform_
+from thinstack.core.cell import matrix, vector
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import lstm_gates
 
@@ -51,17 +51,14 @@ class TrackingLSTM(nn.Module):
         self.lookahead, self.parses = int(lookahead), bool(parses)
         self.dropout = nn.Dropout(dropout)
         gates, classes = 4 * self.size, 2 if self.parses else 0
-        self.w_stack = nn.Parameter(torch.empty(self.input_size, 2 * gates))  # h_s^2, h_s^1
-        ahead = self.lookahead * gates
-        self.w_buffer = nn.Parameter(torch.empty(self.input_size, ahead))  # h_b^1 .. h_b^k
-        self.u = nn.Parameter(torch.empty(self.size, gates))  # i, f, o, g
-        self.b = nn.Parameter(torch.zeros(gates))
-        self.w_transition = nn.Parameter(torch.empty(self.size, classes))  # SHIFT, REDUCE
-        self.b_transition = nn.Parameter(torch.zeros(classes))
         bound = ((2 + self.lookahead) * self.input_size) ** -0.5
-        for weight in (self.w_stack, self.w_buffer):
-            nn.init.uniform_(weight, -bound, bound)
-        fan_in_uniform_(self.u, self.w_transition)
+        self.w_stack = matrix(self.input_size, 2 * gates, bound=bound)  # h_s^2, h_s^1
+        # h_b^1 .. h_b^k
+        self.w_buffer = matrix(self.input_size, self.lookahead * gates, bound=bound)
+        self.u = matrix(self.size, gates)  # i, f, o, g
+        self.b = vector(gates)
+        self.w_transition = matrix(self.size, classes)  # SHIFT, REDUCE
+        self.b_transition = vector(classes)
         nn.init.constant_(self.b[self.size : 2 * self.size], forget_bias)
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
