@@ -54,7 +54,7 @@ def _files(given: Bundle, trees: list[Tree]) -> dict[str, bytes]:
         model, given.config, quantize=quantize, vocabulary_digest=vocabulary.digest()
     )
     batches = [each for forest in forests for each in (forest, without_trees(forest))]
-    report = verify_onnx(exported, model, given.config, development=batches)
+    report = verify_onnx(exported, model, development=batches)
     report = dataclasses.replace(report, **cost)
     files[ONNX_FILE] = with_report(exported, report)
     files[REPORT_FILE] = json_file({"onnx": dataclasses.asdict(report)})

@@ -239,4 +239,4 @@ def test_a_wrong_scale_is_found():
     scale = next(w for w in proto.graph.initializer if w.name == "cell.u.scale")
     scale.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(scale), scale.name))
     with pytest.raises(ExportError, match=r"onnxruntime gives scores that differ by .* on average"):
-        verify_onnx(proto.SerializeToString(), model, config)
+        verify_onnx(proto.SerializeToString(), model)

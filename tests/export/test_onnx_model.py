@@ -4,16 +4,13 @@ import json
 import re
 import tempfile
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import onnx
 import pytest
 import torch
 from export_models import LABELS, C, H, V, X, make_config, make_model, stored
-from plain_parts import PlainCell, plain_spinn
 
-from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx
@@ -105,22 +102,3 @@ def test_the_module_is_left_as_it_is(monkeypatch):
         export_onnx(model, make_config("words"), quantize="int8-tables", vocabulary_digest="")
     assert (model.training, model.encoder.training, model.head.training) == (True, False, True)
     assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
-
-
-SPINN = partial(plain_spinn, PlainCell(2, inner=True))
-TRACKED = make_config("words", encoder={"tracker": {"size": 6}})
-
-
-@pytest.mark.parametrize(
-    ("model", "config", "message"),
-    [
-        (make_model("words"), make_config("wordpieces"), "'wordpieces'"),
-        (make_model("words"), make_config("words", labels=("a", "b")), "'labels': 2"),
-        (make_model("words"), make_config("words", trees="dependency"), "'parents'"),
-        (SPINN(parses=False), TRACKED, "'parses': True"),
-        (SPINN(), make_config("words"), "'parses': False"),
-    ],
-)
-def test_a_configuration_of_another_model_is_refused(model, config, message):
-    with pytest.raises(ExportError, match=message):
-        export_onnx(model, config, vocabulary_digest="")

@@ -138,7 +138,7 @@ def test_rounded_weights(quantize):
     made = model_of()
     exported = with_file(made, quantize=quantize)
     # Own trees and given ones, against the model with the weights that the file holds.
-    verify_onnx(exported.file, made.model, made.config)
+    verify_onnx(exported.file, made.model)
 
 
 def test_a_parser_that_names_no_module_with_distances():

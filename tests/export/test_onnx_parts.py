@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links
 from thinstack.errors import ExportError
-from thinstack.export.onnx import torch_export
-from thinstack.export.onnx.graph import OPSET, Graph, walk
+from thinstack.export.onnx.graph import OPSET, Graph, graph_of, walk
 from thinstack.export.onnx.parts import export_cell, inline
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -157,12 +156,12 @@ BRANCHES = """both (float[n] x, bool c) => (float[n] y, float[n] z) <float[1] w 
 
 def test_a_part_of_a_graph_keeps_what_its_branches_read():
     whole = onnx.parser.parse_graph(BRANCHES)
-    part = torch_export.cut(whole, whole.input, whole.output[:1])
+    part = graph_of(whole.node, "part", whole.input, whole.output[:1], whole.initializer)
     assert [node.op_type for node in part.node] == ["Mul", "If"]
     model = helper.make_model(part, opset_imports=[helper.make_opsetid("", OPSET)])
     x = np.array([1, -2], np.float32)
     for c, expected in (True, 3 * x), (False, x):
         (found,) = ReferenceEvaluator(model).run(None, {"x": x, "c": np.array(c)})
         np.testing.assert_array_equal(found, expected)
-    other = torch_export.cut(whole, whole.input, whole.output[1:])
+    other = graph_of(whole.node, "part", whole.input, whole.output[1:], whole.initializer)
     assert ([node.op_type for node in other.node], list(other.initializer)) == (["Neg"], [])

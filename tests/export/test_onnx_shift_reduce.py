@@ -180,7 +180,7 @@ def test_verification_finds_a_wrong_graph(fault, given, message, monkeypatch):
     found = inputs_of(model, [1]), several if given else without_trees(several)
     few = [Forest(sizes=2 * arrays["lengths"] - 1, **arrays) for arrays in found]
     monkeypatch.setattr(onnx_verify, "sampled", lambda model, **_: few)
-    right = verify_onnx(export(model).file, model, wrong.config)
+    right = verify_onnx(export(model).file, model)
     assert right.runtimes[0].nodes == 1 + 11 + 3 + 5 + 39
     with pytest.raises(ExportError, match=message):
-        verify_onnx(wrong.file, model, wrong.config)
+        verify_onnx(wrong.file, model)

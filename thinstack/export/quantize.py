@@ -62,12 +62,6 @@ def _cell_factors(model: Model) -> set[str]:
     return {f"{name}.{factor}" for name, cell in cells for factor in cell.factors}
 
 
-def _dequantised_factor(weight: NDArray[np.float32], bound: NDArray[np.float32]) -> torch.Tensor:
-    smooth = smoothing(bound)[:, np.newaxis]
-    levels, scale = quantize_columns(weight * smooth)
-    return torch.from_numpy(levels.astype(np.float32) * scale / smooth)
-
-
 def _whole_numbers(
     values: NDArray[np.float32], largest: int, axis: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -92,8 +86,9 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
     embedding = rounded.embedding
-    factors = {f"embedding.{name}": bound for name, bound in factor_bounds(embedding).items()}
-    cells = set[str]() if factors else _cell_factors(rounded)
+    bounds = factor_bounds(embedding)
+    factors = {f"embedding.{name}": smoothing(bound)[:, None] for name, bound in bounds.items()}
+    factors = factors or dict.fromkeys(_cell_factors(rounded), np.ones(1, np.float32))
     tables = [] if embedding.lookup == "none" else [embedding.table]
     tables += [w for w in embedding.parameters(recurse=False) if embedding.lookup == "context"]
     with torch.no_grad():
@@ -102,10 +97,9 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
                 levels, scale = quantize_rows(tensor.numpy())
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize == "int8" and name in factors:
-                tensor.copy_(_dequantised_factor(tensor.half().float().numpy(), factors[name]))
-            elif quantize == "int8" and name in cells:
-                levels, scale = quantize_columns(tensor.half().float().numpy())
-                tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
+                smooth = factors[name]
+                levels, scale = quantize_columns(tensor.half().float().numpy() * smooth)
+                tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale / smooth))
             elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():
                 tensor.copy_(tensor.half())
             if not bool(torch.isfinite(tensor).all()):

@@ -115,18 +115,12 @@ class _Folder:
         names = [name for name in node.input if name]
         if not (names or node.op_type == "Constant") or not self._known.keys() >= set(names):
             return None
-        weights = [
-            # Not np.ascontiguousarray, which makes a vector of a scalar.
-            numpy_helper.from_array(np.asarray(self._known[name], order="C"), name)
-            for name in dict.fromkeys(names)
-        ]
+        # Not np.ascontiguousarray, which makes a vector of a scalar.
+        inputs = {name: np.asarray(self._known[name], order="C") for name in names}
         outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
-        graph = helper.make_graph([node], "constant", [], outputs, weights)
-        opsets = [helper.make_opsetid("", OPSET)]
+        graph = helper.make_graph([node], "constant", [], outputs)
         try:
-            values = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets)).run(
-                None, {}
-            )
+            values = ReferenceEvaluator(graph, opsets={"": OPSET}).run(None, inputs)
         except Exception:  # of many kinds; the node is then left to the runtime
             return None
         return [np.asarray(value) for value in values]

@@ -186,10 +186,7 @@ class Graph:
 
     def build(self) -> onnx.GraphProto:
         """The finished graph, without the nodes and weights that nothing reads."""
-        needed = self.read()
-        nodes = [node for node in self.nodes if needed.intersection(node.output)]
-        weights = [weight for weight in self.weights if weight.name in needed]
-        return helper.make_graph(nodes, self.name, self.inputs, self.outputs, weights)
+        return graph_of(self.nodes, self.name, self.inputs, self.outputs, self.weights)
 
     def read(self) -> set[str]:
         """The names of the values that the outputs so far are made of."""
@@ -222,6 +219,21 @@ def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
         yield node
         for graph in subgraphs(node):
             yield from walk(graph.node)
+
+
+def graph_of(
+    nodes: Sequence[onnx.NodeProto],
+    name: str,
+    inputs: Sequence[onnx.ValueInfoProto],
+    outputs: Sequence[onnx.ValueInfoProto],
+    weights: Sequence[onnx.TensorProto],
+) -> onnx.GraphProto:
+    """A graph of those of these nodes and weights that its outputs are made of."""
+    # Not onnx's `Extractor`, which leaves out what branches read of the graph around them.
+    needed = names_read({output.name for output in outputs}, nodes)
+    read = [node for node in nodes if needed.intersection(node.output)]
+    stored = [weight for weight in weights if weight.name in needed]
+    return helper.make_graph(read, name, inputs, outputs, stored)
 
 
 def names_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> set[str]:

@@ -27,7 +27,6 @@ from thinstack.export.onnx.parts import SideBySide, export_embedding, export_hea
 from thinstack.export.onnx.placement import place
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised, factor_bounds
-from thinstack.plugins.build import STRUCTURES
 
 FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
 
@@ -61,7 +60,7 @@ def export_onnx(
 
     Args:
         model: the model.
-        config: its configuration.
+        config: the configuration that it was built from.
         vocabulary_digest: digest of its vocabulary, for the metadata.
         options: see `Options`. Where one is not given, that of `DEFAULTS` holds.
 
@@ -76,8 +75,8 @@ def export_onnx(
     The graph does not validate its inputs: a negative id would silently count from the end. The
     metadata say what the file holds.
 
-    Raises ExportError if the configuration is not the model's, or the model has no such outputs.
-    Raises it too, with the part and the reason, if a part cannot be exported.
+    Raises ExportError if the model has no such outputs. Raises it too, with the part and the
+    reason, if a part cannot be exported.
     """
     return export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)[-1]
 
@@ -91,7 +90,11 @@ def export_stages(
     products are rounded.
     """
     chosen = DEFAULTS | options
-    _check(model, config, chosen["outputs"])
+    if chosen["outputs"] != "nodes" and model.of_roots not in model.output_names:
+        raise ExportError(
+            f"outputs = {chosen['outputs']!r} needs a model that scores nodes; this one gives "
+            f"{', '.join(model.output_names)}; leave outputs out"
+        )
     quantize, dtype = chosen["quantize"], INT32 if chosen["index_type"] == "int32" else INT64
     stored = dequantised(model, quantize)
     for_gpu = chosen["device"] == "gpu"
@@ -102,7 +105,16 @@ def export_stages(
     words = _words(g, model, stored, inputs, quantize)
     _score(g, stored, words, inputs, dtype, chosen["outputs"])
     fold_constants(g)
-    metadata = metadata_of(config) | {
+    metadata = {
+        "schema_version": str(SCHEMA_VERSION),
+        "labels": json.dumps(config.labels, ensure_ascii=False),
+        "embedding": config.embedding.kind,
+        "trees": config.trees,
+        "relations": json.dumps(config.relations, ensure_ascii=False),
+        "cell": config.cell.name,
+        "head": config.head.name,
+        "tree_source": config.tree_source,
+        "parses": json.dumps(config.parses),
         "vocabulary_digest": vocabulary_digest,
         "quantization": quantize,
         "outputs": chosen["outputs"],
@@ -140,48 +152,6 @@ def _bounds(stored: Model, words: Words) -> dict[str, float]:
         return {}
     largest = float(stored.embedding.table.detach().abs().max())
     return {vectors.name: largest for vectors in (words.vectors, words.distinct)}
-
-
-def metadata_of(config: ModelConfig) -> dict[str, str]:
-    """What the metadata of a file say about its configuration, by key."""
-    return {
-        "schema_version": str(SCHEMA_VERSION),
-        "labels": json.dumps(config.labels, ensure_ascii=False),
-        "embedding": config.embedding.kind,
-        "trees": config.trees,
-        "relations": json.dumps(config.relations, ensure_ascii=False),
-        "cell": config.cell.name,
-        "head": config.head.name,
-        "tree_source": config.tree_source,
-        "parses": json.dumps(config.parses),
-    }
-
-
-def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
-    stated = {
-        "embedding": config.embedding.kind,
-        "labels": len(config.labels),
-        "vectors": config.vectors is not None,
-        "trees": STRUCTURES[config.trees],
-        "parses": config.parses,
-    }
-    built = {
-        "embedding": "words" if "token_ids" in model.embedding.index_names else "wordpieces",
-        "labels": model.head.classes if model.head.gives == "scores" else 0,
-        "vectors": model.vectors is not None,
-        "trees": model.encoder.structure,
-        "parses": model.parses,
-    }
-    if stated != built:
-        raise ExportError(
-            f"the configuration says {stated}, the model has {built}; pass the configuration that "
-            "the model was built from"
-        )
-    if outputs != "nodes" and model.of_roots not in model.output_names:
-        raise ExportError(
-            f"outputs = {outputs!r} needs a model that scores nodes; this one gives "
-            f"{', '.join(model.output_names)}; leave outputs out"
-        )
 
 
 def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:

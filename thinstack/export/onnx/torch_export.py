@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.errors import ExportError
-from thinstack.export.onnx.graph import OPSET, names_read
+from thinstack.export.onnx.graph import OPSET, graph_of
 
 
 class Part(nn.Module):
@@ -96,20 +96,7 @@ def export_together(asked: Sequence[Asked]) -> list[onnx.GraphProto]:
         ([*islice(inputs, count)], [*islice(outputs, length)])
         for count, length in zip(counts, lengths, strict=True)
     ]
-    return [cut(whole, *pair) for pair in pairs]
-
-
-def cut(
-    whole: onnx.GraphProto,
-    inputs: Sequence[onnx.ValueInfoProto],
-    outputs: Sequence[onnx.ValueInfoProto],
-) -> onnx.GraphProto:
-    """What a graph computes of its `inputs` for its `outputs`."""
-    # Not onnx's `Extractor`, which leaves out what branches read of the graph around them.
-    needed = names_read({value.name for value in outputs}, whole.node)
-    nodes = [node for node in whole.node if needed.intersection(node.output)]
-    weights = [tensor for tensor in whole.initializer if tensor.name in needed]
-    return onnx.helper.make_graph(nodes, whole.name, inputs, outputs, weights)
+    return [graph_of(whole.node, whole.name, *pair, whole.initializer) for pair in pairs]
 
 
 @contextmanager

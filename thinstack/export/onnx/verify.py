@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Unpack, cast, get_args
+from typing import Any, Unpack, cast
 
 import numpy as np
 import onnx
@@ -23,7 +23,7 @@ from thinstack.core.model.model import Model
 from thinstack.errors import BundleError, ExportError
 from thinstack.export.compare import Run, RuntimeReport, compare
 from thinstack.export.onnx.graph import walk
-from thinstack.export.onnx.model import Options, export_stages, metadata_of
+from thinstack.export.onnx.model import Options, export_stages
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
     Scores,
@@ -103,8 +103,8 @@ def export_verified_onnx(
     stages = export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)
     for file in stages[:-1]:
         rounded = dequantised(model, options.get("quantize", "none"))
-        verify_onnx(file, model, config, runtimes=("onnxruntime",), rounded=rounded)
-    report = verify_onnx(stages[-1], model, config, development=development)
+        verify_onnx(file, model, runtimes=("onnxruntime",), rounded=rounded)
+    report = verify_onnx(stages[-1], model, development=development)
     return with_report(stages[-1], report), report
 
 
@@ -120,7 +120,6 @@ def with_report(exported: bytes, report: VerificationReport) -> bytes:
 def verify_onnx(
     exported: bytes,
     model: Model,
-    config: ModelConfig,
     *,
     development: Sequence[Forest] = (),
     runtimes: Sequence[str] = tuple(LONGEST),
@@ -132,7 +131,6 @@ def verify_onnx(
     Args:
         exported: the ONNX file.
         model: the model that it came from.
-        config: the configuration of the model.
         development: batches of real inputs to compare on as well, such as the batches of a
             development file.
         runtimes: names of the runtimes, `onnxruntime` and `onnx.reference`.
@@ -142,11 +140,11 @@ def verify_onnx(
     tolerance (1e-4) is the same. What the rounding costs is reported beside it. For a file that
     computes in 8 bits the tolerance is 0.02, for the mean difference.
 
-    Raises ExportError if the file is not of this configuration, or if its scores differ from the
-    model's. Raises it too if a tree's scores depend on the trees beside it, or if `thinstack.load`
-    would refuse the file. Raises MissingExtraError without onnxruntime.
+    Raises ExportError if the file's scores differ from the model's, if a tree's scores depend on
+    the trees beside it, or if `thinstack.load` would refuse the file. Raises MissingExtraError
+    without onnxruntime.
     """
-    file = _File(exported, model, config)
+    file = _File(exported)
     rough = file.quantize == "int8"
     tolerance = INT8_TOLERANCE if rough else TOLERANCE
     rounded, plain = rounded or dequantised(model, file.quantize), dequantised(model, "none")
@@ -190,7 +188,7 @@ class _File:
     """An exported file that `thinstack.load` would take: what it tells of itself, and what runs
     it."""
 
-    def __init__(self, exported: bytes, model: Model, config: ModelConfig):
+    def __init__(self, exported: bytes):
         try:
             self.session = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
@@ -198,8 +196,8 @@ class _File:
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
         self.proto = onnx.load_model_from_string(exported)
         self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
-        self.quantize = _check_metadata(self.metadata, config)
-        self.outputs = _outputs(self.proto, model)
+        self.quantize = cast(Quantize, self.metadata["quantization"])
+        self.outputs = [value.name for value in self.proto.graph.output]
         types = {name: INDEX_TYPES[kind] for name, kind in self.session.inputs.items()}
 
         def scores(run: Callable[..., Any], forest: Forest) -> Scores:
@@ -220,36 +218,6 @@ class _File:
             "onnxruntime": (import_onnxruntime().__version__, partial(scores, self.session.run)),
             "onnx.reference": (onnx.__version__, partial(scores, evaluated)),
         }
-
-
-def _check_metadata(metadata: dict[str, str], config: ModelConfig) -> Quantize:
-    stated = metadata_of(config)
-    expected = {key: stated[key] for key in ("labels", "cell", "head", "trees")}
-    stored = {key: metadata.get(key) for key in expected}
-    if stored != expected:
-        raise ExportError(
-            f"the ONNX file belongs to another model: expected {expected}, its metadata has "
-            f"{stored}; verify it with the model and configuration that it was exported from"
-        )
-    if (quantize := metadata.get("quantization")) not in get_args(Quantize):
-        raise ExportError(
-            f"the metadata of the ONNX file has quantization {quantize!r}; export the model again"
-        )
-    return cast(Quantize, quantize)
-
-
-def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
-    """The outputs that the file gives. Raises ExportError unless they are the model's; those of
-    nodes may be missing."""
-    names = [value.name for value in proto.graph.output]
-    optional = ("node_scores", "node_vectors")
-    expected = [name for name in model.output_names if name not in optional or name in names]
-    if names != expected:
-        raise ExportError(
-            f"the ONNX file gives {', '.join(names)} where the model gives "
-            f"{', '.join(model.output_names)}; export the model again"
-        )
-    return names
 
 
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:

@@ -132,7 +132,7 @@ def gpu_file(
         model, config, device="gpu", quantize=quantize, vocabulary_digest=vocabulary.digest()
     )
     rounded = dequantised(model, quantize)
-    verify_onnx(exported, model, config, runtimes=("onnxruntime",), rounded=rounded)
+    verify_onnx(exported, model, runtimes=("onnxruntime",), rounded=rounded)
     return left_out(exported, beside)
 
 
