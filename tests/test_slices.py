@@ -27,7 +27,7 @@ def test_only_the_folder_of_a_slice_names_what_is_in_it(folder):
 
 # Beside the registered name, which recipes and bundles hold, the table of configurations knows
 # that a tracker is SPINN's.
-KNOWN = {"transformer.v1": set(), "spinn.v1": {"core/config/encoder_config.py"}}
+KNOWN = {"transformer.v1": set(), "spinn.v1": {"core/config/__init__.py"}}
 
 
 @pytest.mark.parametrize("name", KNOWN)

@@ -27,7 +27,7 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx import verify as onnx_verify
 from thinstack.export.onnx.verify import verify_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.plugins.encoders.spinn import onnx_shift_reduce
+from thinstack.plugins.encoders.spinn import onnx as onnx_spinn
 from thinstack.plugins.encoders.spinn import onnx_tracker as onnx_tracker
 from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE
 
@@ -137,13 +137,13 @@ def test_inputs_and_outputs(files):
 
 
 def swap_stack(patch):
-    right = onnx_shift_reduce._queues
+    right = onnx_spinn._queues
 
     def swapped(table):
         places, queues = right(table)
         return places.op("Gather", [1, 0], axis=1), queues
 
-    patch.setattr(onnx_shift_reduce, "_queues", swapped)
+    patch.setattr(onnx_spinn, "_queues", swapped)
 
 
 def reduce_one(patch):
@@ -153,12 +153,12 @@ def reduce_one(patch):
 
 
 def ignore_the_given(patch):
-    right = onnx_shift_reduce.timetable
+    right = onnx_spinn.timetable
 
     def without(lengths, given, words):
         return right(lengths, given[:0], words)
 
-    patch.setattr(onnx_shift_reduce, "timetable", without)
+    patch.setattr(onnx_spinn, "timetable", without)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tiny_encoder import INSIDE, MPNET, PIECES, WIDTH, contextual_recipe, write_
 
 from thinstack.data.files import pretrained_models
 from thinstack.errors import ConfigError, DataError
-from thinstack.plugins.embeddings.transformer.weights import encoder_weights
+from thinstack.plugins.embeddings.transformer.pretrained import encoder_weights
 from thinstack.training.loop.initial import first_leaves
 
 

@@ -1,22 +1,36 @@
-"""The encoder of SPINN, `thinstack.plugins.encoders.spinn.stack_encoder`, in an ONNX graph."""
+"""The encoder of SPINN, `thinstack.plugins.encoders.spinn.stack_encoder`, in an ONNX graph. The
+shift-reduce executor is one Loop over the transitions.
+
+A runtime copies all that a step hands to the next. So the states of words stay outside the loop.
+Only the states of other nodes grow, and each is written once, when it is made. In `core`, sentences
+drop out of the steps once they are done; here they WAIT, because what a loop carries keeps its
+shape.
+"""
 
 from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
 
+import numpy as np
 import onnx
 
 from thinstack.core.head import TaskHead
+from thinstack.core.stack_schedule import sentence_lengths
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parser import is_unparsed
-from thinstack.export.onnx.parts import export_cell, export_reading
+from thinstack.export.onnx.parts import Parts, export_cell, export_reading, inline
 from thinstack.export.onnx.tree_encoder import in_one_pass
 from thinstack.export.onnx.value import Value
-from thinstack.plugins.encoders.spinn.onnx_shift_reduce import shift_reduce
+from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE, WAIT, choose, read_buffer
+from thinstack.plugins.encoders.spinn.onnx_tracker import step as track
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 __all__ = ["encode"]
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
+"""What SHIFT, REDUCE and WAIT add to the number of words left and to the height of the stack."""
 
 
 def encode(
@@ -74,3 +88,204 @@ def _give(g: Graph, encoding: Encoding, names: Sequence[str], width: int) -> Non
 def _with_scores(encoding: Encoding, head: TaskHead | None) -> Encoding:
     """The encoding; if the scores of `head` were read, they are called scores."""
     return encoding._replace(stacked=None, scores=encoding.stacked) if head else encoding
+
+
+class Timetable(NamedTuple):
+    """When the transitions of B sentences of n words each are taken. N is the sum of 2n - 1, and T
+    the greatest 2n - 1, or 1 for an empty batch."""
+
+    lengths: Value  # (B,) n
+    ends: Value  # (B,) the word after each sentence's last
+    steps: Value  # scalar, T
+    actions: Value  # (T, B, 1) what each sentence is told at each step
+    taken: Value  # (B * T,) at each step of each sentence, whether it takes one: the N nodes
+    roots: Value  # (B,) the last node of each sentence
+
+
+def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
+    """The timetable of sentences of `lengths` (B,), int64, and the `transitions` (N,) that they are
+    told. Empty transitions (0,) tell them nothing.
+
+    `words` (L, ...) has one row for each word. If lengths add up to more, the graph fails when it
+    runs, and does not take as much memory as they say.
+    """
+    g, steps_told, most = lengths.graph, transitions.long(), words.size(0) * 2
+    sizes = 2 * lengths - 1
+    ends = sizes.cumsum(0)
+    # An empty batch takes one step too: the reference evaluator cannot collect anything from none.
+    longest = _largest(sizes, 1)
+    steps = longest.minimum(most.maximum([1])).squeeze(0)
+    times = Value.arange(steps.unsqueeze(0)).unsqueeze(1)
+    total = sizes.op("ReduceSum", keepdims=1).minimum(most)
+    rest = g.constant([FREE]).op("Expand", total - steps_told.size(0))
+    actions = Value.cat([steps_told, rest, g.constant([WAIT])])
+    going = times < sizes
+    node = going.where(times + (ends - sizes), total)
+    return Timetable(
+        lengths=lengths,
+        ends=lengths.cumsum(0),
+        steps=steps,
+        actions=actions.index_select(0, node).unsqueeze(2),
+        taken=going.transpose(0, 1).flatten(),
+        roots=ends - 1,
+    )
+
+
+def shift_reduce(
+    g: Graph,
+    encoder: StackEncoder,
+    parts: Parts,
+    words: Words,
+    inputs: dict[str, Value],
+    read: onnx.GraphProto,
+) -> Encoding:
+    """The encoding of sentences, over given trees or over the trees that the tracker chooses.
+    `stacked` is what `read` gives of the states of all nodes, and `roots` the rows of the roots in
+    it.
+
+    Words have the numbers -1 .. -L. Other nodes have the numbers from 1, in the order in which they
+    are made. 0 is no node.
+    """
+    transitions = inputs["transitions"]
+    stated = inputs["lengths"].long() if encoder.parses else None
+    lengths: Value = stated or cast(Any, sentence_lengths)(transitions)
+    table = timetable(lengths, transitions, words.vectors)
+    loop = _Loop(g, encoder, parts, words, table)
+    number, store = loop.run(g)
+    reduces = number > 0
+    # What is read of the words, a row of nothing, of the others as they were made.
+    stacked = Value.cat([inline(g, read, states)[0] for states in (loop.leaves, loop.split(store))])
+    places = reduces.where(words.vectors.size(0) + number, -1 - number)
+    return Encoding(
+        root_nodes=table.roots,
+        places=places,
+        stacked=stacked,
+        roots=stacked.index_select(0, places.index_select(0, table.roots)),
+        transitions=reduces.long(),
+    )
+
+
+class _Loop:
+    """The loop over transitions, and what is known before it.
+
+    Attributes:
+        leaves: each part of the states of the words.
+    """
+
+    def __init__(
+        self, g: Graph, encoder: StackEncoder, parts: Parts, words: Words, table: Timetable
+    ):
+        self.cell, self.tracker, self.table = encoder.cell, encoder.tracker, table
+        self.parts, self.leaves = parts, inline(g, parts.leaf, [words.vectors])
+        outputs = inline(g, parts.read, self.leaves)[0]
+        self.width = sum(self.cell.state_sizes)
+        self.none = g.constant(np.zeros((1, self.width), np.float32))
+        # Where each sentence's queue starts among all of them (B, 2), one less and as it is; and
+        # zeros (B, Q), with room for all words of a sentence over two of nothing.
+        self.places, self.queues = _queues(table)
+        # States (L + 2, W) of the words, all parts side by side, between two rows of nothing.
+        self.states = Value.cat([self.none, Value.cat(self.leaves, 1), self.none])
+        self.buffer = read_buffer(g, self.tracker, outputs, table.ends)
+        # The number, from 1, of the word after each sentence's last (B, 1).
+        self.after = (table.ends + 1).unsqueeze(1)
+
+    def run(self, g: Graph) -> tuple[Value, Value]:
+        """The numbers (N,) of all nodes, and the states of the nodes that are not words, in the
+        order in which they are made. A row of zeros comes before these states."""
+        table = self.table
+        body = self._step(g.body("take_one_transition"))
+        left = table.lengths.unsqueeze(1)
+        hidden = g.zeros(table.lengths.size(0), self.tracker.size)
+        start = [Value.cat([left, left.ones_like()], 1), self.queues, hidden, hidden, self.none]
+        *_, store, by_step = g.loop(body, table.steps, start)
+        # The shape is told, for the reference evaluator joins what a loop collects where the
+        # standard stacks it.
+        numbers = by_step.op("Reshape", table.actions.op("Shape"), allowzero=1)
+        # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
+        return numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken), store
+
+    def _step(self, body: Graph) -> Graph:
+        """The body: the stacks before a transition -> after it, and the number of the node it
+        made."""
+        width, size = self.width, self.tracker.size
+        # Words left in the buffer, and where the top of the stack stands in the queue.
+        state = body.input("state", INT64, ["B", 2])
+        queue = body.input("queue", INT64, ["B", "Q"])  # numbers on the stack, over two of nothing
+        hidden, memory = (body.input(name, FLOAT, ["B", size]) for name in ("hidden", "memory"))
+        store = body.input("store", FLOAT, ["made", width])  # row m is the state of node m
+
+        left, top = body.ops("Split", state, outputs=2, axis=1, num_outputs=2)
+        # Not GatherElements, for that of the reference evaluator knows no more than 64 columns.
+        pairs = queue.flatten().take(top + self.places)
+        places = pairs.maximum(0)
+        children = store.index_select(0, places) + self.states.index_select(0, places - pairs)
+        read = self._outputs(body, children, pairs)
+        front = self.buffer.gates.op("GatherND", self.buffer.empty - left)
+        hidden, memory = track(self.tracker, read, front, hidden, memory)
+        action = self.table.actions.index_select(0, body.step)
+        if self.tracker.parses:
+            action = choose(self.tracker, hidden, state, action)
+
+        reduces = action.eq(REDUCE)
+        rows = reduces.flatten()
+        composed = self._reduce(body, children.op("Compress", rows, axis=0), hidden, rows)
+        earlier = reduces.long().op("CumSum", 0, exclusive=1)
+        number = reduces.where(earlier + store.size(0), left - self.after)
+        state = state + body.constant(MOVES).op("GatherND", action)
+        queue = queue.scatter(1, state.narrow(1, 1, 1), number)
+
+        body.output(state, "state_next", INT64, ["B", 2])
+        body.output(queue, "queue_next", INT64, ["B", "Q"])
+        body.output(hidden, "hidden_next", FLOAT, ["B", size])
+        body.output(memory, "memory_next", FLOAT, ["B", size])
+        body.output(Value.cat([store, composed]), "store_next", FLOAT, ["made_next", width])
+        body.output(number, "number", INT64, ["B", 1])
+        return body
+
+    def _outputs(self, body: Graph, states: Value, numbers: Value) -> Value:
+        """Outputs (n, 2H) of pairs of nodes (n, 2) whose states are (n, 2, W); zeros for no node,
+        of whose state a cell may make anything."""
+        size = self.cell.hidden_size
+        outputs = inline(body, self.parts.read, self.split(states.view(-1, self.width)))[0]
+        there = numbers.op("Cast", to=onnx.TensorProto.BOOL).unsqueeze(2)
+        outputs = there.where(outputs.view(-1, 2, size), np.zeros(1, np.float32))
+        return outputs.view(-1, 2 * size)
+
+    def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
+        """States (r, W) of nodes from the states of their children (r, 2, W). `rows` are the rows
+        of h (B, T) that go with them."""
+        context = (
+            hidden.op("Compress", rows, axis=0)
+            if self.cell.inner_size
+            else body.zeros(pairs.size(0), 0)
+        )
+        if self.cell.arity > 0:
+            children = self.split(pairs, dim=2)
+            links = [body.constant([]), body.constant([1]).op("Expand", pairs.op("Shape", end=2))]
+        else:
+            flat = pairs.view(-1, self.width)
+            children, kinds = self.split(flat), body.constant([1]).op("Expand", flat.size(0))
+            links = [kinds.op("CumSum", 0, exclusive=1) // 2, kinds]
+        return Value.cat(inline(body, self.parts.compose, [context, *links, *children]), 1)
+
+    def split(self, states: Value, dim: int = 1) -> list[Value]:
+        """The parts of states that stand side by side. They are cut one by one, so a part that is
+        not read costs nothing."""
+        ends = accumulate(self.cell.state_sizes)
+        return [
+            states.narrow(dim, end - width, width)
+            for end, width in zip(ends, self.cell.state_sizes, strict=True)
+        ]
+
+
+def _queues(table: Timetable) -> tuple[Value, Value]:
+    """`places` and `queues` of `_Loop`."""
+    lengths, sentences = table.lengths, table.lengths.size(0)
+    width = _largest(lengths, 0) + 2
+    starts = Value.arange(sentences) * width
+    return starts.unsqueeze(1) + np.array([-1, 0]), lengths.new_zeros([sentences, width])
+
+
+def _largest(values: Value, least: int) -> Value:
+    """The greatest of a vector's numbers and of `least`, as a vector of one."""
+    return Value.cat([values.graph.constant([least]), values]).op("ReduceMax", keepdims=1)
