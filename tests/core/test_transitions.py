@@ -88,11 +88,6 @@ def test_a_tree_over_trees(tree, data):
     assert transitions.sentence_trees(found, np.diff(ends)).tolist() == alone
 
 
-def test_a_tree_over_too_few_trees():
-    with pytest.raises(TreeError, match=r"expected 3 trees, .* got 2"):
-        transitions.over(transitions.right(3), [transitions.left(1)] * 2)
-
-
 @given(BINARY)
 def test_breaks_are_greater_above(tree):
     steps = steps_of([tree])

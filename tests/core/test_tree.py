@@ -136,9 +136,9 @@ def test_a_tree_cannot_be_changed():
     given_parents[0] = 2
     assert direct.parents.tolist() == [1, 2, -1]
     for name in ("parents", "tokens", "labels", "words", "new"):
-        with pytest.raises(AttributeError, match=f"immutable: cannot set '{name}'"):
+        with pytest.raises(AttributeError, match=f"cannot assign to field '{name}'"):
             setattr(tree, name, ())
-        with pytest.raises(AttributeError, match=f"immutable: cannot delete '{name}'"):
+        with pytest.raises(AttributeError, match=f"cannot delete field '{name}'"):
             delattr(tree, name)
     for array in (tree.parents, tree.spans, tree.gaps, tree.arities, tree.transitions):
         with pytest.raises(ValueError, match="read-only"):

@@ -131,18 +131,13 @@ def check_safetensors(content: bytes, *, source: str) -> None:
         )
 
 
-def metadata_of(content: bytes) -> dict[str, str]:
-    """The metadata of a safetensors file that can be read."""
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    return header.get("__metadata__") or {}
-
-
 def _stored(bundle: Bundle) -> dict[str, Tensor]:
     """The state in a bundle."""
     content = bundle.read(WEIGHTS_FILE)
     check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
-    state, metadata = load(content), metadata_of(content)
-    places = json.loads(metadata.get(ONNX_WEIGHTS, "{}"))
+    state = load(content)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    places = json.loads((header.get("__metadata__") or {}).get(ONNX_WEIGHTS, "{}"))
     if not isinstance(places, dict) or not all(isinstance(place, str) for place in places.values()):
         raise ValueError(
             f"expected the names that weights have in the ONNX file, found {places!r:.80}"

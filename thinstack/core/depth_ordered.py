@@ -73,11 +73,6 @@ class DepthOrdered(nn.Module):
         )
 
 
-def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
-    """Put values (N, W) from stacked order into the order of the forest's nodes."""
-    return values.index_select(0, schedule.stacked)
-
-
 class TopDown(nn.Module):
     """Runs a cell over a forest from the roots down. The cell sees the parent of a node as its only
     "child", and a root as a leaf.

@@ -95,7 +95,7 @@ class Shared(NamedTuple):
     Attributes:
         origin: the original weight; it is kept so that no other tensor takes its place in memory.
         weight: the weight to multiply by.
-        factors: what the gradient of `weight` is made of; `keep_factors` fills it.
+        factors: what the gradient of `weight` is made of; each backward pass fills it.
     """
 
     origin: Tensor
@@ -134,15 +134,6 @@ def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
     return weights[key]
 
 
-def keep_factors(factors: Factors, rows: Tensor, grad: Tensor) -> None:
-    """Keep rows x (n, K) and their gradient G (n, W) of one use of a weight. Call it in the
-    backward pass."""
-    number = _PASS_ID()
-    if number not in factors:
-        factors.clear()  # left by a pass that never reached the weight
-    factors.setdefault(number, []).append((rows, grad))
-
-
 class _Factors(torch.autograd.Function):
     """W in another type. Its gradient is x' G, from the factors of all uses: autograd calls
     `backward` after the last use has kept its own."""
@@ -174,6 +165,11 @@ def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
         return _affine(bias, rows, weight)
     return torch.addmm(bias, rows, weight)
+
+
+def matmul(rows: Tensor, weight: Tensor) -> Tensor:
+    """The product (n, W) of `rows` (n, K) and `weight` (K, W), which is faster by `affine`."""
+    return affine(rows.new_zeros([weight.shape[1]]), rows, weight)
 
 
 def gelu(values: Tensor) -> Tensor:
@@ -219,8 +215,10 @@ class _Affine(torch.autograd.Function):
         rows, weight = ctx.saved_tensors
         for_bias, for_rows, for_weight, _ = ctx.needs_input_grad
         if ctx.factors is not None:
-            keep_factors(ctx.factors, rows, grad)
-            for_weight = False
+            number, for_weight = _PASS_ID(), False
+            if number not in ctx.factors:
+                ctx.factors.clear()  # left by a pass that never reached the weight
+            ctx.factors.setdefault(number, []).append((rows, grad))
         return (
             grad.sum(0) if for_bias else None,
             product(grad, weight.t()) if for_rows else None,

@@ -62,13 +62,9 @@ def _balanced(words: int) -> Transitions:
 def over(top: NDArray[np.integer], trees: Sequence[NDArray[np.integer]]) -> Transitions:
     """The tree `top` with a tree in the place of each of its words, in order; all as transitions.
 
-    `over(balanced(n), trees)` is a text of n sentences. Raises TreeError unless there is one tree
-    for each word.
+    `over(balanced(n), trees)` is a text of n sentences.
     """
-    words = np.flatnonzero(top == SHIFT)
-    if len(words) != len(trees):
-        raise TreeError(f"expected {len(words)} trees, one for each word, got {len(trees)}")
-    above = np.split(top, words)
+    above = np.split(top, np.flatnonzero(top == SHIFT))
     below = zip(trees, above[1:], strict=True)
     return np.concatenate(
         [steps for tree, after in below for steps in (tree, after[1:])], dtype=np.int8

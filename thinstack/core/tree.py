@@ -1,6 +1,7 @@
 """`Tree`: one immutable, array-backed tree over words."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import add
 from typing import Any, Self, TypeVar
@@ -15,6 +16,7 @@ IntArray = NDArray[np.int64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tree:
     """A rooted, ordered tree. No method recurses, so only memory limits the depth.
 
@@ -30,24 +32,12 @@ class Tree:
         labels: N entries, the label of a node or None.
     """
 
-    __slots__ = ("__dict__", "labels", "parents", "tokens")
-
     parents: IntArray
     tokens: tuple[str | None, ...]
     labels: tuple[str | None, ...]
 
-    def __init__(
-        self, *, parents: IntArray, tokens: tuple[str | None, ...], labels: tuple[str | None, ...]
-    ):
-        parents = _frozen(np.array(parents, np.int64))
-        for name, value in (("parents", parents), ("tokens", tokens), ("labels", labels)):
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Tree is immutable: cannot set {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Tree is immutable: cannot delete {name!r}")
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parents", _frozen(np.array(self.parents, np.int64)))
 
     @classmethod
     def from_transitions(
@@ -210,7 +200,7 @@ class Tree:
 
     def with_labels(self, labels: Iterable[str | None]) -> "Tree":
         """The same tree with other labels, N of them in node order."""
-        return Tree(parents=self.parents, tokens=self.tokens, labels=_labels(labels, len(self)))
+        return replace(self, labels=_labels(labels, len(self)))
 
 
 def _frozen(array: Array) -> Array:

@@ -56,12 +56,6 @@ def factor_bounds(embedding: Embedding) -> dict[str, NDArray[np.float32]]:
     }
 
 
-def _cell_factors(model: Model) -> set[str]:
-    """The names of the matrices of cells that are multiplied in 8 bits."""
-    cells = [(name, cell) for name, cell in model.named_modules() if isinstance(cell, Cell)]
-    return {f"{name}.{factor}" for name, cell in cells for factor in cell.factors}
-
-
 def _whole_numbers(
     values: NDArray[np.float32], largest: int, axis: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -88,7 +82,10 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
     embedding = rounded.embedding
     bounds = factor_bounds(embedding)
     factors = {f"embedding.{name}": smoothing(bound)[:, None] for name, bound in bounds.items()}
-    factors = factors or dict.fromkeys(_cell_factors(rounded), np.ones(1, np.float32))
+    if not factors:
+        cells = [(name, cell) for name, cell in rounded.named_modules() if isinstance(cell, Cell)]
+        names = [f"{name}.{factor}" for name, cell in cells for factor in cell.factors]
+        factors = dict.fromkeys(names, np.ones(1, np.float32))
     tables = [] if embedding.lookup == "none" else [embedding.table]
     tables += [w for w in embedding.parameters(recurse=False) if embedding.lookup == "context"]
     with torch.no_grad():

@@ -47,12 +47,9 @@ def sample_trees(
 ) -> list[Forest]:
     """One batch for each tree of the forest, of a tree like it with random words. For a head that
     reads pairs, a batch is a pair of trees."""
-    trees = [_sample_tree(model, steps, generator) for steps in forest]
-    if model.head.reads != "pairs":
-        return trees
+    number = 2 if model.head.reads == "pairs" else 1
     return [
-        join([tree, _sample_tree(model, steps, generator)])
-        for tree, steps in zip(trees, forest, strict=True)
+        join([_sample_tree(model, steps, generator) for _ in range(number)]) for steps in forest
     ]
 
 

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links
-from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.forest import Forest, join
 from thinstack.core.schedule import Schedule, schedule_parents
 
@@ -158,7 +157,7 @@ def by_depth(run: Any, cell: Cell, batch: CellInputs) -> list[Tensor]:
     schedule = schedule_of(batch.forest, cell.arity)
     ranks = torch.argsort(torch.argsort(schedule.inner))
     stacked, roots, words = run(batch.leaves[schedule.leaf_words], batch.inner[ranks], schedule)
-    return [in_node_order(stacked, schedule), roots, in_node_order(words, schedule)]
+    return [stacked[schedule.stacked], roots, words[schedule.stacked]]
 
 
 def by_recursion(cell: Cell, batch: CellInputs) -> list[Tensor]:

@@ -4,7 +4,7 @@ neighbours, and what inputs and parameters do."""
 import numpy as np
 import torch
 
-from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
+from thinstack.core.depth_ordered import DepthOrdered, TopDown
 from thinstack.testing import forests
 from thinstack.testing.forests import batch_of, by_depth, by_recursion, random_forest, schedule_of
 from thinstack.testing.method import Draw, gradients_of, require_alike, weighted_sum
@@ -46,7 +46,7 @@ def top_down(subject: CellSubject) -> None:
         inputs = Draw(seed)(sum(sizes), cell.input_size)
         schedule = schedule_of(forest, 0)
         rows = torch.cat([schedule.leaves, schedule.inner])
-        results = in_node_order(TopDown(cell)(inputs[rows], schedule), schedule)
+        results = TopDown(cell)(inputs[rows], schedule)[schedule.stacked]
         states = forests.encode_top_down(cell, forest, inputs)
         expected = torch.cat([cell.output(state) for state in states])
         require_alike([results], [expected], f"trees of {sizes} nodes from the root down")

@@ -181,12 +181,10 @@ class Model(nn.Module):
         elif self.head.reads == "candidates":
             scores = self.head.scores(constituent_rows(encoding))
             logits = tree_scores(scores, inputs["constituents"], encoding).squeeze(1)
+        elif self.head.reads == "pairs":
+            logits = self.head(pair_rows(self._sides(encoding.roots)) * self.pair_scale)
         else:
-            pairs = self.head.reads == "pairs"
-            rows = encoding.roots
-            if pairs:
-                rows = pair_rows(self._sides(rows)) * self.pair_scale
-            logits = self.head(rows)
+            logits = self.head(encoding.roots)
         return Joint(logits, encoding.choices, encoding.free)
 
     def _sides(self, roots: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ class Bounds:
 
     Args:
         weights: the model's initializers.
-        known: bounds that do not follow from the operators.
+        stated: bounds that do not follow from the operators.
     """
 
     def __init__(self, weights: Iterable[onnx.TensorProto], stated: dict[str, float]):

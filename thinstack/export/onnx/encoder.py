@@ -15,13 +15,12 @@ from thinstack.export.onnx.value import Value
 
 
 class Words(NamedTuple):
-    """Vectors of the L words of a batch."""
+    """Vectors (L, X) of the L words of a batch; those of distinct words (U, X), or the same; and
+    the row (L,) of each word among the latter, None where each has its own."""
 
-    vectors: Value  # (L, X), one for each word
-    distinct: Value  # (U, X), one for all equal words, or `vectors`
-    rows: Value | None = (
-        None  # (L,) the row of each word in `distinct`; None where each has its own
-    )
+    vectors: Value
+    distinct: Value
+    rows: Value | None = None
 
 
 class Encoding(NamedTuple):

@@ -51,7 +51,7 @@ class _Folder:
         self._parts: dict[str, list[tuple[onnx.NodeProto, NDArray[np.generic]]]] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], outputs: set[str]) -> list[onnx.NodeProto]:
-        """The nodes that are left. Nodes of subgraphs are replaced in place. Values in `kept` keep
+        """The nodes that are left. Nodes of subgraphs are replaced in place. `outputs` keep
         their names."""
         constants = []
         for node in nodes:

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
+from torch import Tensor
 
 from thinstack._version import __version__
 from thinstack.export.onnx.value import Operand, Value
@@ -100,18 +101,22 @@ class Graph:
 
     def zeros(self, *sizes: Operand) -> Value:
         """Float32 zeros of these sizes. A size is a whole number or a vector of one."""
+        numbers = [size for size in sizes if isinstance(size, int)]
+        if len(numbers) == len(sizes):
+            return self.constant(np.zeros(numbers, np.float32))
         parts = [self.constant([size]) if isinstance(size, int) else size for size in sizes]
         shape = self.op("Concat", *parts, axis=0)
         if self.root.device == "cpu" or 0 in sizes:
             return self.op("ConstantOfShape", shape)
         return self.op("Expand", np.zeros(1, np.float32), shape)  # the other would be the host's
 
-    def weight(self, value: Array, name: str) -> Value:
+    def weight(self, value: Array | Tensor, name: str) -> Value:
         """A weight, which is stored once at the root, however often an equal one is asked for.
 
         With `half`, a float32 matrix that float16 holds without loss is stored in float16. It is
         cast back at the root, where runtimes do so once, when they load the model.
         """
+        value = value.detach().cpu().numpy() if isinstance(value, Tensor) else value
         root, key = self.root, (value.dtype.str, value.shape, value.tobytes())
         if key not in root._stored:
             halved = value.astype(np.float16)

@@ -50,7 +50,7 @@ def quantize_products(
 
     Args:
         g: the finished graph.
-        known: bounds of values by name, beside those that follow from the graph.
+        bounds: bounds of values by name, beside those that follow from the graph.
         factors: by the name of a weight (K, W), bounds (K,) of the columns that it is multiplied
             with. If there are any, only these products are rewritten.
 

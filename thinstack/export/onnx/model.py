@@ -251,7 +251,7 @@ def _output_roots(g: Graph, model: Model, rows: Value, trees: Value) -> None:
 
 
 def _output_candidates(g: Graph, model: Model, encoding: Encoding, labels: Value) -> None:
-    """The scores of nodes, and of trees as `models.model.tree_scores` has them."""
+    """The scores of nodes, and of trees as `core.model.model.tree_scores` has them."""
     classes, width = model.head.classes, 2 * model.encoder.hidden_size
     places, inner = _there(encoding.places), _there(encoding.inner)
     children = places.take(_there(encoding.children) - 1)

@@ -3,8 +3,8 @@
 
 from typing import Any, Final, cast
 
-import numpy as np
 import onnx
+import torch
 
 from thinstack.core import distance_trees
 from thinstack.core.distance_trees import BinaryTrees
@@ -15,7 +15,7 @@ from thinstack.core.schedule import parents_of_transitions
 from thinstack.export.onnx import encoder as encoders
 from thinstack.export.onnx.encoder import Encoding, Words, writer_of
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import export_parser, inline
+from thinstack.export.onnx.parts import export_module, inline
 from thinstack.export.onnx.plan import Trees, depths_of, last_words
 from thinstack.export.onnx.value import Value
 
@@ -81,7 +81,7 @@ def _distances_on_gpu(
     parsed, none = Graph("own_distances", outer=g), Graph("no_distances", outer=g)
     scored = distances(parsed, parser, vectors.within(parsed), lengths.within(parsed).long())
     parsed.output(scored, "distances", FLOAT, ["L"])
-    none.output(none.constant(np.zeros(0, np.float32)), "distances", FLOAT, ["none"])
+    none.output(none.zeros(0), "distances", FLOAT, ["none"])
     return g.choose(condition, parsed, none)[0]
 
 
@@ -100,7 +100,9 @@ def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
     exported.
     """
     if not parser.onnx:
-        return inline(g, export_parser(parser), [words, lengths])[0]
+        examples = [torch.rand(5, parser.input_size), torch.tensor([2, 3])]
+        exported = export_module(parser, "parser", examples, [{0: "words"}, {0: "sentences"}])
+        return inline(g, exported, [words, lengths])[0]
     gaps: Value = writer_of(parser, "distances")(g, parser, words, lengths)
     return gaps
 

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from thinstack.core.cell import Cell, Links
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
-from thinstack.core.parser import Parser
 from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs
 from thinstack.export.onnx.torch_export import Asked, Part, export_part, export_together
 from thinstack.export.onnx.value import Value
@@ -107,12 +106,11 @@ def _reading(cell: Cell, head: TaskHead | None) -> Asked | None:
 def _first_part(cell: Cell) -> onnx.GraphProto:
     """What is read of a cell that leaves `output` as it is, without asking torch, which takes a
     second for it."""
-    value, node = onnx.helper.make_empty_tensor_value_info, onnx.helper.make_node
-    places = [0] if cell.word_part < 0 else [0, cell.word_part]
-    inputs = [value(f"state_{k}") for k in range(len(cell.state_sizes))]
-    outputs = [value(f"read_{k}") for k in range(len(places))]
-    nodes = [node("Identity", [f"state_{p}"], [f"read_{k}"]) for k, p in enumerate(places)]
-    return onnx.helper.make_graph(nodes, "output", inputs, outputs)
+    g, sizes = Graph("output"), cell.state_sizes
+    state = [g.input("state", onnx.TensorProto.FLOAT, ["n", width]) for width in sizes]
+    for part in [0] if cell.word_part < 0 else [0, cell.word_part]:
+        g.output(state[part], "read", onnx.TensorProto.FLOAT, ["n", sizes[part]])
+    return g.build()
 
 
 class SideBySide(TaskHead):
@@ -154,13 +152,6 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
 
     part, name = Part(vectors, embedding=embedding), f"{type(embedding).__name__}.forward"
     return export_part(name, part, [examples[one] for one in names], [sizes[one] for one in names])
-
-
-def export_parser(parser: Parser) -> onnx.GraphProto:
-    """The distances (L,) of gaps, exported from words (L, X) and the lengths (B,) of their
-    sentences."""
-    examples = [torch.rand(ROWS, parser.input_size), torch.tensor([2, ROWS - 2])]
-    return export_module(parser, "parser", examples, [{0: "words"}, {0: "sentences"}])
 
 
 def export_module(

@@ -1,7 +1,6 @@
 """The two passes of a cell in an ONNX graph, as in `thinstack.core.depth_ordered`. The cell's own
 operations are put into the loops."""
 
-import numpy as np
 import onnx
 
 from thinstack.core.cell import Cell
@@ -67,7 +66,7 @@ def depth_ordered(
     steps = Steps(
         "compose_one_depth", compose, plan.steps, arrays, widths, collected, states=not collected
     )
-    start = [g.constant(np.zeros((0, width), np.float32)) for width in widths]
+    start = [g.zeros(0, width) for width in widths]
     results = take_steps(g, steps, start, outputs)
     if collected:
         return results
@@ -88,7 +87,7 @@ def _first_states(
     rows = pools.leaves
     if leaf_rows is not None:
         rows = Value.cat([g.constant([0]), leaf_rows + 1]).index_select(0, rows)
-    absent = [g.constant(np.zeros((1, width), np.float32)) for width in widths]
+    absent = [g.zeros(1, width) for width in widths]
     tables = (Value.cat(pair) for pair in zip(absent, leaves, strict=True))
     return [table.index_select(0, rows) for table in tables]
 

@@ -36,50 +36,40 @@ class Pools(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The schedule of a forest of N nodes in B trees, with L leaves and I inner nodes. What is not
-    read of it costs nothing: the graph drops it.
+    """The schedule of a forest, with the fields of `thinstack.core.schedule.Schedule` that an
+    export reads, and more. What is not read of it costs nothing: the graph drops it.
 
-    Steps go from the deepest inner nodes to the roots, so there are D. *Stacked order* is all
-    leaves, then all inner nodes by step and position.
+    Steps go from the deepest inner nodes to the roots, so there are D. By step, leaves of binary
+    trees stand among the inner nodes, in the order of their positions.
 
     Attributes:
-        leaves: (L,) positions of the leaves in stacked order.
-        leaf_words: (L,) the place of each stacked leaf among the leaves by position; None where
-            both are the same.
-        inner: (I,) positions of the inner nodes in stacked order.
-        children: (I, arity) 1 + position of each child, 0 where there is none.
-        child_kinds: (I, arity) types of the edges to children, 0 where there is none.
-        roots: (B,) positions of the roots.
-        stacked: (N,) the stacked row of each node.
-        steps: D, a scalar.
+        leaf_words: None where stacked leaves are in the order of their positions.
         inner_counts: (D,) inner nodes of each step.
+        kinds, owners, slots: by step, may end before the roots.
+        steps: D, a scalar.
         before_counts: (D,) inner nodes of the step before. Those of the last step may come behind.
         by_slot: the pools of cells with a fixed number of children.
         by_edge: the pools of cells with any number of children: all nodes below a depth.
-        kinds: (N - B,) by edge, the type of the edge.
-        owners: (N - B,) by edge, the row of the parent among the inner nodes of its step.
-        rows: (N,) the stacked row of each node by depth, the deepest first.
-        above: (N - B,) the row of each node's parent among the nodes of its depth, in that order.
-        slots: (N - B,) which child of its parent a node is, from 0, in that order.
+        above: (N - B,) by step, the row of the parent among the nodes of its depth.
     """
 
     leaves: Value
     leaf_words: Value | None
     inner: Value
-    children: Value
+    child_nodes: Value
     child_kinds: Value
     roots: Value
     stacked: Value
-    steps: Value
     inner_counts: Value
-    before_counts: Value
-    by_slot: Pools
-    by_edge: Pools
     kinds: Value
     owners: Value
     rows: Value
-    above: Value
     slots: Value
+    steps: Value
+    before_counts: Value
+    by_slot: Pools
+    by_edge: Pools
+    above: Value
 
 
 def plan_transitions(transitions: Value, words: Value | None = None) -> Plan:
@@ -126,7 +116,7 @@ def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
         leaves=leaves,
         leaf_words=None,
         inner=inner,
-        children=order[:edges].view([inner.size(0), 2]) + 1,
+        child_nodes=order[:edges].view([inner.size(0), 2]) + 1,
         child_kinds=step.new_zeros([inner.size(0), 2]) + 1,
         roots=position.masked_select(depths < 1),
         stacked=stacked,
@@ -168,24 +158,14 @@ def plan_parents(parents: Value, slots: Value, kinds: Value, arity: int) -> Plan
     step = (deepest - depths).index_select(0, plan.inner)
     composed = plan.inner_counts.cumsum(0).index_select(0, step) * arity
     deeper = counts.sums_before().index_select(0, step)
+    same = {name: value for name, value in plan._asdict().items() if name in Plan._fields}
     return Plan(
-        leaves=plan.leaves,
-        leaf_words=plan.leaf_words,
-        inner=plan.inner,
-        children=plan.child_nodes,
-        child_kinds=plan.child_kinds,
-        roots=plan.roots,
-        stacked=plan.stacked,
+        **same | {"inner_counts": inner_counts},
         steps=deepest.squeeze(0),
-        inner_counts=inner_counts,
         before_counts=plan.inner_counts,
         by_slot=pools(plan.child_nodes.flatten(), composed, inner_counts * arity, True),
         by_edge=pools(edges + 1, deeper, counts[:-1], False),
-        kinds=plan.kinds,
-        owners=plan.owners,
-        rows=plan.rows,
         above=plan.owners,
-        slots=plan.slots,
     )
 
 

@@ -52,7 +52,7 @@ def encode(
         roots=roots,
         words=heads,
         inner=plan.inner,
-        children=plan.children,
+        children=plan.child_nodes,
     )
 
 

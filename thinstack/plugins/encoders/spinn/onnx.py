@@ -179,7 +179,7 @@ class _Loop:
         self.parts, self.leaves = parts, inline(g, parts.leaf, [words.vectors])
         outputs = inline(g, parts.read, self.leaves)[0]
         self.width = sum(self.cell.state_sizes)
-        self.none = g.constant(np.zeros((1, self.width), np.float32))
+        self.none = g.zeros(1, self.width)
         # Where each sentence's queue starts among all of them (B, 2), one less and as it is; and
         # zeros (B, Q), with room for all words of a sentence over two of nothing.
         self.places, self.queues = _queues(table)

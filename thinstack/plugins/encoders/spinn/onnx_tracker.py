@@ -4,8 +4,10 @@ transitions, in an ONNX graph."""
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
@@ -15,8 +17,6 @@ __all__ = ["FREE", "REDUCE", "SHIFT", "WAIT", "Buffer", "choose", "read_buffer",
 
 SHIFT, REDUCE, WAIT, FREE = range(4)
 """What a sentence is told to do at a step. FREE leaves the choice to the tracking LSTM."""
-
-Floats = NDArray[np.float32]
 
 
 class Buffer(NamedTuple):
@@ -35,13 +35,13 @@ def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) ->
     is_empty = ends.new_zeros([words + ends.size(0)]).index_fill(0, empty, 1)
     sentence = is_empty.op("CumSum", 0, exclusive=1)
     position, after = Value.arange(words + ends.size(0)), empty.index_select(0, sentence)
-    none = g.constant(np.zeros((1, tracker.input_size), np.float32))
+    none = g.zeros(1, tracker.input_size)
     parts, read = Value.cat([outputs, none]), []
     for ahead in range(tracker.lookahead):
         row = position + ahead
         read.append(parts.index_select(0, (row < after).where(row - sentence, words)))
-    weight = _weight(g, _columns(tracker.w_buffer, tracker.lookahead), "w_buffer")
-    gates = _weight(g, _values(tracker.b), "b").addmm(Value.cat(read, 1), weight)
+    weight = _weight(g, torch.cat(tracker.w_buffer.chunk(tracker.lookahead, 1)), "w_buffer")
+    gates = _weight(g, tracker.b, "b").addmm(Value.cat(read, 1), weight)
     return Buffer(gates, empty.unsqueeze(1))
 
 
@@ -57,7 +57,7 @@ def step(
         hidden, memory: (B, T) the last h and c.
     """
     g, size = hidden.graph, tracker.size
-    weight = np.concatenate([_columns(tracker.w_stack, 2), _values(tracker.u)])
+    weight = torch.cat([*tracker.w_stack.chunk(2, 1), tracker.u])
     gates = buffer.addmm(Value.cat([read, hidden], 1), _weight(g, weight, "w_stack_u"))
     squashed, update = g.ops("Split", gates, [3 * size, size], outputs=2, axis=1)
     i, f, o = g.ops("Split", squashed.sigmoid(), outputs=3, axis=1, num_outputs=3)
@@ -77,14 +77,13 @@ def choose(tracker: TrackingLSTM, hidden: Value, state: Value, wanted: Value) ->
     g = hidden.graph
     limits = Value.cat([state, wanted], 1).minimum([1, 3, FREE])
     possible = g.constant(_possible()).op("GatherND", limits)
-    weight = np.pad(_values(tracker.w_transition), ((0, 0), (0, 1)))
-    bias = np.pad(_values(tracker.b_transition), (0, 1))
+    weight, bias = (functional.pad(w, (0, 1)) for w in (tracker.w_transition, tracker.b_transition))
     added = possible + _weight(g, bias, "b_transition")
     scores = added.addmm(hidden, _weight(g, weight, "w_transition"))
     return scores.op("ArgMax", axis=1, keepdims=1)
 
 
-def _possible() -> Floats:
+def _possible() -> NDArray[np.float32]:
     """0 where SHIFT, REDUCE or WAIT is possible, else -inf: by whether there are words left (2), by
     one more than the number of nodes on the stack, 3 for more (4), and by what the sentence is told
     (4)."""
@@ -96,16 +95,5 @@ def _possible() -> Floats:
     return table
 
 
-def _columns(weight: Tensor, blocks: int) -> Floats:
-    """A matrix (H, blocks * W), for the same inputs, as one (blocks * H, W) for inputs side by
-    side."""
-    return np.concatenate(np.split(_values(weight), blocks, axis=1))
-
-
-def _values(tensor: Tensor) -> Floats:
-    values: Floats = tensor.detach().numpy()
-    return values
-
-
-def _weight(g: Graph, value: Floats, name: str) -> Value:
+def _weight(g: Graph, value: Tensor, name: str) -> Value:
     return g.weight(value, f"encoder.tracker.{name}")

@@ -152,12 +152,8 @@ class ShiftReduce(nn.Module):
 
         SHIFT is possible while words are left, and REDUCE while two nodes are on the stack. So each
         sentence gets one tree over all its words, by 2n - 1 transitions. No gradients are kept.
-        Arguments are as for `forward`. Raises ValueError without a transition classifier.
+        Arguments are as for `forward`.
         """
-        if not self.tracker.parses:
-            raise ValueError(
-                "parsing needs a tracking LSTM with a transition classifier: parses = True"
-            )
         with torch.no_grad():
             table = timetable(lengths)
             if not torch.jit.is_scripting():  # type: ignore[attr-defined]

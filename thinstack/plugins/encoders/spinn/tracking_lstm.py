@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import matrix, vector
-from thinstack.core.fast import affine
+from thinstack.core.fast import matmul
 from thinstack.core.lstm_gates import lstm_gates
 
 __all__ = ["TrackingLSTM"]
@@ -64,7 +64,7 @@ class TrackingLSTM(nn.Module):
     def read_nodes(self, outputs: Tensor) -> Tensor:
         """The part of the gates that comes from nodes, (n, 8T), from their outputs (n, H). Its
         halves are for a node as the second of the stack, and as its top."""
-        return affine(outputs.new_zeros([8 * self.size]), self.dropout(outputs), self.w_stack)
+        return matmul(self.dropout(outputs), self.w_stack)
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
         """The part of the gates that comes from the buffer, (L + 1, 4T).
@@ -74,9 +74,7 @@ class TrackingLSTM(nn.Module):
         sentence.
         """
         words, gates = outputs.shape[0], 4 * self.size
-        ahead_of = affine(
-            outputs.new_zeros([self.lookahead * gates]), self.dropout(outputs), self.w_buffer
-        )
+        ahead_of = matmul(self.dropout(outputs), self.w_buffer)
         parts = torch.cat(
             [ahead_of.view(words * self.lookahead, gates), outputs.new_zeros([1, gates])]
         )
