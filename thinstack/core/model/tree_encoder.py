@@ -189,8 +189,8 @@ class TreeEncoder(Encoder):
     def forward(self, words: Tensor, schedule: Schedule) -> Encoding:
         """Encode a forest from the inputs of its words, in node order: (L, X), or (N, X) if every
         node has a word."""
-        leaves = schedule.leaf_words if self.words_at_leaves else schedule.leaves
-        leaf_inputs = words.index_select(0, leaves)
+        first = schedule.leaf_words if self.words_at_leaves else schedule.leaves
+        leaf_inputs = words.index_select(0, first)
         none = words.new_zeros([schedule.inner.shape[0], 0])
         inner_inputs = none if self.words_at_leaves else words.index_select(0, schedule.inner)
         down_inputs = words
@@ -200,10 +200,8 @@ class TreeEncoder(Encoder):
         for depth, layer in enumerate(self.layers):
             if depth > 0:
                 joined = outputs[0] if self.separate or len(outputs) == 1 else torch.cat(outputs, 1)
-                leaf_inputs, inner_inputs = (
-                    joined[: leaf_inputs.shape[0]],
-                    joined[leaf_inputs.shape[0] :],
-                )
+                leaves = leaf_inputs.shape[0]
+                leaf_inputs, inner_inputs = joined[:leaves], joined[leaves:]
                 down_inputs = outputs[-1] if self.separate else joined
             outputs, roots, heads = layer(leaf_inputs, inner_inputs, down_inputs, schedule)
         stacked = outputs[0]

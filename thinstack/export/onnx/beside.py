@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from thinstack.bundle.gate.onnx_gate import initializers
 from thinstack.bundle.gpu_file import BESIDE, digest
 from thinstack.bundle.weights import LEVELS, SCALE
-from thinstack.export.onnx.graph import set_nodes, walk
+from thinstack.export.onnx.graph import serialized, set_nodes, walk
 
 SMALL: Final = 1024
 """Bytes of a weight that is not worth the trouble."""
@@ -41,8 +41,7 @@ def left_out(exported: bytes, beside: bytes) -> bytes:
     del model.graph.initializer[:]
     model.graph.initializer.extend(stored)
     model.metadata_props.add(key=BESIDE, value=digest(beside))
-    content: bytes = model.SerializeToString(deterministic=True)
-    return content
+    return serialized(model)
 
 
 def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Array | None]]:

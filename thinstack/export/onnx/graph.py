@@ -198,19 +198,32 @@ class Graph:
         return names_read({output.name for output in self.outputs}, self.nodes)
 
     def model(self, metadata: dict[str, str]) -> bytes:
-        """The finished model as the bytes of a file. Raises onnx.checker.ValidationError if it is
-        not valid ONNX."""
-        model = helper.make_model(
+        """The finished model as the bytes of a file, see `checked`."""
+        return checked(self.proto(), metadata)
+
+    def proto(self) -> onnx.ModelProto:
+        """The finished model, without metadata."""
+        return helper.make_model(
             self.build(),
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
             producer_name="thinstack",
             producer_version=__version__,
         )
-        helper.set_model_props(model, metadata)
-        onnx.checker.check_model(model, full_check=True)
-        serialized: bytes = model.SerializeToString(deterministic=True)
-        return serialized
+
+
+def checked(model: onnx.ModelProto, metadata: dict[str, str]) -> bytes:
+    """A model with metadata, as the bytes of a file. Raises onnx.checker.ValidationError if it is
+    not valid ONNX."""
+    helper.set_model_props(model, metadata)
+    onnx.checker.check_model(model, full_check=True)
+    return serialized(model)
+
+
+def serialized(model: onnx.ModelProto) -> bytes:
+    """The bytes of a model, always the same."""
+    content: bytes = model.SerializeToString(deterministic=True)
+    return content
 
 
 def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:

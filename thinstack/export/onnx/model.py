@@ -10,7 +10,6 @@ import json
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 import onnx
-from onnx import helper
 
 from thinstack._version import __version__
 from thinstack.bundle.gpu_file import HOST_NODES
@@ -21,7 +20,7 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
 from thinstack.export.onnx.encoder import Encoding, Words, encode, writer_of
 from thinstack.export.onnx.folding import fold_constants
-from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.graph import Graph, checked
 from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.parts import SideBySide, export_embedding, export_head, inline
 from thinstack.export.onnx.placement import place
@@ -129,21 +128,13 @@ def export_stages(
     if model.embedding.max_pieces:
         metadata["max_pieces"] = str(model.embedding.max_pieces)
     if for_gpu:
-        return [_placed(g.model(metadata), metadata)]
+        placed = g.proto()
+        return [checked(placed, metadata | {HOST_NODES: "\n".join(place(placed))})]
     if quantize != "int8":
         return [g.model(metadata)]
     plain = g.model(metadata | {"quantization": "int8-tables"})
     done, products = quantize_products(g, _bounds(stored, words), factor_bounds(stored.embedding))
     return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
-
-
-def _placed(content: bytes, metadata: dict[str, str]) -> bytes:
-    """A file for a GPU, with its nodes placed."""
-    placed = onnx.load_model_from_string(content)
-    helper.set_model_props(placed, metadata | {HOST_NODES: "\n".join(place(placed))})
-    onnx.checker.check_model(placed, full_check=True)
-    serialized: bytes = placed.SerializeToString(deterministic=True)
-    return serialized
 
 
 def _bounds(stored: Model, words: Words) -> dict[str, float]:

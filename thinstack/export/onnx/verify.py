@@ -22,7 +22,7 @@ from thinstack.core.forest import Forest, join
 from thinstack.core.model.model import Model
 from thinstack.errors import BundleError, ExportError
 from thinstack.export.compare import Run, RuntimeReport, compare
-from thinstack.export.onnx.graph import walk
+from thinstack.export.onnx.graph import serialized, walk
 from thinstack.export.onnx.model import Options, export_stages
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
@@ -113,8 +113,7 @@ def with_report(exported: bytes, report: VerificationReport) -> bytes:
     proto = onnx.load_model_from_string(exported)
     written = json.dumps(dataclasses.asdict(report))
     proto.metadata_props.add(key="verification", value=written)
-    serialized: bytes = proto.SerializeToString(deterministic=True)
-    return serialized
+    return serialized(proto)
 
 
 def verify_onnx(

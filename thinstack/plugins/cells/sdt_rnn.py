@@ -45,13 +45,11 @@ class SDTRNN(Cell):
         # Children of one relation share their U, so they are summed first; then one product serves
         # all relations.
         n = inputs.shape[0]
-        place = (links.owner * self.kinds + links.kind) * (
-            links.kind > 0
-        )  # row 0 takes what has no relation
-        sums = sum_by_owner(children[0], place, 1 + n * self.kinds)[1:].view(
-            [n, self.kinds * self.hidden_size]
-        )
-        total = affine(self.b, sums, self.u.flatten(0, 1))
+        place = links.owner * self.kinds + links.kind
+        place = place * (links.kind > 0)  # row 0 takes what has no relation
+        sums = sum_by_owner(children[0], place, 1 + n * self.kinds)[1:]
+        rows = sums.view([n, self.kinds * self.hidden_size])
+        total = affine(self.b, rows, self.u.flatten(0, 1))
         if self.inner_size > 0:
             total = total + inputs @ self.w
         return [torch.tanh(total)]

@@ -50,9 +50,9 @@ class TreeGRU(Cell):
         hidden, owner, n = children[0], links.owner, inputs.shape[0]
         u_r, u_z, u_n = self.u.chunk(3, 1)
         b_r, b_z, b_n = self.b.chunk(3)
-        from_x = (
-            inputs @ self.w if self.inner_size > 0 else inputs.new_zeros([n, 3 * self.hidden_size])
-        )
+        from_x = inputs.new_zeros([n, 3 * self.hidden_size])
+        if self.inner_size > 0:
+            from_x = inputs @ self.w
         x_r, x_z, x_n = from_x.chunk(3, 1)
         total = sum_by_owner(hidden, owner, n)
         r = (x_r.index_select(0, owner) + affine(b_r, hidden, u_r)).sigmoid()

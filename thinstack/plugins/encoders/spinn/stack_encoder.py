@@ -147,14 +147,12 @@ class StackEncoder(Encoder):
             word_rows = word_rows.to(outputs.device, non_blocking=True)
         counts: list[int] = table.counts.tolist()
         gates = 4 * self.tracker.size
-        reads = torch.cat(
-            [outputs.new_zeros([1, 2 * gates]), self.tracker.read_nodes(outputs)]
-        ).view(-1, gates)
+        none = outputs.new_zeros([1, 2 * gates])
+        reads = torch.cat([none, self.tracker.read_nodes(outputs)]).view(-1, gates)
         index = (2 * plan.pairs + torch.arange(2, device=outputs.device)).flatten()
         buffer = self.tracker.read_buffer(outputs.index_select(0, word_rows), table.word_ends)
-        read = reads.index_select(0, index).view(plan.pairs.shape[0], 2, gates).sum(
-            1
-        ) + buffer.index_select(0, plan.fronts)
+        read = reads.index_select(0, index).view(plan.pairs.shape[0], 2, gates).sum(1)
+        read = read + buffer.index_select(0, plan.fronts)
         hidden = outputs.new_zeros([lengths.shape[0], self.tracker.size])
         memory, states = hidden, [hidden[:0]]
         for step in torch.split(read, counts):
