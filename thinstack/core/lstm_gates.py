@@ -5,6 +5,8 @@ that is traced, exported or scripted has plain operations. `torch.backends.mkldn
 turns all of this off.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -41,6 +43,21 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     return _plain_gates(gates, cells)
 
 
+_whole = False
+
+
+@contextmanager
+def whole_products(whole: bool) -> Iterator[None]:
+    """Within this block, `lstm_of_product` is one product in a graph too: as one of 8 bits it takes
+    less time than as two."""
+    global _whole
+    before, _whole = _whole, whole
+    try:
+        yield
+    finally:
+        _whole = before
+
+
 def lstm_of_product(
     bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
 ) -> tuple[Tensor, Tensor]:
@@ -49,10 +66,18 @@ def lstm_of_product(
     `bias` (4 H,) is added to it: that of i, of all f_k, of o and of g.
 
     A graph has one product for the gates that a sigmoid squashes and one for the other, for
-    onnxruntime squashes what a product gives in the same step.
+    onnxruntime squashes what a product gives in the same step; see `whole_products`.
     """
     bias = repeat_forget(bias, cells.shape[2], cells.shape[1])
-    if torch.jit.is_scripting() or not torch.compiler.is_compiling():  # type: ignore[attr-defined]
+    if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+        return _eager_product(bias, rows, weight, cells)
+    return lstm_gates(affine(bias, rows, weight), cells)
+
+
+def _eager_product(
+    bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
+) -> tuple[Tensor, Tensor]:
+    if _whole or not torch.compiler.is_compiling():
         return lstm_gates(affine(bias, rows, weight), cells)
     split = weight.shape[1] - cells.shape[2]
     squashed = torch.addmm(bias[:split], rows, weight[:, :split]).sigmoid()

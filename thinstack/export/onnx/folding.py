@@ -21,11 +21,11 @@ from thinstack.export.onnx.value import Value
 KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
 
-def fold_constants(g: Graph) -> None:
+def fold_constants(g: Graph, *, apart: bool = False) -> None:
     """Replace nodes that read nothing but weights by weights, in a finished main graph and in the
-    loops in it."""
+    loops in it. `apart`: store parts of matrices even where all of it is stored too."""
     nodes, g.nodes[:] = list(g.nodes), []
-    folder, outputs = _Folder(g), {output.name for output in g.outputs}
+    folder, outputs = _Folder(g, apart), {output.name for output in g.outputs}
     left = folder.folded(nodes, outputs)
     folder.cut(left)
     stored = {tensor.name for tensor in g.weights}
@@ -43,8 +43,8 @@ def _rank(node: onnx.NodeProto, stored: set[str], cut: set[str]) -> int:
 
 
 class _Folder:
-    def __init__(self, g: Graph):
-        self._g = g
+    def __init__(self, g: Graph, apart: bool):
+        self._g, self._apart = g, apart
         self._known = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._renamed: dict[str, str] = {}
         self._reshaped: dict[str, str] = {}
@@ -88,6 +88,7 @@ class _Folder:
         for whole, parts in self._parts.items():
             sizes = {value.tobytes(): value.size for _, value in parts}
             apart = whole not in read and sum(sizes.values()) < self._known[whole].size
+            apart = apart or self._apart
             for node, value in parts:
                 bounds = [self._known[name] for name in node.input[1:]]
                 matrix = Value(self._g, whole)

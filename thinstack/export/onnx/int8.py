@@ -14,7 +14,7 @@ the encoder does.
 
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import onnx
@@ -33,14 +33,6 @@ ACTIVATION_LEVELS, ZERO = 127, 128
 Array = NDArray[np.float32]
 PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
 """Attributes of a plain matrix product."""
-
-
-class Part(NamedTuple):
-    """Columns of a weight that are cut from it at the root."""
-
-    whole: str
-    start: int
-    end: int
 
 
 def quantize_products(
@@ -70,16 +62,10 @@ class _Rewriter:
         self._bounds.follow(g.nodes)
         self._weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._sources: dict[str, str] = {}
-        casts = [
-            node for node in g.nodes if node.op_type == "Cast" and node.attribute[0].i == FLOAT
-        ]
-        for node in casts:
-            if node.input[0] in self._weights:
+        for node in g.nodes:
+            if node.op_type == "Cast" and node.input[0] in self._weights:
                 self._sources[node.output[0]] = node.input[0]
                 self._weights[node.output[0]] = self._weights[node.input[0]].astype(np.float32)
-        self._parts = self._cut(g.nodes)
-        for name, part in self._parts.items():
-            self._weights[name] = self._weights[part.whole][:, part.start : part.end]
         products = [node for node in walk(g.nodes) if self._matrix(node) is not None]
         self._parser = {node.name for node in walk(_parsing(g.nodes))}
         # Of a matrix that is read in float32 anyway there is no second copy.
@@ -87,65 +73,19 @@ class _Rewriter:
         self.done, self.seen = 0, len(products)
         self._whole: dict[tuple[str, bytes], str] = {}
 
-    def _cut(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, Part]:
-        """The columns of weights that are cut at the root, by name."""
-        parts, values = {}, dict[str, NDArray[Any]]()
-        for node in nodes:
-            if node.op_type == "Constant":
-                values[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-            if node.op_type == "Slice" and node.input[0] in self._weights:
-                starts, ends, axes, *_ = (values[name].tolist() for name in node.input[1:])
-                width = self._weights[node.input[0]].shape[-1]
-                if axes == [1]:
-                    start, end, _ = slice(starts[0], ends[0]).indices(width)
-                    parts[node.output[0]] = Part(node.input[0], start, end)
-        return parts
-
     def rewritten(self, nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
         """The nodes after rewriting. Nodes of subgraphs are rewritten in place."""
         written: list[onnx.NodeProto] = []
-        groups = self._groups(nodes)
         for node in nodes:
             for graph in subgraphs(node):
                 set_nodes(graph, self.rewritten(graph.node))
-            if node.name not in groups:
+            weight = self._matrix(node)
+            if weight is None or node.input[1] in self._plain:
                 written.append(node)
-            elif group := groups[node.name]:
-                self.done += len(group)
-                written.extend(self._integer_product(group))
+            else:
+                self.done += 1
+                written.extend(self._integer_product(node, weight))
         return written
-
-    def _groups(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, list[onnx.NodeProto]]:
-        """The products that are rewritten, by the name of the first of each group; the others of a
-        group have an empty one. A group multiplies the same rows with all columns of one weight."""
-        by_weight: dict[tuple[str, str], list[onnx.NodeProto]] = {}
-        for node in nodes:
-            if self._matrix(node) is not None and node.input[1] not in self._plain:
-                part = self._parts.get(node.input[1])
-                key = node.input[0], part.whole if part else node.name
-                by_weight.setdefault(key, []).append(node)
-        groups: dict[str, list[onnx.NodeProto]] = {}
-        for group in by_weight.values():
-            joint = self._joint(group)
-            groups |= {node.name: [] if joint else [node] for node in group}
-            groups |= {group[0].name: joint} if joint else {}
-        return groups
-
-    def _joint(self, group: list[onnx.NodeProto]) -> list[onnx.NodeProto]:
-        """The products in the order of their columns, if they have all columns of one weight, once,
-        and a stored bias each; otherwise empty."""
-        parts = [self._parts.get(node.input[1]) for node in group]
-        turned = any(_options(node).get("transB") for node in group)
-        if parts[0] is None or turned or any(self._bias(node).ndim != 1 for node in group):
-            return []
-        places = [(part.start, part.end, k) for k, part in enumerate(parts) if part]
-        starts, ends, order = zip(*sorted(places), strict=True)
-        width = self._weights[parts[0].whole].shape[1]
-        return [group[k] for k in order] if (0, *ends) == (*starts, width) else []
-
-    def _bias(self, node: onnx.NodeProto) -> NDArray[Any]:
-        """The stored bias (W,) of a product, or an array without axes."""
-        return self._weights.get(node.input[2] if len(node.input) == 3 else "", np.zeros(()))
 
     def _matrix(self, node: onnx.NodeProto) -> NDArray[np.float32] | None:
         """The weight (K, W) of a product with one; None for any other node."""
@@ -172,18 +112,10 @@ class _Rewriter:
         """The initializer of the weight of a product, which may be cast first."""
         return self._sources.get(name := str(node.input[1]), name)
 
-    def _integer_product(self, group: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
-        """What gives the outputs of a group of products."""
+    def _integer_product(self, node: onnx.NodeProto, weight: Array) -> list[onnx.NodeProto]:
+        """What gives the output of a product with a weight."""
         nodes: list[onnx.NodeProto] = []
-        node, weight = group[0], self._matrix(group[0])
-        assert weight is not None  # as `_groups` has seen
-        bias = node.input[2] if len(node.input) == 3 else ""
         source, unit = self._source(node), np.float32(self._bound(node) / ACTIVATION_LEVELS)
-        if len(group) > 1:
-            whole = self._parts[node.input[1]].whole
-            source, weight = self._sources.get(whole, whole), self._weights[whole]
-            biases = [*map(self._bias, group)]
-            bias = self._g.weight(np.concatenate(biases), f"{source}.bias").name
         smooth = smoothing(self._factors[source]) if self._factors else np.ones(1, np.float32)
         levels, scales = quantize_columns(weight * smooth[:, np.newaxis])
         columns = self._g.weight(levels, source + LEVELS).name
@@ -191,16 +123,13 @@ class _Rewriter:
         rows = self._rounded(nodes, node.input[0], smooth, unit)
         factors = self._write(nodes, "DequantizeLinear", columns, stored, axis=1)
         product = self._write(nodes, "MatMul", rows, factors)
-        if bias:
+        if len(node.input) == 3:
             # It changes nothing, but keeps onnxruntime from making a Gemm in float32 of a product
             # and a sum.
             shape = self._constant(nodes, np.array([0, 0], np.int64))
             product = self._write(nodes, "Reshape", product, shape)
-            product = self._write(nodes, "Add", product, bias)
-        if len(group) > 1:
-            sizes = self._constant(nodes, np.array([*map(len, biases)], np.int64))
-            self._write(nodes, "Split", product, sizes, axis=1)
-        nodes[-1].output[:] = [part.output[0] for part in group]
+            self._write(nodes, "Add", product, node.input[2])
+        nodes[-1].output[:] = node.output
         return nodes
 
     def _rounded(

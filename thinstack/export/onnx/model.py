@@ -14,6 +14,7 @@ import onnx
 from thinstack._version import __version__
 from thinstack.bundle.gpu_file import HOST_NODES
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.lstm_gates import whole_products
 from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
@@ -102,8 +103,10 @@ def export_stages(
     g = Graph("thinstack", half=quantize != "none", device=chosen["device"])
     inputs = _inputs(g, model, dtype)
     words = _words(g, model, stored, inputs, quantize)
-    _score(g, stored, words, inputs, dtype, chosen["outputs"])
-    fold_constants(g)
+    factors = factor_bounds(stored.embedding)
+    with whole_products(quantize == "int8" and not factors):
+        _score(g, stored, words, inputs, dtype, chosen["outputs"])
+    fold_constants(g, apart=quantize == "int8")
     metadata = {
         "schema_version": str(SCHEMA_VERSION),
         "labels": json.dumps(config.labels, ensure_ascii=False),
@@ -133,7 +136,7 @@ def export_stages(
     if quantize != "int8":
         return [g.model(metadata)]
     plain = g.model(metadata | {"quantization": "int8-tables"})
-    done, products = quantize_products(g, _bounds(stored, words), factor_bounds(stored.embedding))
+    done, products = quantize_products(g, _bounds(stored, words), factors)
     return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
 
 
