@@ -135,7 +135,6 @@ def plain_export(model: Model, config: ModelConfig, **options: Any) -> bytes:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_tree_encoder, "export_cell", _cell_parts)
         patch.setattr(onnx_stack_encoder, "export_cell", _cell_parts)
-        patch.setattr(onnx_stack_encoder, "export_reading", lambda cell: _cell_parts(cell).read)
         patch.setattr(onnx_model, "export_head", _head_part)
         return export_onnx(model, config, vocabulary_digest="", **options)
 
@@ -155,15 +154,13 @@ def _cell_parts(cell: PlainCell | SubtreeMean, head: PlainHead | None = None) ->
     leaf = Graph("leaf")
     x = leaf.input("x", FLOAT, ["n", cell.input_size])
     _state(leaf, cell, _product(x, cell.a, "a"))
-    read = Graph("read")
-    h, word = (read.input(f"s{k}", FLOAT, ["n", width]) for k, width in enumerate(cell.state_sizes))
-    found = _product(h, cell.o, "o") + _weight(read, cell.c / 8, "c")
-    read.output(_scores(head, found) if head else found, "y", FLOAT, ["n", "y"])
+    output = Graph("output")
+    h, _ = (output.input(f"s{k}", FLOAT, ["n", width]) for k, width in enumerate(cell.state_sizes))
+    output.output(_product(h, cell.o, "o") + _weight(output, cell.c / 8, "c"), "y", FLOAT, ["n", H])
     words = [W] if head is None and cell.word_part >= 0 else []
-    if words:
-        read.output(word, "w", FLOAT, ["n", W])
     widths = [head.classes if head else cell.hidden_size, *words]
-    return Parts(leaf.build(), _compose(cell), read.build(), widths)
+    scores = _head_part(head, H) if head else None
+    return Parts(leaf.build(), _compose(cell), output.build(), scores, cell.word_part, widths)
 
 
 def _compose(cell: PlainCell) -> onnx.GraphProto:
@@ -196,9 +193,6 @@ def _head_part(head: PlainHead, width: int) -> onnx.GraphProto:
     g = Graph("head")
     assert head.w.shape == (width, head.classes)
     rows = g.input("rows", FLOAT, ["n", width])
-    g.output(_scores(head, rows), "y", FLOAT, ["n", head.classes])
+    scores = _product(rows, head.w, "w") + head.b.detach().numpy()
+    g.output(scores, "y", FLOAT, ["n", head.classes])
     return g.build()
-
-
-def _scores(head: PlainHead, rows: Value) -> Value:
-    return _product(rows, head.w, "w") + head.b.detach().numpy()

@@ -23,22 +23,42 @@ MOST_ROWS = 2**31 - 1  # torch 2.6 refuses sizes without an end, which could be 
 
 
 class Parts(NamedTuple):
-    """The exported parts of a cell."""
+    """The exported parts of a cell, and of a head that reads its outputs.
 
-    leaf: onnx.GraphProto  # inputs (n, X) -> each part of the state (n, width)
-    # Inputs (n, inner_size), owner, kind, each part of the children's states -> each of the state.
+    Attributes:
+        leaf: inputs (n, X) -> each part of the state (n, width).
+        compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each
+            part of the state.
+        output: each part of the state -> outputs (n, H); None for a cell that leaves them as they
+            are, because torch takes a second for each export.
+        scores: outputs (n, H) -> scores (n, C); None without a head.
+        word_part: as in a `Cell`.
+        widths: of what `read` gives.
+    """
+
+    leaf: onnx.GraphProto
     compose: onnx.GraphProto
-    read: onnx.GraphProto  # each part of the state -> what is read of it, such as outputs (n, H)
-    widths: list[int]  # of what `read` gives
+    output: onnx.GraphProto | None
+    scores: onnx.GraphProto | None
+    word_part: int
+    widths: list[int]
+
+    def outputs(self, g: Graph, state: list[Value]) -> Value:
+        """The outputs (n, H) of nodes, from each part of their states."""
+        return state[0] if self.output is None else inline(g, self.output, state)[0]
+
+    def read(self, g: Graph, state: list[Value]) -> list[Value]:
+        """The head's scores (n, C) of nodes. Without a head their outputs (n, H) and, if the cell
+        has one, their head-word vector (n, W)."""
+        outputs = self.outputs(g, state)
+        if self.scores is not None:
+            return inline(g, self.scores, [outputs])
+        return [outputs] if self.word_part < 0 else [outputs, state[self.word_part]]
 
 
 def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
-    """The parts of a cell, exported from a copy in evaluation mode. The module itself is left as it
-    is.
-
-    With a `head`, the part `read` gives the head's scores (n, C). Otherwise it gives the cell's
-    output (n, H) and, if the cell has one, the head-word vector (n, W).
-    """
+    """The parts of a cell, and of a head over its outputs, exported from copies in evaluation mode.
+    The modules themselves are left as they are."""
     cell, name, n = copy.deepcopy(cell).eval(), type(cell).__name__, _any("n")
     if cell.arity > 0:
         owner, kind = torch.arange(0), torch.ones(ROWS, cell.arity, dtype=torch.long)
@@ -54,19 +74,25 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
 
     leaf = Part(lambda inputs: tuple(cell.leaf(inputs)), cell=cell)
     composed = [torch.rand(ROWS, cell.inner_size), owner, kind, *children]
-    words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
     asked = [
         Asked(f"{name}.leaf", leaf, [torch.rand(ROWS, cell.input_size)], [_any("words")]),
         Asked(f"{name}.compose", Part(compose, cell=cell), composed, [n, *links]),
     ]
-    if reading := _reading(cell, head):
-        asked.append(reading)
-    leaf_graph, compose_graph, *read_graph = export_together(asked)
+    if type(cell).output is not Cell.output:
+        state, nodes = [torch.rand(ROWS, width) for width in cell.state_sizes], _any("nodes")
+        output = Part(lambda *state: (cell.output(list(state)),), cell=cell)
+        asked.append(Asked(f"{name}.output", output, state, [nodes] * len(state)))
+    if head is not None:
+        asked.append(_scoring(head, cell.hidden_size))
+    graphs = export_together(asked)
+    words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
     return Parts(
-        leaf=leaf_graph,
-        compose=compose_graph,
-        read=read_graph[0] if reading else _first_part(cell),
-        widths=[head.classes] if head else [cell.hidden_size, *words],
+        leaf=graphs[0],
+        compose=graphs[1],
+        output=None if type(cell).output is Cell.output else graphs[2],
+        scores=None if head is None else graphs[-1],
+        word_part=cell.word_part,
+        widths=[cell.hidden_size, *words] if head is None else [head.classes],
     )
 
 
@@ -77,40 +103,6 @@ def _any(name: str) -> dict[int, Any]:
 
 def _size(name: str) -> Any:
     return torch.export.Dim(name, min=0, max=MOST_ROWS)
-
-
-def export_reading(cell: Cell, head: TaskHead | None = None) -> onnx.GraphProto:
-    """The part `read` of a cell, as `export_cell` has it."""
-    asked = _reading(copy.deepcopy(cell).eval(), head)
-    return export_part(*asked) if asked else _first_part(cell)
-
-
-def _reading(cell: Cell, head: TaskHead | None) -> Asked | None:
-    """The part `read` of a cell in evaluation mode; None where `_first_part` gives it."""
-    if head is None and type(cell).output is Cell.output:
-        return None
-    head = copy.deepcopy(head).eval() if head else None
-    scores = f"{type(head).__name__}.scores of " if head else ""
-
-    def read(*parts: Tensor) -> Any:
-        output = cell.output(list(parts))
-        if head is not None:
-            return (head.scores(output),)
-        return (output, parts[cell.word_part]) if cell.word_part >= 0 else (output,)
-
-    state = [torch.rand(ROWS, width) for width in cell.state_sizes]
-    name, part = f"{scores}{type(cell).__name__}.output", Part(read, cell=cell, head=head)
-    return Asked(name, part, state, [_any("nodes")] * len(state))
-
-
-def _first_part(cell: Cell) -> onnx.GraphProto:
-    """What is read of a cell that leaves `output` as it is, without asking torch, which takes a
-    second for it."""
-    g, sizes = Graph("output"), cell.state_sizes
-    state = [g.input("state", onnx.TensorProto.FLOAT, ["n", width]) for width in sizes]
-    for part in [0] if cell.word_part < 0 else [0, cell.word_part]:
-        g.output(state[part], "read", onnx.TensorProto.FLOAT, ["n", sizes[part]])
-    return g.build()
 
 
 class SideBySide(TaskHead):
@@ -128,11 +120,13 @@ class SideBySide(TaskHead):
 
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
     """The scores (n, C) of a task head, exported from rows (n, width)."""
+    return export_part(*_scoring(head, width))
+
+
+def _scoring(head: TaskHead, width: int) -> Asked:
     head = copy.deepcopy(head).eval()
-    part = Part(head.scores, head=head)
-    return export_part(
-        f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], [_any("n")]
-    )
+    part = Part(lambda rows: (head.scores(rows),), head=head)
+    return Asked(f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], [_any("rows")])
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:

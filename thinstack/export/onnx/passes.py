@@ -38,7 +38,7 @@ def depth_ordered(
     """
     widths, collected = cell.state_sizes, [] if roots_only else parts.widths
     leaves = inline(g, parts.leaf, [leaf_inputs])
-    outputs = inline(g, parts.read, leaves) if collected else []
+    outputs = parts.read(g, leaves) if collected else []
     outputs = [_rows(output, leaf_rows) for output in outputs]
     read = plan.by_slot if cell.arity > 0 else plan.by_edge
     pools = _first_states(g, leaves, leaf_rows, read, widths)
@@ -53,7 +53,7 @@ def depth_ordered(
                 part.view([-1, cell.arity, width]) for part, width in zip(pool, widths, strict=True)
             ]
         state = inline(body, parts.compose, [inputs, *links, *pool])
-        return state, inline(body, parts.read, state) if collected else []
+        return state, parts.read(body, state) if collected else []
 
     inner, below = plan.inner_counts, read.counts
     arrays = [
@@ -74,7 +74,7 @@ def depth_ordered(
     last = read.places[before:].unsqueeze(1)
     joining = below.op("ReduceSum", keepdims=1)
     ends = [pool[joining:].put(last, state) for pool, state in zip(pools, results, strict=True)]
-    return inline(g, parts.read, ends)
+    return parts.read(g, ends)
 
 
 def _first_states(
@@ -101,7 +101,7 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
     by_step = inputs.index_select(0, plan.rows)
     last = plan.rows.size(0) - plan.roots.size(0)
     roots = inline(g, parts.leaf, [by_step[last:]])
-    outputs = inline(g, parts.read, roots)[0]
+    outputs = parts.outputs(g, roots)
 
     def descend(body: Graph, previous: list[Value], rows: list[Value]) -> Taken:
         node_inputs, owners, slots = rows
@@ -112,7 +112,7 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
         else:
             links = [Value.arange(owners.size(0)), sides]
         state = inline(body, parts.compose, [node_inputs, *links, *above])
-        return state, inline(body, parts.read, state)[:1]
+        return state, [parts.outputs(body, state)]
 
     below, collected = plan.by_edge.counts, [cell.hidden_size]
     arrays = [(by_step, below), (plan.above, below), (plan.slots, below)]
@@ -125,15 +125,17 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
 
 
 def without_softmax(parts: Parts) -> tuple[Parts, bool]:
-    """The parts with `read` up to a softmax over columns that comes last, and whether there is one.
-    It may be taken of all rows at once."""
-    *before, last = parts.read.node
+    """The parts with `scores` up to a softmax over columns that comes last, and whether there is
+    one. It may be taken of all rows at once."""
+    if parts.scores is None:
+        return parts, False
+    *before, last = parts.scores.node
     axis = [attribute.i for attribute in last.attribute if attribute.name == "axis"]
-    of_output = [value.name for value in parts.read.output] == [*last.output]
+    of_output = [value.name for value in parts.scores.output] == [*last.output]
     if last.op_type != "Softmax" or axis not in ([1], [-1]) or not of_output:
         return parts, False
-    read = onnx.GraphProto()
-    read.CopyFrom(parts.read)
-    set_nodes(read, before)
-    read.output[0].name = last.input[0]
-    return parts._replace(read=read), True
+    logits = onnx.GraphProto()
+    logits.CopyFrom(parts.scores)
+    set_nodes(logits, before)
+    logits.output[0].name = last.input[0]
+    return parts._replace(scores=logits), True

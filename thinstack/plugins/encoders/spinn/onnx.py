@@ -19,7 +19,7 @@ from thinstack.core.stack_schedule import sentence_lengths
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parser import is_unparsed
-from thinstack.export.onnx.parts import Parts, export_cell, export_reading, inline
+from thinstack.export.onnx.parts import Parts, export_cell, inline
 from thinstack.export.onnx.tree_encoder import in_one_pass
 from thinstack.export.onnx.value import Value
 from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE, WAIT, choose, read_buffer
@@ -49,16 +49,14 @@ def encode(
     """
     cell = encoder.cell
     if encoder.feeds:
-        parts = export_cell(cell)
-        return shift_reduce(g, encoder, parts, words, inputs, parts.read)
+        return shift_reduce(g, encoder, export_cell(cell), words, inputs)
     parts = export_cell(cell, head)
     if not encoder.parses:
         encoding = in_one_pass(g, encoder, cell, parts, words, inputs, roots_only=roots_only)
         return _with_scores(encoding, head)
 
     make, take = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
-    outputs = parts._replace(read=export_reading(cell)) if head else parts
-    parsed = shift_reduce(make, encoder, outputs, *_within(make, words, inputs), parts.read)
+    parsed = shift_reduce(make, encoder, parts, *_within(make, words, inputs))
     inside = _within(take, words, inputs)
     built = in_one_pass(take, encoder, cell, parts, *inside, roots_only=roots_only)
     built = built._replace(transitions=inside[1]["transitions"].long())
@@ -132,15 +130,10 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
 
 
 def shift_reduce(
-    g: Graph,
-    encoder: StackEncoder,
-    parts: Parts,
-    words: Words,
-    inputs: dict[str, Value],
-    read: onnx.GraphProto,
+    g: Graph, encoder: StackEncoder, parts: Parts, words: Words, inputs: dict[str, Value]
 ) -> Encoding:
     """The encoding of sentences, over given trees or over the trees that the tracker chooses.
-    `stacked` is what `read` gives of the states of all nodes, and `roots` the rows of the roots in
+    `stacked` is what `parts` read of the states of all nodes, and `roots` the rows of the roots in
     it.
 
     Words have the numbers -1 .. -L. Other nodes have the numbers from 1, in the order in which they
@@ -154,7 +147,8 @@ def shift_reduce(
     number, store = loop.run(g)
     reduces = number > 0
     # What is read of the words, a row of nothing, of the others as they were made.
-    stacked = Value.cat([inline(g, read, states)[0] for states in (loop.leaves, loop.split(store))])
+    states = loop.leaves, loop.split(store)
+    stacked = Value.cat([parts.read(g, state)[0] for state in states])
     places = reduces.where(words.vectors.size(0) + number, -1 - number)
     return Encoding(
         root_nodes=table.roots,
@@ -177,7 +171,7 @@ class _Loop:
     ):
         self.cell, self.tracker, self.table = encoder.cell, encoder.tracker, table
         self.parts, self.leaves = parts, inline(g, parts.leaf, [words.vectors])
-        outputs = inline(g, parts.read, self.leaves)[0]
+        outputs = parts.outputs(g, self.leaves)
         self.width = sum(self.cell.state_sizes)
         self.none = g.zeros(1, self.width)
         # Where each sentence's queue starts among all of them (B, 2), one less and as it is; and
@@ -246,7 +240,7 @@ class _Loop:
         """Outputs (n, 2H) of pairs of nodes (n, 2) whose states are (n, 2, W); zeros for no node,
         of whose state a cell may make anything."""
         size = self.cell.hidden_size
-        outputs = inline(body, self.parts.read, self.split(states.view(-1, self.width)))[0]
+        outputs = self.parts.outputs(body, self.split(states.view(-1, self.width)))
         there = numbers.op("Cast", to=onnx.TensorProto.BOOL).unsqueeze(2)
         outputs = there.where(outputs.view(-1, 2, size), np.zeros(1, np.float32))
         return outputs.view(-1, 2 * size)
