@@ -12,7 +12,10 @@ from thinstack.training.train_texts import start_line
 TOPICS = ("delivery", "payment", "product")
 SENTIMENT = ("negative", "neutral", "positive")
 RATINGS = tuple("12345")
-LINE = "training starts from {}, {} would be better (pip install ./models/thinstack-{} in a clone"
+LINE = (
+    "training starts from {}; {} is usually better for such labels "
+    "(pip install ./models/thinstack-{} in a clone"
+)
 
 
 def task(name, **settings):

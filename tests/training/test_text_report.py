@@ -33,7 +33,7 @@ def said(recipe, own, rival):
 def test_where_the_rival_is_ahead_it_says_what_to_try(init, tries):
     recipe = tiny_texts.recipe(None if init == "none" else init, epochs=8)
     ahead = said(recipe, 70.0, 72.5)
-    assert "ahead by 2.5 points" in ahead
+    assert "ahead by 2.5 percentage points" in ahead
     assert all(each in ahead for each in (*tries, "more rows", "--epochs 16 or 4"))
     assert "ahead" not in said(recipe, 72.5, 72.5)
 

@@ -218,7 +218,7 @@ def _plugins(records: list[PluginRecord]) -> Check:
         mend = f"pip install --upgrade {' '.join(owners)}" if owners else f"{REINSTALL} thinstack"
         return Check("plugins", "wrong", detail, mend, details=details)
     count = sum(record.status == "ok" for record in records)
-    detail = f"{count} of {', '.join([DISTRIBUTION, *owners])}"
+    detail = f"{count} from {', '.join([DISTRIBUTION, *owners])}"
     return Check("plugins", "ok", detail, details={"count": count, "distributions": owners})
 
 
@@ -266,7 +266,7 @@ def _prediction(
         return Check(name, status, str(error), mend)
     _, compared, largest, mean, allowed, rough = agreement
     what = f"{mean:.0e} on average" if rough else f"{largest:.0e} at most"
-    detail = f"{compared} reference cases, scores differ by {what}, allowed {allowed:.0e}"
+    detail = f"{compared} reference cases, scores differ by {what} (tolerance {allowed:.0e})"
     details = agreement._asdict()
     if agreement.holds:
         return Check(name, "ok", detail, details=details)

@@ -70,7 +70,7 @@ def train_table(
 def start_line(task: TableTask, name: str, labels: Sequence[str], scale: bool | None) -> str:
     """From which bundle learning starts, and which would be better and is not installed."""
     best, line = task.starts_for(labels, scale)[0], f"training starts from {name}"
-    better = f", {best} would be better ({SEPARATE.get(best, MORE)})"
+    better = f"; {best} is usually better for such labels ({SEPARATE.get(best, MORE)})"
     return line if name == best else line + better
 
 

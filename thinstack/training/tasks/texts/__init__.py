@@ -270,7 +270,7 @@ class Texts(TextTask):
         if recipe.init is None or "head" not in recipe.init.parts:
             yield (
                 "this model scores whole sentences, not their phrases; to score both, train "
-                "on labels that are a scale of sentiment (from --init sentiment), or on "
-                "labels of phrases (--task spans)"
+                "on labels that are a sentiment scale (with --init sentiment), or on labeled "
+                "phrases (--task spans)"
             )
         yield f'try it: thinstack predict --model {bundle} "Any text."'

@@ -136,8 +136,8 @@ def _what_to_try(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -
     tries += ["--init sentiment-context"] if start in ("none", "sentiment") else []
     tries += [f"--epochs {2 * recipe.training.epochs} or {max(1, recipe.training.epochs // 2)}"]
     yield (
-        f"the baseline ({name}) is ahead by {ahead:.1f} points: try {', '.join(tries)}, or use "
-        "the baseline if you do not need phrases"
+        f"the baseline ({name}) is ahead by {ahead:.1f} percentage points: try "
+        f"{', '.join(tries)}, or use the baseline if you do not need phrases"
     )
 
 
