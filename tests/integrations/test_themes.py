@@ -15,6 +15,7 @@ import thinstack
 from thinstack.data.words.ptb import plain
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.themes import centres, run
+from thinstack.integrations.themes import themes as themes_module
 from thinstack.integrations.themes.centres import grouped, polarity_direction, without
 from thinstack.integrations.themes.clauses import TextNodes
 from thinstack.integrations.themes.finding import free_title, title_of
@@ -440,6 +441,16 @@ def test_what_themes_are_as_data(themes, frame, model):
     assert table["texts"].tolist() == [theme.figures.texts for theme in themes]
     rows = pl.from_pandas(frame)
     assert isinstance(thinstack.themes(rows, "review", model=model).to_frame(), pl.DataFrame)
+
+
+@pytest.mark.parametrize(("installed", "kind"), [(("pandas", "polars"), pd), (("polars",), pl)])
+def test_themes_of_a_list_are_a_frame_of_what_is_installed(model, monkeypatch, installed, kind):
+    listed = thinstack.themes(TEXTS, model=model)
+    monkeypatch.setattr(themes_module, "find_spec", installed.__contains__)
+    assert isinstance(listed.to_frame(), kind.DataFrame)
+    monkeypatch.setattr(themes_module, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match="pip install pandas"):
+        listed.to_frame()
 
 
 def test_a_page_has_all_and_acts_on_nothing(model):

@@ -96,18 +96,15 @@ def _members(path: FilePath, names: set[str]) -> dict[str, NDArray[Any]]:
                 raise ValueError("members of any size")
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
-                return {name: _checked(name, arrays[name]) for name in names}
+                members = {name: arrays[name] for name in names}
+            if any(part.dtype.str != _TYPES.get(name, "|u1") for name, part in members.items()):
+                raise ValueError("arrays of other types")
+            return members
     except OSError as error:
         problem = f"cannot be read: {why_unreadable(place, error)}"
         raise DataError(f"{place}: {problem}; name an index that was saved") from None
     except Exception:  # zipfile and numpy raise many types for what is damaged
         raise DataError(f"{place}: {_DAMAGED}") from None
-
-
-def _checked(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype.str != _TYPES.get(name, "|u1"):
-        raise ValueError(name)
-    return values
 
 
 def _header(path: FilePath, content: NDArray[np.uint8]) -> Header:

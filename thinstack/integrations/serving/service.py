@@ -16,7 +16,7 @@ from thinstack.integrations.themes.themes import Theme
 from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.result import Result
+from thinstack.runtime.result import MOST_WORDS, Result
 
 EXPECTED: Final = (
     'expected {"text": "..."} or {"texts": ["...", ...]} as JSON, with optional "phrases": '
@@ -87,10 +87,6 @@ def answer(results: Iterable[Result], request: Request) -> dict[str, Any]:
 
 def _are_texts(values: object) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-MOST_WORDS: Final = 60
-"""Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""
 
 
 def text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from datetime import date
 from html import escape
+from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
 import narwhals as nw
@@ -22,13 +23,11 @@ from thinstack.integrations.themes.matching import Matches
 
 SCHEMA: Final = 1
 
-Texts = Callable[[int], str]
-"""Gives the text of a row, from 0."""
-
 TITLES: Final[dict[Side, str]] = {
     "negative": "What people complain about",
     "positive": "What people praise",
 }
+_BACKENDS: Final = ("pandas", "polars", "pyarrow")
 _OF_ROWS: Final = frozenset(("matches", "backend", "text_of"))
 _INDENT: Final = " " * 16
 _GROUPS: Final = 6  # groups of a line
@@ -145,7 +144,7 @@ class Themes:
     products: tuple[str, ...]
     matches: Matches
     backend: Any = None
-    text_of: Texts | None = None
+    text_of: Callable[[int], str] | None = None
 
     def __iter__(self) -> Iterator[Theme]:
         return iter(self.themes)
@@ -219,8 +218,12 @@ class Themes:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def to_frame(self) -> Any:
-        """A frame of the library that the texts came in, with a row for each theme: `side`,
-        `theme`, `words`, `texts`, `share`, `share_low`, `share_high` and `quote`."""
+        """A frame of the library that the texts came in, or else of pandas, polars or pyarrow, with
+        a row for each theme: `side`, `theme`, `words`, `texts`, `share`, `share_low`, `share_high`
+        and `quote`. Raises InputError if none of these is installed."""
+        backend = self.backend or next(filter(find_spec, _BACKENDS), None)
+        if backend is None:
+            raise InputError("to_frame: no library of frames is installed: pip install pandas")
         columns: dict[str, list[Any]] = {
             "side": [theme.side for theme in self.themes],
             "theme": [theme.title for theme in self.themes],
@@ -231,7 +234,7 @@ class Themes:
             "share_high": [theme.share.high for theme in self.themes],
             "quote": [theme.quotes[0].text if theme.quotes else None for theme in self.themes],
         }
-        return nw.from_dict(columns, backend=self.backend or "pandas").to_native()
+        return nw.from_dict(columns, backend=backend).to_native()
 
     def html(self) -> str:
         """The themes as a single HTML page that works offline, without other files or scripts."""
