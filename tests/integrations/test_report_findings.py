@@ -55,6 +55,7 @@ def test_a_planted_fall_is_one_sentence_with_its_place_and_its_cause():
     assert not any("Leeds" in other for other in others), "one cause is one sentence"
     page = summary.html()
     assert sentence in page
+    assert "A dashed line marks the start of the change." in page
     assert page.count('class="grid" d="M500.0 0V100"') == page.count('class="course'), "July"
 
 
@@ -127,6 +128,7 @@ def test_chance_is_no_finding():
     tables = [planted(lambda store, month: 0.15, seed) for seed in range(20)]
     assert sum(table.change is not None for table in tables) < 4
     assert sum(bool(table.differences) for table in tables) < 4
+    assert "dashed" not in tables[0].html().partition("</style>")[2]
     assert tables[0].in_short == (
         "There are no significant changes over time.",
         "There are no significant differences by store.",
