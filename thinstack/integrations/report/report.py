@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
@@ -10,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thinstack.integrations.report.calendar import Unit
 from thinstack.integrations.report.collect import Collector
-from thinstack.integrations.report.findings import Change, Difference, change_of, differences
+from thinstack.integrations.report.findings import (
+    Change,
+    Course,
+    Difference,
+    change_of,
+    differences,
+)
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.rows import ReportOptions, Unread, column_name
 from thinstack.integrations.report.sentences import figures_of, in_short
@@ -184,26 +191,19 @@ def report_of(
     """The report of what was collected, which is used up. `suite`: how many of so many sentences of
     a suite the model has right, in percent."""
     whole, calendar = collector.all, plan.calendar
-    tallies = sorted(collector.tallies(), key=lambda tally: (-tally.figures.texts, tally.term))
+    tallies = collector.tallies()
+    if not options.about:
+        tallies.sort(key=lambda tally: (-tally.figures.texts, tally.term))
     least = 0 if options.about else options.min_mentions
     aspects = [tally for tally in tallies if tally.figures.texts >= least]
     for start in calendar.periods() if calendar else ():
         whole.periods.setdefault(start, Figures())
     for tally in (whole, *aspects):
         tally.order(plan.groups)
-    if options.about:
-        aspects.sort(key=lambda tally: options.about.index(tally.term))
     parts: dict[str | None, dict[str, Figures]] = {None: whole.groups}
     parts |= {tally.term: tally.groups for tally in aspects}
     tests, surest = differences(parts if options.by is not None else {})
     courses = {name: collector.courses[name] for name in whole.groups if name in collector.courses}
-    causes = {f"“{asked_name(tally.term)}”": _of_all(tally, whole) for tally in aspects}
-    if themes:
-        causes = {
-            f"the theme “{theme.title}”": figures_of(theme.periods)
-            for theme in themes
-            if theme.side == "negative"
-        }
     return Report(
         source=options.source,
         model=options.model,
@@ -228,13 +228,24 @@ def report_of(
         differences=surest,
         over=column_name(options.over),
         unit=None if calendar is None else calendar.unit,
-        change=change_of(whole.periods, courses, causes),
+        change=change_of(whole.periods, courses, _causes(aspects, whole, themes)),
         unread=collector.unread(),
         themes=themes,
     )
 
 
-def _of_all(tally: Tally, whole: Tally) -> dict[date, Figures]:
+def _causes(aspects: Sequence[Tally], whole: Tally, themes: "Themes | None") -> dict[str, Course]:
+    """What may account for a change: complaints, or without themes terms."""
+    if themes:
+        return {
+            f"the theme “{theme.title}”": figures_of(theme.periods)
+            for theme in themes
+            if theme.side == "negative"
+        }
+    return {f"“{asked_name(tally.term)}”": _of_all(tally, whole) for tally in aspects}
+
+
+def _of_all(tally: Tally, whole: Tally) -> Course:
     """The figures of all texts by period, neutral if they do not speak of a term."""
     figures = dict[date, Figures]()
     for start, of in whole.periods.items():
