@@ -15,7 +15,7 @@ from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus
 from thinstack.cli.predict_pairs import print_pair, score_table
 from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
-from thinstack.data.files.outputs import check_output
+from thinstack.data.files.outputs import Output, check_output
 from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
@@ -34,10 +34,9 @@ _APART: Final = (
 )
 """Options of which one of the first do not go together with one of the second."""
 
-_PAIR_TABLE: Final = ("input", "out", "text", "separator", "header", "encoding")
 _MODES: Final[dict[str, tuple[str, ...]]] = {
     "--pair": ("as_json", "as_json_lines", "as_csv", "encoding"),
-    "a table of pairs": _PAIR_TABLE,
+    "a table of pairs": ("input", "out", "text", "separator", "header", "encoding"),
     "--input": (
         *("source", "encoding", "paragraphs", "about", "category"),
         *(setting.name for setting in fields(CorpusSettings)),
@@ -179,12 +178,11 @@ def predict(
         raise InputError("--paragraphs splits standard input, but you passed texts: remove either")
     inputs = texts or _texts_of_input(reading.encoding, paragraphs=reading.paragraphs)
     predictor = running.load(model, **vars(view))
-    used = [predictor.bundle.path, None if texts else 0]
-    pages = {
-        name: check_output(path, f"--{name}", [*used, shown.html if name == "svg" else None])
-        for name, path in (("html", shown.html), ("svg", shown.svg))
-        if path is not None
-    }
+    used, pages = [predictor.bundle.path, None if texts else 0], dict[str, Output]()
+    if shown.html is not None:
+        pages["html"] = check_output(shown.html, "--html", used)
+    if shown.svg is not None:
+        pages["svg"] = check_output(shown.svg, "--svg", [*used, shown.html])
     scored = _numbered(predictor.stream(inputs, source=reading.source))
     if shown.aspects or shown.asked:
         answers = Aspects(predictor, shown.asked, several=len(texts or ()) != 1)

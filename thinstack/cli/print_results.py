@@ -136,9 +136,8 @@ class Sentences:
         sentences = [sentence for result in texts for sentence in result.sentences]
         whys = [self.reasons(sentence) for sentence in sentences]
         for name, output in pages.items():
-            output.write(
-                page(sentences, whys=whys) if name == "html" else svg(sentences, whys=whys)
-            )
+            draw = page if name == "html" else svg
+            output.write(draw(sentences, whys=whys))
 
     def reasons(self, sentence: "Prediction") -> "list[Contribution]":
         """What phrases contribute, if the sentence is explained; warns of one that is too long."""

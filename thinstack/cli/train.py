@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -15,14 +14,6 @@ from thinstack.data.files.signals import stoppable
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 
-SeedsOption = Annotated[
-    list[int] | None,
-    typer.Option(
-        min=0,
-        max=2**63 - 1,
-        help="Train with this seed instead of the recipe's. Repeat it to train with several seeds.",
-    ),
-]
 TABLES: Final = ", ".join((*TABLE_SUFFIXES, ".spacy"))
 _STOPPED: Final = "stopped; run the same command again, and training resumes"
 
@@ -94,7 +85,11 @@ def train(
     data: Path | None = option(
         "For a recipe: the folder with its data files.", envvar="THINSTACK_DATA"
     ),
-    seed: SeedsOption = None,
+    seed: list[int] | None = option(
+        "Train with this seed instead of the recipe's. Repeat it to train with several seeds.",
+        min=0,
+        max=2**63 - 1,
+    ),
     threads: int | None = option(
         "Number of PyTorch threads.  [default: 1 for a table, all for a recipe]", min=1, max=256
     ),
