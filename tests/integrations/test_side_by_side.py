@@ -85,6 +85,20 @@ def test_what_kills_its_process_is_found(last_word, tmp_path):
     }
 
 
+def test_a_process_that_dies_between_two_shards_is_replaced(last_word, tmp_path):
+    model, source = ModelSource(str(last_word.path)), written(tmp_path / "texts.txt", ["good"] * 20)
+
+    def kill(now):
+        if now.rows is not None and now.done == 8:
+            (process,) = multiprocessing.active_children()
+            process.kill()
+            process.join()
+
+    last = score_corpus(Request(source, tmp_path / "out", Settings(), model), kill)
+    assert (last.done, last.failed) == (20, 0)
+    assert ids_in(tmp_path / "out") == [str(i) for i in range(1, 21)]
+
+
 def test_a_process_that_cannot_go_on_says_why(last_word, tmp_path):
     path, parent = str(last_word.path), os.getpid()
     with pytest.raises(StoppedError, match=r"as it started .*exit code 7"):
