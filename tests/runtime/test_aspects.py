@@ -2,6 +2,7 @@
 written by hand."""
 
 import json
+from time import process_time
 
 import numpy as np
 import pytest
@@ -242,6 +243,18 @@ def test_words_that_are_given_are_read_plainly_too():
         ("York", 4),
         ("is", 9),
     ]
+
+
+def test_many_mentions_in_a_sentence_are_judged_in_linear_time(sentiment):
+    """Four times the mentions take some four times the CPU time, not sixteen."""
+
+    def seconds(count):
+        result = sentiment("bad plot " * count)
+        start = process_time()
+        assert len(result.about("plot")) == count
+        return process_time() - start
+
+    assert any(seconds(2000) < 10 * max(seconds(500), 0.005) for _ in range(3))
 
 
 def test_equal_terms_share_their_mentions(sentiment):

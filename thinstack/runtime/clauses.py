@@ -46,10 +46,17 @@ class ClauseNodes(Nodes):
     def _joints(self) -> tuple[list[bool], list[bool]]:
         return joints_of(self.edges.spelt)
 
+    @cached_property
+    def _words(self) -> list[int]:
+        """The node of each word; empty if only the sentence has scores."""
+        return [node for node, (start, end) in enumerate(self.spans) if end - start == 1]
+
     def smallest(self, first: int, behind: int) -> int:
-        """The smallest node around the words [first, behind): of those around, it comes first."""
-        around = (start <= first and behind <= end for start, end in self.spans)
-        return next(node for node, holds in enumerate(around) if holds)
+        """The smallest node around the words [first, behind)."""
+        node = self._words[first] if self._words else 0
+        while self.spans[node][1] < behind:
+            node = self.parents[node]
+        return node
 
     def verdict(self, first: int, behind: int) -> Verdict:
         """What is said of the words [first, behind): by the largest phrase around them in their
