@@ -19,11 +19,13 @@ export interface Verdict {
 export class Clauses {
   private readonly edges: Edges;
   private readonly spans: readonly Span[];
-  private readonly phrases: readonly Phrase[];
+  /** The phrase of each word. */
+  private readonly words: readonly Phrase[];
 
   constructor(private readonly sentence: Prediction) {
     this.edges = edgesOf(sentence);
-    [this.spans, this.phrases] = [sentence.spans, sentence.phrases];
+    this.spans = sentence.spans;
+    this.words = sentence.phrases.filter(({ node }) => this.spans[node][1] - this.spans[node][0] === 1);
   }
 
   /**
@@ -70,8 +72,9 @@ export class Clauses {
 
   /** The smallest phrase around these words. */
   private smallest(first: number, behind: number): Phrase {
-    const { phrases, spans } = this;
-    return phrases[spans.findIndex(([start, end]) => start <= first && behind <= end)];
+    let phrase = this.words[first];
+    while (this.spans[phrase.node][1] < behind) phrase = phrase.parent!;
+    return phrase;
   }
 
   private firstShown(phrase: Phrase, first: number, behind: number): Phrase | null {
