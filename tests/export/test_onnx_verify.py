@@ -165,6 +165,7 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
 
         def __init__(self) -> None:
             self.inputs = {item.name: item.type for item in words.session().get_inputs()}
+            self.outputs, self.metadata = model.output_names, {"quantization": "none"}
 
         def run(self, names: list[str], inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
             with torch.no_grad():

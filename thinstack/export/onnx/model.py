@@ -14,6 +14,7 @@ import onnx
 from thinstack._version import __version__
 from thinstack.bundle.gpu_file import HOST_NODES
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.head import TaskHead
 from thinstack.core.lstm_gates import whole_products
 from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
@@ -184,14 +185,14 @@ def _score(
     head, encoder = model.head, model.encoder
     if model.vectors is not None and head.reads != "pairs":
         head = SideBySide(head, model.vectors)
+    roots_only = head.reads == "pairs" or outputs == "roots"
+    of_nodes = None if roots_only or head.reads == "candidates" else head
+    encoding = encode(g, encoder, words, inputs, head=of_nodes, roots_only=roots_only)
     if head.reads == "candidates":
-        encoding = encode(g, encoder, words, inputs)
         _output_candidates(g, model, encoding, inputs["constituents"])
-    elif head.reads == "pairs" or outputs == "roots":
-        encoding = encode(g, encoder, words, inputs, roots_only=True)
-        _output_roots(g, model, _there(encoding.roots), encoding.root_nodes.size(0))
+    elif roots_only:
+        _output_roots(g, model, head, encoding)
     else:
-        encoding = encode(g, encoder, words, inputs, head=head)
         scores = encoding.scores
         if scores is None:
             exported = export_head(head, encoder.hidden_size)
@@ -224,11 +225,11 @@ def _there(value: Value | None) -> Value:
     return value
 
 
-def _output_roots(g: Graph, model: Model, rows: Value, trees: Value) -> None:
-    """The scores of roots, or of pairs of them, from the outputs (B, H) of the roots."""
+def _output_roots(g: Graph, model: Model, head: TaskHead, encoding: Encoding) -> None:
+    """The scores of roots by a head, or of pairs of them, from the outputs (B, H) of the roots."""
     width, classes = model.encoder.hidden_size, model.head.classes
-    if model.head.reads != "pairs":
-        head = model.head if model.vectors is None else SideBySide(model.head, model.vectors)
+    rows, trees = _there(encoding.roots), encoding.root_nodes.size(0)
+    if head.reads != "pairs":
         (scores,) = inline(g, export_head(head, width), [rows])
         _output_columns(g, model, {("root", "B"): scores})
         return

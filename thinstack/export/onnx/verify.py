@@ -166,7 +166,7 @@ def verify_onnx(
         development=tuple(against(*one, batches=development) for one in real if development),
         neighbour_error=_neighbour_error(run, rounded, tolerance),
         quantization=file.quantize,
-        int8_products=file.metadata.get("int8_products", ""),
+        int8_products=file.session.metadata.get("int8_products", ""),
         max_deviation=cost.max_error,
         mean_deviation=cost.mean_error,
         opset=next(opset.version for opset in file.proto.opset_import if opset.domain == ""),
@@ -194,9 +194,8 @@ class _File:
             advice = "build it from operations that thinstack's own parts use"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
         self.proto = onnx.load_model_from_string(exported)
-        self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
-        self.quantize = cast(Quantize, self.metadata["quantization"])
-        self.outputs = [value.name for value in self.proto.graph.output]
+        self.quantize = cast(Quantize, self.session.metadata["quantization"])
+        self.outputs = self.session.outputs
         types = {name: INDEX_TYPES[kind] for name, kind in self.session.inputs.items()}
 
         def scores(run: Callable[..., Any], forest: Forest) -> Scores:

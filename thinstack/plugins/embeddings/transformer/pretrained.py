@@ -33,12 +33,15 @@ class Naming(NamedTuple):
         products: a layer's matrices, to our names.
         norms: a layer's norms, to our names.
         first_position: the row that belongs to the first place of a sentence.
+        assumed: what `config.json` must say, where it says anything. Otherwise the vectors would
+            differ without a word.
         first_type: what is added to every position, if anything is.
         relative: the biases of distances, if there are any.
     """
 
     products: Mapping[str, str]
     norms: Mapping[str, str]
+    assumed: Mapping[str, Any]
     first_position: int = 0
     first_type: str | None = None
     relative: str | None = None
@@ -55,6 +58,10 @@ NAMINGS: Final[Mapping[ModelType, Naming]] = {
             **_FEED_FORWARD,
         },
         norms={"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"},
+        assumed={
+            "position_embedding_type": "absolute",
+            "layer_norm_eps": ARCHITECTURES["bert"].epsilon,
+        },
         first_type="embeddings.token_type_embeddings.weight",
     ),
     "mpnet": Naming(
@@ -66,6 +73,10 @@ NAMINGS: Final[Mapping[ModelType, Naming]] = {
             **_FEED_FORWARD,
         },
         norms={"attention.LayerNorm": "attended", "output.LayerNorm": "transformed"},
+        assumed={
+            "relative_attention_num_buckets": BUCKETS,
+            "layer_norm_eps": ARCHITECTURES["mpnet"].epsilon,
+        },
         first_position=2,  # behind those of padding
         relative="encoder.relative_attention_bias.weight",
     ),
@@ -85,18 +96,6 @@ PROBES: Final = (
 EXPECTED: Final = "data.encoder: expected config.json, a tokenizer and weights"
 TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
 """Files of a tokeniser. One of them is needed."""
-ASSUMED: Final[Mapping[ModelType, Mapping[str, Any]]] = {
-    "bert": {
-        "position_embedding_type": "absolute",
-        "layer_norm_eps": ARCHITECTURES["bert"].epsilon,
-    },
-    "mpnet": {
-        "relative_attention_num_buckets": BUCKETS,
-        "layer_norm_eps": ARCHITECTURES["mpnet"].epsilon,
-    },
-}
-"""What `config.json` must say, where it says anything. Otherwise the vectors would differ without a
-word."""
 
 
 def leaves(
@@ -178,7 +177,7 @@ def _check_kind(name: str, config: Any) -> None:
             f"data.encoder: expected a BERT or MPNet with gelu, found in {name} a "
             f"{kind}{decoder} with {activation}; use another encoder"
         )
-    for field, expected in ASSUMED[kind].items():
+    for field, expected in NAMINGS[kind].assumed.items():
         if (value := getattr(config, field, expected)) != expected:
             raise ConfigError(
                 f"data.encoder: expected {field} = {expected} in the config.json of {name}, "
