@@ -221,7 +221,7 @@ class Themes:
         """A frame of the library that the texts came in, or else of pandas, polars or pyarrow, with
         a row for each theme: `side`, `theme`, `words`, `texts`, `share`, `share_low`, `share_high`
         and `quote`. Raises InputError if none of these is installed."""
-        backend = self.backend or next(filter(find_spec, _BACKENDS), None)
+        backend: Any = self.backend or next(filter(find_spec, _BACKENDS), None)
         if backend is None:
             raise InputError("to_frame: no library of frames is installed: pip install pandas")
         columns: dict[str, list[Any]] = {
