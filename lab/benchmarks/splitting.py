@@ -58,9 +58,7 @@ def main(
 
     def by_spacy(texts: Iterable[str]) -> None:
         for doc in nlp.pipe(texts):
-            text = doc.text
-            for sentence in sentences_of(doc):
-                _ = text[sentence.start_char : sentence.end_char]
+            sentences_of(doc)
 
     subjects = {
         "thinstack": lambda _: list(EnglishSplitter()(texts)),

@@ -30,7 +30,7 @@ from thinstack.integrations.spacy.pipe import (
     note_requirement,
 )
 from thinstack.integrations.spacy.span_groups import PhraseGroup
-from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
+from thinstack.integrations.spacy.splitter import has_sentences, sentences_of
 from thinstack.integrations.spacy.stored import NO_TREE, DocAggregation, Kind, Stored, alike, store
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.prediction import Prediction
@@ -43,7 +43,7 @@ from thinstack.text.given_trees import Trees
 from thinstack.text.sentences import Sentence
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
-Reading = tuple[list[str], list[list[DocSentence]], Trees]
+Reading = tuple[list[str], list[list[Sentence]], Trees]
 """The text and the sentences of each Doc, and the source of all trees, or the transitions of
 each."""
 
@@ -118,7 +118,7 @@ class TreeSentiment(BatchedPipe):
         self._doubt(sentences for _, sentences in pairs)
         return texts, [sentences for _, sentences in pairs], trees
 
-    def _doubt(self, docs: Iterable[Sequence[DocSentence]]) -> None:
+    def _doubt(self, docs: Iterable[Sequence[Sentence]]) -> None:
         for sentences in () if self._doubted else docs:
             read = [sentence.words for sentence in sentences]
             if doubt := self.predictor.language.doubt(*read):
@@ -137,13 +137,11 @@ class TreeSentiment(BatchedPipe):
         scored = self.predictor.score_texts(words, trees)
         return list(map(self._result, texts, docs, scored))
 
-    def _result(self, text: str, sentences: list[DocSentence], scored: ScoredText) -> Result:
-        view, said = self.predictor.view, list[Prediction]()
+    def _result(self, text: str, sentences: list[Sentence], scored: ScoredText) -> Result:
+        view = self.predictor.view
         view = View(view.labels, view.abstain, polarity=view.polarity)
-        for sentence, row in zip(sentences, scored.sentences, strict=True):
-            start, end = sentence.characters[0, 0].item(), sentence.characters[-1, 1].item()
-            read = Sentence(text[start:end], sentence.words, sentence.characters - start, start)
-            said.append(Prediction.of_sentence(read, row, view))
+        pairs = zip(sentences, scored.sentences, strict=True)
+        said = [Prediction.of_sentence(sentence, row, view) for sentence, row in pairs]
         joint = alike(said) if self.aggregation == "sentences" else None
         if scored.joint is not None:
             rows, vectors = scored.joint.scores[-1:].astype(np.float32), scored.joint.vectors

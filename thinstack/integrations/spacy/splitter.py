@@ -17,6 +17,7 @@ from thinstack.integrations.spacy.places import places_of
 from thinstack.text.english import LONGEST, plain_words, rules
 from thinstack.text.plain_text import PlainText
 from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
+from thinstack.text.sentences import Sentence
 
 # spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`. It
 # begins with a letter, for a search that begins with a look behind takes longer.
@@ -30,20 +31,12 @@ _sign = re.compile("[!*#$%^_@\x80-\U0010ffff](?:(?<!!)|(?=[a-zA-Z]))")
 _LAST = np.array([0, 1])  # the end of a stretch is that of the token before it
 
 
-class DocSentence(NamedTuple):
-    """A sentence of a Doc: its tokens [start, end), its L treebank words, and the characters that
-    each was made from, (L, 2), little-endian: those of whole tokens."""
-
-    start: int
-    end: int
-    words: list[str]
-    characters: NDArray[np.int32]
-
-
-def sentences_of(doc: Doc, text: str | None = None) -> list[DocSentence]:
-    """The sentences of a Doc that hold words. `text`: its text, which takes spaCy a while."""
-    places, sentences = places_of(doc), list[DocSentence]()
-    tokens_of_doc = _Tokens.of(doc.text if text is None else text, places)
+def sentences_of(doc: Doc, text: str | None = None) -> list[Sentence]:
+    """The sentences of a Doc that hold words, each word over the characters of the whole tokens
+    that it was made from. `text`: of the Doc, which takes spaCy a while."""
+    text = doc.text if text is None else text
+    places, sentences = places_of(doc), list[Sentence]()
+    tokens_of_doc = _Tokens.of(text, places)
     for span in sentence_spans(doc):
         start, end = span.start, span.end
         read = tokens_of_doc if end - start == len(doc) else tokens_of_doc.between(start, end)
@@ -52,7 +45,8 @@ def sentences_of(doc: Doc, text: str | None = None) -> list[DocSentence]:
             characters = places[start:end]
             if tokens is not None:
                 characters = characters.ravel().take(2 * tokens - _LAST)
-            sentences.append(DocSentence(start, end, words, characters.astype("<i4")))
+            first, last = characters[0, 0].item(), characters[-1, 1].item()
+            sentences.append(Sentence(text[first:last], words, characters - first, first))
     return sentences
 
 

@@ -18,7 +18,8 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words import ptb
 from thinstack.errors import InputError, TreeError, raised_by_signal_handler
 from thinstack.integrations.spacy.places import tokens_at
-from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
+from thinstack.integrations.spacy.splitter import has_sentences, sentence_spans
+from thinstack.text.sentences import Sentence
 
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
@@ -77,7 +78,7 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
     return tree
 
 
-def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
+def parses_of(doc: Doc, sentences: Sequence[Sentence]) -> list[NDArray[np.int8]]:
     """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
     The parse is `constituency_tree`, binarised (`thinstack.data.trees.binarize`). A token that
@@ -86,9 +87,9 @@ def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int
     """
     parses = []
     for sentence in sentences:
-        span = doc[sentence.start : sentence.end]
+        firsts = tokens_at(doc, sentence.offsets + sentence.start)[:, 0].tolist()
+        span = doc[firsts[0]].sent if has_sentences(doc) else doc[:]
         groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
-        firsts = tokens_at(doc, sentence.characters)[:, 0].tolist()
         for word, first in zip(sentence.words, firsts, strict=True):
             groups[first].append(word)
         parses.append(binarize(constituency_tree(span), list(groups.values())).transitions)
