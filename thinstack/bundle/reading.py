@@ -117,9 +117,7 @@ def read_folder(folder: Path) -> Bundle:
         _check_digest(path, digest, record)
     for name in unlisted(folder, manifest):
         if not any(part.startswith(".") for part in name.split("/")):
-            problem = (
-                "not listed in the manifest; move files that are not part of the bundle out of it"
-            )
+            problem = "not listed in the manifest; move files that are not of the bundle out of it"
             raise BundleError(f"{folder / name}: {problem}")
     return _checked(folder, manifest, _read(folder, manifest, CONFIG_FILE))
 

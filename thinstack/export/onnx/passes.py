@@ -39,7 +39,8 @@ def depth_ordered(
     widths, collected = cell.state_sizes, [] if roots_only else parts.widths
     leaves = inline(g, parts.leaf, [leaf_inputs])
     outputs = parts.read(g, leaves) if collected else []
-    outputs = [_rows(output, leaf_rows) for output in outputs]
+    if leaf_rows is not None:
+        outputs = [output.index_select(0, leaf_rows) for output in outputs]
     read = plan.by_slot if cell.arity > 0 else plan.by_edge
     pools = _first_states(g, leaves, leaf_rows, read, widths)
 
@@ -90,10 +91,6 @@ def _first_states(
     absent = [g.zeros(1, width) for width in widths]
     tables = (Value.cat(pair) for pair in zip(absent, leaves, strict=True))
     return [table.index_select(0, rows) for table in tables]
-
-
-def _rows(values: Value, rows: Value | None) -> Value:
-    return values if rows is None else values.index_select(0, rows)
 
 
 def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> Value:
