@@ -12,7 +12,7 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.epochs import fit_parser
-from thinstack.training.loop.learner import build_optimizers, lower_parser_rate
+from thinstack.training.loop.learner import build_optimizers, set_rates
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 
@@ -54,7 +54,7 @@ def test_its_weights_have_adam_and_a_rate_that_falls_in_a_line(data):
     assert not held["parser"] & held["model"]
     assert type(optimizers["parser"]) is torch.optim.Adam
     for epochs, rate in [(0, 0.02), (1, 0.015), (3.5, 0.0025)]:
-        lower_parser_rate(optimizers, recipe.training, epochs)
+        set_rates(optimizers, recipe.training, epochs)
         (group,) = optimizers["parser"].param_groups
         assert group["lr"] == pytest.approx(rate)
     assert optimizers["model"].param_groups[0]["lr"] == recipe.training.learning_rate
@@ -103,10 +103,10 @@ def test_its_own_epochs_have_the_whole_line_of_rates(data, monkeypatch):
     rates = []
 
     def lower(optimizers, *settings):
-        lower_parser_rate(optimizers, *settings)
+        set_rates(optimizers, *settings)
         rates.append(optimizers["parser"].param_groups[0]["lr"])
 
-    monkeypatch.setattr(loop, "lower_parser_rate", lower)
+    monkeypatch.setattr(loop, "set_rates", lower)
     fit_parser(fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *_: None)
     starts = np.arange(0, 30, 4) / 30  # of the minibatches of an epoch
     expected = [0.02 * (1 - (epoch + start) / 4) for epoch in range(4) for start in starts]

@@ -22,7 +22,7 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, minibatch, minibatch_places, together
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.learner import Learner, lower_parser_rate, process_settings, set_rates
+from thinstack.training.loop.learner import Learner, process_settings, set_rates
 from thinstack.training.loop.losses import check_precision, lower_precision
 from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
@@ -242,7 +242,7 @@ def fit_parser(
         done = 0
         order = draw.permutation(len(examples))
         for chosen in minibatch_places(order, lengths, config, draw):
-            lower_parser_rate(learner.optimizers, rates, epoch + done / len(examples))
+            set_rates(learner.optimizers, rates, epoch + done / len(examples))
             batch = [examples[place] for place in chosen]
             learner.learn(_parser_loss(model, encoder, batch, config) / len(chosen))
             learner.step()

@@ -175,27 +175,17 @@ def _sparse_gradients(optimizer: Optimizer, *_: Any) -> None:
 
 def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
     """Set all learning rates to their values after so many `epochs`, which may be a fraction.
-    `config.warm_up`, `config.rate_factor` and `lower_parser_rate` say how they change."""
-    lower_parser_rate(optimizers, config, epochs)
-    if config.warm_up == 0 and config.rate_factor == 1:
-        return
+
+    The parser's falls in a straight line, and reaches 0 after the last epoch. `config.warm_up` and
+    `config.rate_factor` say how the others change.
+    """
+    done = epochs / config.epochs
     share = config.rate_factor ** math.floor(epochs / config.rate_epochs)
     if config.warm_up > 0:
-        done = epochs / config.epochs
         share *= min(done / config.warm_up, (1 - done) / (1 - config.warm_up))
     for name, optimizer in optimizers.items():
-        for group in optimizer.param_groups if name != "parser" else ():
-            group["lr"] = group["full_lr"] * share
-
-
-def lower_parser_rate(
-    optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float
-) -> None:
-    """Set the parser's learning rate to its value after so many `epochs`, which may be a fraction.
-    It falls in a straight line, and reaches 0 after the last epoch."""
-    if "parser" in optimizers:
-        for group in optimizers["parser"].param_groups:
-            group["lr"] = config.parser_learning_rate * (1 - epochs / config.epochs)
+        for group in optimizer.param_groups:
+            group["lr"] = group["full_lr"] * (1 - done if name == "parser" else share)
 
 
 def optimizer_tensors(optimizers: Mapping[str, Optimizer]) -> dict[str, torch.Tensor]:
