@@ -47,7 +47,7 @@ class Teacher:
         """The binary tree of each sentence of words, by the bundle that parses. Raises ConfigError
         if no bundle does."""
         parser = self._parser()
-        digests = [_digest_of(parser)]
+        digests = [parser.bundle.manifest.digest]
 
         def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
             scored = parser.trees_and_scores(words, "self")
@@ -80,7 +80,7 @@ class Teacher:
             return mean
 
         sentences = [one.sentence_trees() for one in trees]
-        digests = [*map(_digest_of, self._bundles)]
+        digests = [model.bundle.manifest.digest for model in self._bundles]
         answers = self._cache.answers(what, digests, [*chain.from_iterable(sentences)], ask)
         means = _cut(answers, [sum(map(len, trees_of_text)) for trees_of_text in sentences])
         labels = []
@@ -162,10 +162,6 @@ def _words_in(tree: Tree) -> Iterator[tuple[int, str]]:
     if len(tree) > 1:
         leaves = np.flatnonzero(tree.spans[:, 1] - tree.spans[:, 0] == 1).tolist()
         yield from zip(leaves, tree.words, strict=True)
-
-
-def _digest_of(bundle: Predictor) -> str:
-    return bundle.bundle.manifest.digest
 
 
 def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
