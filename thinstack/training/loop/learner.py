@@ -24,16 +24,13 @@ from thinstack.training.recipe import Part, TrainingConfig
 def process_settings() -> Iterator[None]:
     """What training wants of the process: denormals flushed, for they slow the backward of long
     chains many times, and no checks of sparse tensors."""
-    checks: Any = torch.sparse.check_sparse_tensor_invariants
-    checked = checks.is_enabled()
+    unchecked: Any = torch.sparse.check_sparse_tensor_invariants(False)  # unless said, torch warns
     torch.set_flush_denormal(True)
-    checks.disable()  # as it is unless said, but torch warns
     try:
-        yield
+        with unchecked:
+            yield
     finally:
         torch.set_flush_denormal(False)
-        if checked:
-            checks.enable()
 
 
 class Learner:
