@@ -109,6 +109,7 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
         example.trees["self"] = example.gold.over(steps)
 
 
+@torch.inference_mode()
 def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | None]:
     """How well the trees of "self" agree with the treebank's, as `bracketing` measures it. Call
     `take_own_trees` before.
@@ -125,22 +126,16 @@ def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | No
         [steps for forest in part for steps in forest.by_tree(forest.transitions)]
         for part in forests
     )
-    return {
-        "choices_right": _choices_right(model, examples),
-        "transitions_right": percentage(np.concatenate(parsed) == np.concatenate(gold)),
-        **bracketing(*([spans_of(steps) for steps in part] for part in (parsed, gold))),
-    }
-
-
-@torch.inference_mode()
-def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
     model.eval()
     right: Tensor | int = 0
     cases = 0
     for _, forest in forests_of(examples, "gold"):
-        inputs = model.inputs(forest)
-        joint = model.joint(inputs)
+        joint = model.joint(model.inputs(forest))
         wanted = torch.from_numpy(forest.sentence_transitions)
         judged = model.encoder.judge(joint.choices, joint.free, wanted)
         right, cases = right + judged.right, cases + judged.cases
-    return 100.0 * float(right) / cases if cases else None
+    return {
+        "choices_right": 100.0 * float(right) / cases if cases else None,
+        "transitions_right": percentage(np.concatenate(parsed) == np.concatenate(gold)),
+        **bracketing(*([spans_of(steps) for steps in part] for part in (parsed, gold))),
+    }
