@@ -24,10 +24,10 @@ from thinstack.training.recipe import Part, TrainingConfig
 def process_settings() -> Iterator[None]:
     """What training wants of the process: denormals flushed, for they slow the backward of long
     chains many times, and no checks of sparse tensors."""
-    unchecked: Any = torch.sparse.check_sparse_tensor_invariants(False)  # unless said, torch warns
+    checks: Any = torch.sparse.check_sparse_tensor_invariants  # unless one is chosen, torch warns
     torch.set_flush_denormal(True)
     try:
-        with unchecked:
+        with checks(False):
             yield
     finally:
         torch.set_flush_denormal(False)
