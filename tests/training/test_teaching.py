@@ -207,8 +207,8 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     assert asked.sentences == 10
     assert asked.by(recipe, texts, tmp_path) == 2
     whole = taught_trees(recipe, *parts(texts), texts)
-    for path in tmp_path.glob("*.npy"):
-        path.write_bytes(path.read_bytes()[:-3])
+    for number, path in enumerate(tmp_path.glob("*.npy")):
+        path.write_bytes(path.read_bytes()[:-3] if number else b"")
     again = taught_trees(recipe, *parts(texts), texts, cache=AnswerCache(tmp_path, at_once=5))
     assert all(
         map(np.array_equal, (one.tree.soft for one in whole), (one.tree.soft for one in again))

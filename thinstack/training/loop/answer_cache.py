@@ -61,7 +61,7 @@ class AnswerCache:
             return ask(part)
         path = self._file(self._folder, teachers, part)
         self._used.add(path)
-        with suppress(OSError, ValueError):
+        with suppress(OSError, EOFError, ValueError):
             stored: NDArray[Any] = np.load(path, allow_pickle=False)
             return stored
         rows = ask(part)
