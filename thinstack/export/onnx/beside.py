@@ -66,22 +66,17 @@ def _made(
     name_here: str, name: str, factors: Array | None, held: Mapping[str, Array]
 ) -> list[onnx.NodeProto]:
     """Nodes that make a weight of the one of the other file."""
-    scale = name.removesuffix(LEVELS) + SCALE
-    steps: list[tuple[str, list[str], dict[str, Any]]] = [("Cast", [], {"to": TensorProto.FLOAT})]
-    nodes = []
+    nodes: list[onnx.NodeProto] = []
+
+    def add(kind: str, *inputs: str, **attributes: Any) -> str:
+        output = f"{name_here}.{len(nodes)}"
+        nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    scale, value = name.removesuffix(LEVELS) + SCALE, add("Cast", name, to=TensorProto.FLOAT)
     if name.endswith(LEVELS) and scale in held:
-        steps.append(("Mul", [scale], {}))
+        value = add("Mul", value, scale)
     if factors is not None:
-        constant = numpy_helper.from_array(factors)
-        nodes.append(
-            helper.make_node(
-                "Constant", [], [f"{name_here}.factors"], f"{name_here}.factors", value=constant
-            )
-        )
-        steps.append(("Mul", [f"{name_here}.factors"], {}))
-    at = name
-    for k, (kind, others, attributes) in enumerate(steps, 1):
-        output = name_here if k == len(steps) else f"{name_here}.{k}"
-        nodes.append(helper.make_node(kind, [at, *others], [output], name=output, **attributes))
-        at = output
+        add("Mul", value, add("Constant", value=numpy_helper.from_array(factors)))
+    nodes[-1].name = nodes[-1].output[0] = name_here
     return nodes

@@ -260,29 +260,20 @@ def names_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> set[s
     needed = set(outputs)
     for node in reversed(nodes):
         if needed.intersection(node.output):
-            needed |= _read_by(node)
+            for inner in walk([node]):
+                needed.update(inner.input)
+                needed.update(end.name for graph in subgraphs(inner) for end in graph.output)
     return needed
 
 
 def nodes_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
     """The nodes that `outputs` are made of; the graphs in them lose their other nodes too.
     onnxruntime warns of constants that nothing reads."""
-    needed, read = set(outputs), list[onnx.NodeProto]()
-    for node in reversed(nodes):
-        if needed.intersection(node.output):
-            for graph in subgraphs(node):
-                outputs_of_graph = [value.name for value in graph.output]
-                set_nodes(graph, nodes_read(outputs_of_graph, graph.node))
-            needed |= _read_by(node)
-            read.append(node)
-    return read[::-1]
-
-
-def _read_by(node: onnx.NodeProto) -> set[str]:
-    """The names that a node and the graphs in it read, and those of what these graphs give."""
-    inside = [*walk([node])]
-    ends = (value.name for inner in inside for graph in subgraphs(inner) for value in graph.output)
-    return {*ends}.union(*(inner.input for inner in inside))
+    for node in nodes:
+        for graph in subgraphs(node):
+            set_nodes(graph, nodes_read([end.name for end in graph.output], graph.node))
+    needed = names_read(outputs, nodes)
+    return [node for node in nodes if needed.intersection(node.output)]
 
 
 def set_nodes(graph: onnx.GraphProto, nodes: Iterable[onnx.NodeProto]) -> None:
