@@ -6,7 +6,7 @@ import re
 from rich.console import Console
 
 from thinstack.cli.table_query import watched
-from thinstack.integrations.corpora.run import Progress
+from thinstack.integrations.corpora.run_manifest import Progress
 
 
 def test_a_terminal_shows_rows_speed_and_time_left():

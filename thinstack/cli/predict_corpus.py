@@ -13,7 +13,8 @@ from thinstack.cli.table_query import print_note, standard_input, watched
 from thinstack.errors import InputError, StoppedError
 
 if TYPE_CHECKING:
-    from thinstack.integrations.corpora.run import Progress, Request
+    from thinstack.integrations.corpora.run import Request
+    from thinstack.integrations.corpora.run_manifest import Progress
 
 
 _GO_ON = "run the same command again to continue"

@@ -18,7 +18,7 @@ from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
-    from thinstack.integrations.corpora.run import Progress, Tell
+    from thinstack.integrations.corpora.run_manifest import Progress, Tell
     from thinstack.integrations.report.rows import ReportOptions, Source
 
 

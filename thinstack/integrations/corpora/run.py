@@ -1,12 +1,11 @@
 """A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from thinstack.bundle import open_bundle
 from thinstack.data.files.lock import locked
@@ -24,44 +23,20 @@ from thinstack.integrations.corpora.output_files import (
 )
 from thinstack.integrations.corpora.part_files import check_format
 from thinstack.integrations.corpora.run_manifest import (
+    Progress,
     RunManifest,
     Settings,
     Shard,
+    Tell,
     changed,
     plan,
     read_run_manifest,
     shards_of,
 )
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.workers import (
-    ModelSource,
-    WrittenShard,
-    score_shard,
-    score_side_by_side,
-)
+from thinstack.integrations.corpora.workers import ModelSource, score_shard, score_side_by_side
 from thinstack.runtime.mentions import warn_of_unmentioned
 from thinstack.runtime.term_columns import name_of
-
-
-class Progress(NamedTuple):
-    """How far a run is, in rows of the input: `done` are finished; of these, `failed` have failed,
-    and `before` were done before the run started. `rows` is None while they are being counted.
-    `mentions`: of each term and category, since then."""
-
-    done: int
-    failed: int = 0
-    before: int = 0
-    rows: int | None = None
-    mentions: tuple[int, ...] = ()
-
-    def after(self, shard: WrittenShard) -> "Progress":
-        """How far it is once this shard is written too."""
-        both = zip_longest(self.mentions, shard.mentions, fillvalue=0)
-        done, failed = self.done + shard.rows, self.failed + shard.failed
-        return self._replace(done=done, failed=failed, mentions=tuple(map(sum, both)))
-
-
-Tell = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ lists. A run continues only with the same input, the same model and the same set
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -190,6 +190,27 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
         f"{len(twice):,} ids in several rows: {listed}; name another column with --id, or "
         "score all rows with --allow-repeated-ids"
     )
+
+
+class Progress(NamedTuple):
+    """How far a run is, or what a shard adds to that, in rows of the input: `done` are finished; of
+    these, `failed` have failed, and `before` were done before the run started. `rows` is None while
+    they are being counted. `mentions`: of each term and category, since then."""
+
+    done: int
+    failed: int = 0
+    before: int = 0
+    rows: int | None = None
+    mentions: tuple[int, ...] = ()
+
+    def after(self, shard: "Progress") -> "Progress":
+        """How far it is once this shard is written too."""
+        both = zip_longest(self.mentions, shard.mentions, fillvalue=0)
+        done, failed = self.done + shard.done, self.failed + shard.failed
+        return self._replace(done=done, failed=failed, mentions=tuple(map(sum, both)))
+
+
+Tell = Callable[[Progress], None]
 
 
 def changed(how: str) -> StoppedError:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,18 +21,9 @@ from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
 from thinstack.integrations.corpora.row_columns import ScoredRows
-from thinstack.integrations.corpora.run_manifest import Settings, Shard, changed
+from thinstack.integrations.corpora.run_manifest import Progress, Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
-
-
-class WrittenShard(NamedTuple):
-    """A shard that is written: how many rows it has, how many have failed, and how many mentions of
-    each term and category are in it."""
-
-    rows: int
-    failed: int
-    mentions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +62,9 @@ def score_shard(
     shard: Shard,
     folder: OutFolder,
     before: Callable[[int], object] | None = None,
-) -> WrittenShard:
-    """Score the rows of a shard and write them. With `before`, row by row, and each place is
-    reported to it before its row is scored."""
+) -> Progress:
+    """Score the rows of a shard and write them. Returns what it adds to the progress. With
+    `before`, row by row, and each place is reported to it before its row is scored."""
     failed: list[tuple[Row, Problem]] = []
     first, mentions = shard.first, np.zeros(len(scorer.about))
     with replacing(folder.part(shard.number)) as path:
@@ -88,7 +79,7 @@ def score_shard(
                 write(rows, scored._replace(row=scored.text + first))
                 first += len(rows)
         folder.write_failed(shard.number, failed_lines(failed))
-    return WrittenShard(len(shard.rows), len(failed), tuple(mentions.astype(int).tolist()))
+    return Progress(len(shard.rows), len(failed), mentions=tuple(mentions.astype(int).tolist()))
 
 
 def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) -> None:
@@ -140,14 +131,14 @@ class _Worker:
         self.shard, self._by_rows = shard, False
         self._send()
 
-    def take(self, reply: object) -> WrittenShard | None:
+    def take(self, reply: object) -> Progress | None:
         """What the process has written, if its reply says so. Raises the error of a process that
         cannot continue."""
         if isinstance(reply, Exception):
             raise reply
         if isinstance(reply, int):
             self._row = reply
-        elif isinstance(reply, WrittenShard):
+        elif isinstance(reply, Progress):
             self.shard = None
             return reply
         else:  # it has loaded the model
@@ -211,7 +202,7 @@ def _end_with_parent() -> None:
 
 def score_side_by_side(
     shards: Iterator[Shard], jobs: int, model: ModelSource, settings: Settings, folder: OutFolder
-) -> Generator[WrittenShard, None, None]:
+) -> Generator[Progress, None, None]:
     """Score shards in several processes, and report each one that is written. One is read ahead.
 
     Raises what `_Worker` raises. However it ends, no process is left running.

@@ -10,7 +10,7 @@ from typing import Any, Final
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import is_installed
 from thinstack.errors import InputError, LanguageWarning, shown
-from thinstack.integrations.corpora.run import Tell
+from thinstack.integrations.corpora.run_manifest import Tell
 from thinstack.integrations.frames import checked_mentions
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import plan_of, read_again

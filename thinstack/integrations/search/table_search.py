@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from thinstack.data.tables.alike import likeness
 from thinstack.errors import InputError, LanguageWarning
-from thinstack.integrations.corpora.run import Tell
+from thinstack.integrations.corpora.run_manifest import Tell
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import scored_rows
 from thinstack.integrations.report.rows import ReportOptions, Source, TextRow

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from thinstack.bundle import open_bundle
 from thinstack.errors import InputError, LanguageWarning
-from thinstack.integrations.corpora.run import Tell
+from thinstack.integrations.corpora.run_manifest import Tell
 from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.plan import Plan, plan_of, read_again
 from thinstack.integrations.report.reading import model_name
