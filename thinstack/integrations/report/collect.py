@@ -93,7 +93,8 @@ class Collector:
             figures.add((total > 0) - (total < 0), polarity)
         said = dict[tuple[int, str], None]()
         for _, polarity, quote, rank in mentions:
-            name = self._written(quote)
+            term = quote.text[slice(*quote.term)] if quote.term else ""
+            name = normalised(term if self._named else term[:_LONGEST_TERM])
             tally.name(name)
             tally.figures.quote(rank or quote.rank(polarity), quote.shortened(), self._quotes)
             if quote.because and quote.side:
@@ -101,11 +102,6 @@ class Collector:
                 said |= {(quote.side, phrase): None} if says_more(phrase, name) else {}
         for side, phrase in said:
             tally.say(side, phrase)
-
-    def _written(self, quote: Quote) -> str:
-        """A term as it was written, in lower case."""
-        term = quote.text[slice(*quote.term)] if quote.term else ""
-        return normalised(term if self._named else term[:_LONGEST_TERM])
 
     def _count_unread(self, kind: Kind, place: str, reason: str) -> None:
         _, rows, examples = self._unread.get(kind, (kind, 0, ()))

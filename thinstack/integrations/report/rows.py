@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
-from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
-import narwhals as nw
 import numpy as np
 
 from thinstack.data.tables.cell_text import cell_text, is_missing_cell
@@ -168,15 +166,19 @@ def frame_source(frame: Any, options: ReportOptions) -> Source:
     InputError for what is neither, and DataError for two columns of one name, and for a column that
     is not there. The rows raise InputError for a cell that is no text."""
     if isinstance(frame, list | tuple):
-        records = partial(_listed_records, frame, options.text)
-    else:
-        eager = opened_frame(frame)
-        _check_columns("the frame", eager.columns, options)
-        records = partial(_frame_records, eager, options.columns)
-    return lambda: _text_rows("the frame", records(), options, "row ")
+        return lambda: _text_rows("the frame", _listed(frame, options.text), options, "row ")
+    eager, names = opened_frame(frame), options.columns
+    _check_columns("the frame", eager.columns, options)
+
+    def rows() -> Iterator[TextRow]:
+        cells = enumerate(frame_cells(eager, names))
+        records = (Record(row, dict(zip(names, some, strict=True))) for row, some in cells)
+        return _text_rows("the frame", records, options, "row ")
+
+    return rows
 
 
-def _listed_records(texts: Sequence[Any], column: Any) -> Iterator[Found]:
+def _listed(texts: Sequence[Any], column: Any) -> Iterator[Found]:
     for row, cell in enumerate(texts):
         if not (isinstance(cell, str) or is_missing_cell(cell)):
             raise InputError(
@@ -184,11 +186,6 @@ def _listed_records(texts: Sequence[Any], column: Any) -> Iterator[Found]:
                 "texts, or a frame, such as pandas.DataFrame(rows)"
             )
         yield Record(row, {column: cell})
-
-
-def _frame_records(frame: "nw.DataFrame[Any]", names: list[Any]) -> Iterator[Found]:
-    for row, cells in enumerate(frame_cells(frame, names)):
-        yield Record(row, dict(zip(names, cells, strict=True)))
 
 
 def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> None:
