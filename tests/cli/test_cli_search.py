@@ -129,7 +129,8 @@ def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_pat
 def test_a_text_of_another_language_is_named_by_its_line(search, table):
     with table.open("a", encoding="utf-8") as file:
         file.write("фильм был очень плохой и скучный;Leeds\n")
-    answer = search("good film", "--text", "review", "--json")
+    answer = search("good film", "--text", "review", "--json", "--top", "99")
+    assert "line 8" in {line["row"] for line in lines_of(answer)}, "it is searched all the same"
     assert "warning: line 8: the model does not know 6 of its 6 words" in answer.err
 
 

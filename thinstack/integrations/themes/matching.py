@@ -62,7 +62,7 @@ class FoundThemes:
                 best, nearest = cosines.max(axis=1), themes[cosines.argmax(axis=1)]
                 near = best >= np.where(nodes.sides[block] == side, _FOUND, _NEUTRAL)
                 parts.append(_matches(nodes, block[near], nearest[near], best[near]))
-        return _best(parts, alone=True)
+        return _best(parts)
 
 
 def sides_of(nodes: TextNodes) -> Ints:
@@ -153,12 +153,10 @@ def _matches(
     return matches
 
 
-def _best(parts: Sequence[Matches], *, alone: bool = False) -> Matches:
-    """The best phrase of each theme in each text; of equal ones the widest, which comes last.
-    `alone`: whether a phrase belongs to one theme only."""
+def _best(parts: Sequence[Matches]) -> Matches:
+    """The best phrase of each theme in each text; of equal ones the widest, which comes last."""
     matches = np.concatenate([np.zeros(0, MATCH), *parts])
     matches = matches[np.lexsort((-matches["node"], -matches["similarity"]))]
-    for names in [["node"], ["row", "theme"]] if alone else [["row", "theme"]]:
-        _, firsts = np.unique(matches[names], return_index=True)
-        matches = matches[np.sort(firsts)]
+    _, firsts = np.unique(matches[["row", "theme"]], return_index=True)
+    matches = matches[np.sort(firsts)]
     return matches[np.lexsort((matches["theme"], -matches["similarity"], matches["row"]))]
