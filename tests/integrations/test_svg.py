@@ -98,6 +98,7 @@ def test_uncertain_phrases_and_classes_on_no_scale():
     unsure = prediction_of(unsure.words, unsure.transitions, unsure.node_scores, LABELS, 0.7)
     items = phrases(read(svg([unsure])))
     assert {item.findtext("s:text[@class='sign']", "", NAMESPACE) for item in items} == {"?"}
+    assert {item.get("class") for item in items} == {"plain"}
     (item,) = phrases(read(svg([predict("(1 goal)", ("sport", "news"))])))
     assert item.findtext("s:text[@class='sign']", "", NAMESPACE) == "news"
     assert item.get("class") == "plain"

@@ -137,6 +137,8 @@ def test_where_it_abstains_no_label_is_drawn():
     lines = draw(uncertain(0.7)).splitlines()
     assert lines[0] == "uncertain +0.25: good film"
     assert [line.split()[0] for line in lines[8:11]] == ["?", "?", "?"]
+    coloured = draw(uncertain(0.7), force_terminal=True, color_system="256")
+    assert len(re.findall(r"\x1b\[2m +\? \x1b\[0m", coloured)) == 3, "in no colour of a class"
     assert "uncertain" not in draw(uncertain(0.0))
 
 
