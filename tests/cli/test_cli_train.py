@@ -114,7 +114,7 @@ def test_wrong_seeds(refusal):
 
 
 def test_missing_files_are_named(folder, refusal):
-    assert "none.toml: not a readable TOML recipe: " in refusal(recipe="none.toml")
+    assert "none.toml: cannot be read: No such file" in refusal(recipe="none.toml")
     (folder / "dev.txt").unlink()
     assert "dev.txt: cannot be read: No such file" in refusal()
 

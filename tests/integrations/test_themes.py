@@ -425,6 +425,9 @@ def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):
     ):
         with pytest.raises(InputError, match=problem):
             thinstack.themes(texts, model=model, **settings)
+    unrated = pd.DataFrame({"text": TEXTS[:2], "stars": ["five", None]})
+    with pytest.raises(InputError, match="numbers from 1 to 5 in the column 'stars'"):
+        thinstack.report(unrated, stars="stars", model=model, themes=False)
 
 
 def test_what_themes_are_as_data(themes, frame, model):

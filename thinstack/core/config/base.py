@@ -92,5 +92,7 @@ def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
         if _LONG_KEY.search(text):
             raise ValueError("expected keys of fewer than 100 names")
         return tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not a readable TOML {kind}: {error}") from None

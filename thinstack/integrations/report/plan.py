@@ -57,10 +57,11 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
     """Reads a table once; `tell` is told the number of its rows as it grows.
 
     Raises InputError for a format that is none, for a table without rows, and for a column without
-    any group or date: it would be too late to say so when all texts are scored.
+    any group, date or stars: it would be too late to say so when all texts are scored.
     """
     check_format(options.dates)
-    rows, texts, ungrouped, groups, days = 0, 0, 0, Groups(), Counter[date]()
+    rows, texts, ungrouped, rated = 0, 0, 0, False
+    groups, days = Groups(), Counter[date]()
     digest, faults = hashlib.blake2b(digest_size=16), defaultdict[Kind, list[Fault]](list)
     for rows, row in enumerate(source(), 1):
         digest.update(repr(row).encode())
@@ -70,6 +71,7 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
         ungrouped += row.unreadable is None and row.group is None
         if row.day is not None:
             days[row.day] += 1
+        rated = rated or row.stars is not None
         for fault in row.faults:
             if fault.cell and len(faults[fault.kind]) < _SAMPLE:
                 faults[fault.kind].append(fault)
@@ -85,6 +87,12 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
         )
     if options.over is not None and not days:
         raise InputError(_no_dates(options, faults["date"]))
+    if options.stars is not None and not rated:
+        first = f"; the first: {faults['stars'][0].reason}" if faults["stars"] else ""
+        raise InputError(
+            f"expected numbers from 1 to 5 in the column {shown(column_name(options.stars))}, "
+            f"found none{first}. Name another column with --stars (in Python stars=)"
+        )
     names = groups.largest()
     others, uncounted, calendar = groups.most - len(names), groups.lost > 0, Calendar.of(days)
     return Plan(rows, names, others, calendar, uncounted, digest.digest(), texts, ungrouped)
