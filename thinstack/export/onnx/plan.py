@@ -94,7 +94,7 @@ def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
     transitions, depths, last = trees
     size = transitions.size(0)
     position = Value.arange(size)
-    deepest = _deepest(depths)
+    deepest = depths.largest(0)
     step = deepest - depths
     order = depths.argsort(descending=True)
     is_inner = (transitions > 0).index_select(0, order)
@@ -136,7 +136,7 @@ def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
 def plan_parents(parents: Value, slots: Value, kinds: Value, arity: int) -> Plan:
     """The plan of any forest of N nodes, from the arguments of `schedule.schedule_parents`."""
     depths = depths_of(parents)
-    deepest = _deepest(depths)
+    deepest = depths.largest(0)
     plan = cast(Any, schedule_depths)(parents, slots, kinds, depths, deepest, arity)
     inner_counts, counts = plan.inner_counts[1:], plan.leaf_counts + plan.inner_counts
     leaf = (plan.stacked < plan.leaves.size(0)).long() * (plan.stacked + 1)
@@ -179,11 +179,3 @@ def depths_of(parents: Value) -> Value:
     body.output(further, "above_next", INT64, ["N"])
     start = [(parents >= 0).long(), cast(Any, or_itself)(parents)]
     return g.loop(body, 63, start, going=added.sum().op("Cast", to=BOOL))[0].shaped_as(parents)
-
-
-def _deepest(depths: Value) -> Value:
-    """The greatest of some depths."""
-    # Without the zero the greatest depth of an empty forest would be the least int64.
-    deepest = Value.cat([depths, depths.graph.constant([0])]).op("ReduceMax", keepdims=1)
-    deepest.is_number = True
-    return deepest

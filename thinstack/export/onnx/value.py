@@ -165,6 +165,13 @@ class Value:
         size.is_number = True
         return size
 
+    def largest(self, least: int) -> "Value":
+        """The greatest of a vector's numbers and of `least`, as a size."""
+        # Without that, the greatest of no numbers would be the least int64.
+        greatest = Value.cat([self, self.graph.constant([least])]).op("ReduceMax", keepdims=1)
+        greatest.is_number = True
+        return greatest
+
     def view(self, *sizes: Any) -> "Value":
         shape: Sizes = sizes[0] if isinstance(sizes[0], list) else sizes
         return self.op("Reshape", _vector(self, shape), allowzero=int(-1 not in shape))

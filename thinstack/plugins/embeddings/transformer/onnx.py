@@ -34,7 +34,7 @@ def words(
     pieces, counts, lengths = (inputs[name].long() for name in embedding.index_names)
     tokens = cast(Any, tokens_of)(pieces, counts, lengths, embedding.first, embedding.last)
     extents: Value = tokens.ends - tokens.starts + 1
-    longest = Value.cat([extents, g.constant([1])]).op("ReduceMax", keepdims=1)
+    longest = extents.largest(1)
     grid, inside = cast(Any, grid_of)(tokens, Value.arange(longest))
     mask = inside.op("Where", 0.0, FAR_BELOW).unsqueeze(1).unsqueeze(1)
     table = Table(g, embedding.table.detach().numpy(), quantize)

@@ -111,7 +111,7 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
     sizes = 2 * lengths - 1
     ends = sizes.cumsum(0)
     # An empty batch takes one step too: the reference evaluator cannot collect anything from none.
-    longest = _largest(sizes, 1)
+    longest = sizes.largest(1)
     steps = longest.minimum(most.maximum([1])).squeeze(0)
     times = Value.arange(steps.unsqueeze(0)).unsqueeze(1)
     total = sizes.op("ReduceSum", keepdims=1).minimum(most)
@@ -275,11 +275,6 @@ class _Loop:
 def _queues(table: Timetable) -> tuple[Value, Value]:
     """`places` and `queues` of `_Loop`."""
     lengths, sentences = table.lengths, table.lengths.size(0)
-    width = _largest(lengths, 0) + 2
+    width = lengths.largest(0) + 2
     starts = Value.arange(sentences) * width
     return starts.unsqueeze(1) + np.array([-1, 0]), lengths.new_zeros([sentences, width])
-
-
-def _largest(values: Value, least: int) -> Value:
-    """The greatest of a vector's numbers and of `least`, as a vector of one."""
-    return Value.cat([values.graph.constant([least]), values]).op("ReduceMax", keepdims=1)
