@@ -1,1 +1,1 @@
-"""A report over a table of texts: what they say, about what, where and when."""
+"""Reports on a table of texts: opinions by term, by group and over time."""

@@ -1,4 +1,4 @@
-"""Periods of time: which suit the range of the dates of a table, and what they are called."""
+"""Periods of time: the choice of a unit for the dates of a table, and the names of periods."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -12,22 +12,22 @@ from thinstack.integrations.report.dates import MONTHS
 Unit = Literal["day", "week", "month", "year"]
 
 MOST_PERIODS: Final = 36
-"""Periods that a range is cut into, unless they are years."""
+"""Maximum number of periods, unless the unit is a year."""
 
 _DAYS: Final[dict[Unit, float]] = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
-_AT_ENDS: Final = 0.05  # the share of dates at either end that do not say what the range is
-_FEWEST: Final = 20  # dates whose ends are looked at so
+_AT_ENDS: Final = 0.05  # the share of texts at either end that may be outliers
+_FEWEST: Final = 20  # the minimum number of texts for dropping outliers
 _MARKS: Final = frozenset(
     (
         *(date(1900, 1, 1), date(1969, 12, 31), date(1970, 1, 1)),
         *(date(1980, 1, 1), date(2099, 12, 31), date(2100, 1, 1), date(2100, 12, 31)),
     )
 )
-"""What programs write for "no date", within `YEARS`."""
+"""Placeholders that programs write for "no date" and that are within `YEARS`."""
 
 
 def period_of(day: date, unit: Unit) -> date:
-    """The first day of the period that a day lies in; a week begins on Monday."""
+    """Return the first day of the period that contains a day. Weeks begin on Monday."""
     if unit == "week":
         return day - timedelta(days=day.weekday())
     if unit == "month":
@@ -36,16 +36,16 @@ def period_of(day: date, unit: Unit) -> date:
 
 
 def period_name(start: date, unit: Unit) -> str:
-    """A period as it is shown: "2024", "Mar 2024", or the day that it begins, "9 Mar 2024"."""
+    """Format a period for display: "2024", "Mar 2024", or its first day, "9 Mar 2024"."""
     month = f"{MONTHS[start.month - 1][:3]} {start.year}"
     return {"year": f"{start.year}", "month": month}.get(unit, f"{start.day} {month}")
 
 
 class Calendar(NamedTuple):
-    """The periods that the texts of a table are counted by.
+    """The periods by which the texts of a table are counted.
 
     Attributes:
-        unit: how long they are: the shortest unit of which there are at most `MOST_PERIODS`.
+        unit: the shortest unit that gives at most `MOST_PERIODS` periods.
         first, last: the first and the last day that is counted.
     """
 
@@ -55,11 +55,11 @@ class Calendar(NamedTuple):
 
     @classmethod
     def of(cls, days: Mapping[date, int]) -> Self | None:
-        """The calendar for so many texts of each day; None without any.
+        """Choose a calendar for the number of texts per day; None without any texts.
 
-        Days that lie far from nearly all others are left out: behind a gap that is wider than the
-        middle 90% of the texts. So are `_MARKS` that no other day is near. Where all days are the
-        first of a year or a month, as where only these are written, no unit is shorter.
+        Outliers are left out: days behind a gap that is wider than the range of the middle 90% of
+        the texts, and isolated `_MARKS`. If every day is the first of a year or a month, as when
+        only years or months were recorded, no shorter unit is chosen.
         """
         if not days:
             return None
@@ -72,17 +72,17 @@ class Calendar(NamedTuple):
         return cls(fits[0] if fits else "year", near[0], near[-1])
 
     def period(self, day: date) -> date | None:
-        """The first day of the period that a day lies in, or None for one that is left out."""
+        """Return the first day of the period that contains a day, or None for an excluded day."""
         return period_of(day, self.unit) if self.first <= day <= self.last else None
 
     def periods(self) -> list[date]:
-        """The first days of all periods, in order."""
+        """List the first days of all periods, in order."""
         days = range((self.last - self.first).days + 1)
         return sorted({period_of(self.first + timedelta(days=n), self.unit) for n in days})
 
 
 def _unmarked(order: list[date]) -> list[date]:
-    """The days without `_MARKS` that are farther from the others than these are from each other."""
+    """Drop `_MARKS` that are farther from the other days than these are from each other."""
     others = [day for day in order if day not in _MARKS]
     if not others:
         return order
@@ -91,7 +91,7 @@ def _unmarked(order: list[date]) -> list[date]:
 
 
 def _near(order: list[date], days: Mapping[date, int]) -> list[date]:
-    """The days around the middle of the texts, up to the first wide gap at either side."""
+    """Return the days around the median text, up to the first wide gap on either side."""
     ordinals = np.array([day.toordinal() for day in order])
     texts = np.cumsum([days[day] for day in order])
     skipped = max(int(_AT_ENDS * texts[-1]), 1) if texts[-1] >= _FEWEST else 0

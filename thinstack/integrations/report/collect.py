@@ -1,4 +1,4 @@
-"""Collects what texts say while they stream by, in bounded memory."""
+"""Collects the opinions of streamed texts in bounded memory."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ from thinstack.integrations.report.terms import (
 )
 
 MOST_TERMS: Final = 10_000
-"""Terms that are kept in memory; twice as many for a while."""
+"""Maximum number of terms in memory; temporarily twice as many."""
 
 EXAMPLES: Final = 3
-"""Examples of each kind of what could not be read."""
+"""Number of examples of each kind of unreadable row or cell."""
 
 _LONGEST_TERM: Final = 60  # characters
 
 
 class Collector:
-    """Counts texts, and keeps `quotes` of each side of a term. `plan`: what is known of the table.
-    `about`: the terms that all mentions are of, which stay apart, and stay if nobody speaks of
-    them; if there are none, mentions are of terms that a model finds.
+    """Counts texts, and keeps `quotes` quotes per side of a term. `plan`: the plan of the table.
+    `about`: the terms of all mentions, which are kept separate, and kept even without mentions. If
+    it is empty, the mentions are of terms that a model finds.
 
-    Attributes: as those of `Report`, and
-        all: the tally of the texts.
+    Attributes: those of `Report`, and
+        all: the tally of all texts.
         courses: the figures of each group by period.
-        terms: that of each term that a user names, or by the key (`key_of`) of one that is found.
+        terms: the tallies by term if the user names terms, otherwise by `key_of` of the term.
     """
 
     def __init__(self, plan: Plan, about: Sequence[str] = (), quotes: int = QUOTES):
@@ -51,7 +51,7 @@ class Collector:
         self._unread: dict[Kind, Unread] = {}
 
     def add(self, row: TextRow) -> None:
-        """Count a row: its text, if it has one, and what could not be read of it."""
+        """Count a row: its text, if present, and its faults."""
         for fault in [row.unreadable] if row.unreadable else row.faults:
             self._count_unread(fault.kind, row.place, fault.reason)
         if row.unreadable:
@@ -86,7 +86,7 @@ class Collector:
     def _count_term(
         self, tally: Tally, mentions: Sequence[Mention], parts: Sequence[Figures]
     ) -> None:
-        """Count a text that speaks of a term, and what it says of it."""
+        """Count a text that mentions a term, and its opinions about the term."""
         total = sum(mention.quote.side for mention in mentions)
         polarity = sum(mention.polarity for mention in mentions) / len(mentions)
         for figures in parts:
@@ -109,7 +109,7 @@ class Collector:
         self._unread[kind] = Unread(kind, rows + 1, examples)
 
     def _by_term(self, mentions: Sequence[Mention]) -> dict[str, list[Mention]]:
-        """The mentions of a text by term: a plural with its singular, if that is known."""
+        """Group the mentions of a text by term, plurals with their singulars if these are known."""
         terms = [mention.term for mention in mentions]
         if not self._named:
             terms = [key_of(term[:_LONGEST_TERM]) for term in terms]
@@ -125,14 +125,14 @@ class Collector:
         return by_term
 
     def _forget(self) -> None:
-        """Forget the rarest terms."""
+        """Drop the rarest terms."""
         order = sorted(self.terms, key=lambda term: -self.terms[term].figures.texts)
         self.missed += self.terms[order[MOST_TERMS]].figures.texts
         self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
 
     def tallies(self) -> list[Tally]:
-        """The terms as they are written most often, each plural with its singular. The tallies are
-        used up."""
+        """Return the tallies under the most frequent spelling, plurals merged into their singulars.
+        Consumes the tallies."""
         if self._named:
             return [*self.terms.values()]
         tallies, keys_of = list[Tally](), defaultdict[str, list[str]](list)
@@ -149,5 +149,5 @@ class Collector:
         return tallies
 
     def unread(self) -> tuple[Unread, ...]:
-        """What could not be read, by its kind."""
+        """List what could not be read, by kind."""
         return tuple(self._unread.values())

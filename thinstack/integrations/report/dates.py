@@ -1,4 +1,4 @@
-"""Dates: how cells are read, by default or as a user says how they are written."""
+"""Dates: parsing cells with the default formats or a user's format."""
 
 import math
 import re
@@ -13,7 +13,7 @@ import numpy as np
 from thinstack.errors import InputError, shown
 
 YEARS: Final = range(1900, 2101)
-"""Years that a date may lie in. Others are slips, or stand for "no date", as 0001 and 9999 do."""
+"""Valid years. Others are typos, or placeholders for "no date" such as 0001 and 9999."""
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
@@ -21,7 +21,7 @@ MONTHS: Final = (
 )
 
 NUMBERS: Final = ("unix", "excel")
-"""Seconds since 1970, or milliseconds and less; the days of Excel."""
+"""Formats of numbers: seconds since 1970 (or milliseconds and finer), and Excel's days."""
 
 CANDIDATES: Final = (
     *("excel", "unix", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y"),
@@ -30,7 +30,7 @@ CANDIDATES: Final = (
     *("%a %d %b %Y", "%a, %d %b %Y", "%A, %d %B %Y", "%A, %B %d, %Y", "%a %b %d %Y"),
     *("%a %b %d %H:%M:%S %Y", "%a %b %d %H:%M:%S %z %Y", "%H:%M %d/%m/%Y", "%H:%M %m/%d/%Y"),
 )
-"""Formats that a message may name, the most frequent first."""
+"""Formats that an error message may suggest, the most frequent first."""
 
 _SAMPLE: Final = datetime(2024, 3, 9, 14, 5, tzinfo=UTC)
 _NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d*)?", re.ASCII)
@@ -45,20 +45,20 @@ _DEFAULT: Final = tuple(
         r"(?P<month>[a-z]+)\.?(?: (?P<day>\d\d?)(?:st|nd|rd|th)?)?,? (?P<year>\d{4})",
     )
 )
-_LONGEST: Final = 64  # characters of a date
+_LONGEST: Final = 64  # maximum length of a date in characters
 
 
 def date_of(cell: object, format: str | None = None) -> date | None:
-    """The date in a cell, or None if it holds none of `YEARS`.
+    """Parse the date in a cell; return None unless it is a date within `YEARS`.
 
-    It may be a date, a time or a period, or a text such as `2024-03-09`, `20240309`, `2024-03`,
-    `2024`, `9 March 2024` or `Mar 9, 2024`. A time may stand behind it. Days are the first where
-    they are not told. `format`: the only way to read texts and numbers (`check_format`).
+    A cell may be a date, a time or a period, or a text such as `2024-03-09`, `20240309`, `2024-03`,
+    `2024`, `9 March 2024` or `Mar 9, 2024`, optionally followed by a time. A missing day or month
+    defaults to the first. `format`: the only format for texts and numbers (`check_format`).
     """
-    cell = getattr(cell, "start_time", cell)  # of a period of pandas
+    cell = getattr(cell, "start_time", cell)  # a pandas period
     if isinstance(cell, np.generic):
         cell = cell.astype("M8[D]").item() if isinstance(cell, np.datetime64) else cell.item()
-    if isinstance(cell, date):  # those of pandas may have years that Python has not
+    if isinstance(cell, date):  # pandas dates may have years that Python does not support
         return date(cell.year, cell.month, cell.day) if cell.year in YEARS else None
     text = cell_of_date(cell)
     if not text or len(text) > _LONGEST:
@@ -71,8 +71,8 @@ def date_of(cell: object, format: str | None = None) -> date | None:
 
 
 def cell_of_date(cell: object) -> str:
-    """A text or a number as `date_of` reads it, "" for others."""
-    if isinstance(cell, float) and cell.is_integer():  # as pandas has them beside a missing one
+    """Convert a text or a number to the form that `date_of` parses; "" for other types."""
+    if isinstance(cell, float) and cell.is_integer():  # pandas, if one is missing
         cell = int(cell)
     try:
         return str(cell).strip() if isinstance(cell, str | int | float | Decimal) else ""
@@ -81,8 +81,8 @@ def cell_of_date(cell: object) -> str:
 
 
 def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]:
-    """The formats, two at most, that fit most of some cells; None is the default. Numbers are
-    `NUMBERS`, unless a format fits all. `tried`: the format that fits none."""
+    """Return up to two formats that fit most of the cells; None is the default. Numbers are
+    `NUMBERS`, unless a format fits all cells. `tried`: the format that fits none."""
     fitting = {
         form: sum(_fits(cell, form) for cell in cells)
         for form in (None, *CANDIDATES)
@@ -96,7 +96,7 @@ def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]
 
 
 def _fits(cell: str, format: str | None) -> bool:
-    """Whether a format fits. Numbers that would be of the first months of 1970 are no seconds."""
+    """Whether a format fits. Numbers that would be in the first months of 1970 are not seconds."""
     day = date_of(cell, format)
     return day is not None and (format != "unix" or day.year > 1970)
 
@@ -111,7 +111,7 @@ def _by_default(text: str) -> date | None:
 
 
 def _month(name: str) -> int:
-    """The number of a month, by its name or the first three letters of it or more."""
+    """Return the number of a month from its name or the first three or more letters of it."""
     numbers = [n for n, month in enumerate(MONTHS, 1) if month.lower().startswith(name)]
     if len(name) < 3 or len(numbers) != 1:
         raise ValueError(name)
@@ -120,8 +120,8 @@ def _month(name: str) -> int:
 
 @cache
 def _completed(format: str) -> tuple[str, str, frozenset[str]]:
-    """The format, what is put behind each text, and the letters of its parts. Without a day of the
-    week, `strptime` would read a week as none."""
+    """Return the format, the text to append to each cell, and the letters of its directives.
+    `strptime` ignores a week number without a weekday."""
     parts = frozenset(re.findall("%(.)", format.replace("%%", "")))
     week = next((part for part in _FIRST_DAYS if part in parts), None)
     more = _FIRST_DAYS[week] if week and not parts & {*"aAwudj"} else ("", "")
@@ -129,7 +129,7 @@ def _completed(format: str) -> tuple[str, str, frozenset[str]]:
 
 
 def check_format(format: object) -> None:
-    """Raise InputError for what does not say how dates are written."""
+    """Raise InputError for an invalid date format."""
     if format is None or format in NUMBERS:
         return
     problem = "has no year"
@@ -146,13 +146,13 @@ def check_format(format: object) -> None:
 
 
 def _by_format(text: str, format: str) -> date | None:
-    """The date of a text in this format. A time may stand behind a date. Raises ValueError or
-    OverflowError for another text."""
+    """Parse a text with this format. A date may be followed by a time. Raises ValueError or
+    OverflowError if it does not match."""
     if format in NUMBERS:
-        number = float(text) if _NUMBER.fullmatch(text) else math.nan  # which no date has
+        number = float(text) if _NUMBER.fullmatch(text) else math.nan  # never a valid date
         if format == "excel":
             return date(1899, 12, 30) + timedelta(days=int(number))
-        while abs(number) >= 1e11:  # of seconds, in 5138
+        while abs(number) >= 1e11:  # as seconds, in the year 5138
             number /= 1000
         return date(1970, 1, 1) + timedelta(seconds=number)
     completed, behind, parts = _completed(format)

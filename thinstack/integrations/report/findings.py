@@ -1,4 +1,4 @@
-"""What a reader should know first: when the texts changed, and which groups differ."""
+"""The key findings: when the texts changed, and which groups differ."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,22 +12,22 @@ from thinstack.integrations.report.tally import Figures, Side
 COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
 """The sides whose shares are compared."""
 
-_BOTH_ENDS: Final = 10.0  # of z squared: what a second end of a change must explain
-_LEAST_CAUSE: Final = 0.2  # the share of a change that one theme or term accounts for
+_BOTH_ENDS: Final = 10.0  # z squared that a second end of a change must add
+_LEAST_CAUSE: Final = 0.2  # minimum fraction of a change explained by one theme or term
 
 
 class Difference(NamedTuple):
-    """A difference between a group and the others together that is more than chance would give.
+    """A statistically significant difference between a group and the other groups combined.
 
     Attributes:
-        term: the term that is spoken of; None of the texts as a whole.
+        term: the term that is discussed; None for the texts as a whole.
         group: the group.
-        others: the groups that it is compared with: those that differ more are not among them.
-        side: whose share differs most surely.
-        here, there: the figures in it, and in the others.
-        p: how probable so large a difference is where there is none.
-        adjusted: the same, adjusted for the number of comparisons.
-        also: the other terms of which the group is as much better or worse.
+        others: the groups it is compared with, without those that differ more.
+        side: the side whose share differs most significantly.
+        here, there: the figures of the group and of the others.
+        p: the p-value.
+        adjusted: the p-value, adjusted for the number of comparisons.
+        also: the other terms for which the group is better or worse in the same way.
     """
 
     term: str | None
@@ -42,7 +42,7 @@ class Difference(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """Whether it speaks for the group."""
+        """Whether the difference is in favor of the group."""
         more = self.here.count(self.side) * self.there.texts
         return (more > self.there.count(self.side) * self.here.texts) == (self.side == "positive")
 
@@ -54,12 +54,12 @@ Course = Mapping[date, Figures]
 def differences(
     terms: Mapping[str | None, Mapping[str, Figures]],
 ) -> tuple[int, tuple[Difference, ...]]:
-    """How many shares were compared, and what differs between the groups of each term, by their
-    names, the surest first.
+    """Return the number of shares compared, and the differences between the groups of each term,
+    most significant first.
 
-    Each group is compared with the others together. The one that differs most surely leaves the
-    comparison, and the others are compared again: where one shop is bad, the others are not good.
-    A group that is better or worse of several terms is one difference.
+    Each group is compared with the others combined. The group that differs most significantly is
+    removed, and the rest are compared again, so that one bad shop does not make the others look
+    good. A group that is better or worse for several terms counts as one difference.
     """
     rest = {term: dict(groups) for term, groups in terms.items()}
     surest, tests = list[Difference](), None
@@ -79,8 +79,8 @@ def differences(
 
 
 def _joined(surest: Sequence[Difference]) -> tuple[Difference, ...]:
-    """The differences, those of one group and direction as one: of all texts, or of the surest
-    term."""
+    """Merge the differences of the same group and direction into one: of all texts, or of the most
+    significant term."""
     by_group = dict[tuple[str, bool], Difference]()
     for test in sorted(surest, key=lambda test: (test.term is not None, test.adjusted, test.p)):
         first = by_group.setdefault((test.group, test.better), test)
@@ -91,8 +91,7 @@ def _joined(surest: Sequence[Difference]) -> tuple[Difference, ...]:
 
 
 def _tests(term: str | None, groups: Mapping[str, Figures]) -> Iterator[Difference]:
-    """The comparisons of each group with the others together; of two groups, of the first with the
-    second."""
+    """Compare each group with the others combined; of two groups, the first with the second."""
     total = Figures()
     for figures in groups.values():
         total.merge(figures)
@@ -109,25 +108,24 @@ def _compared(here: Figures, there: Figures, side: Side) -> float | None:
 
 
 def _is_sure(here: Figures, there: Figures, side: Side, tries: int = 1) -> bool:
-    """Whether two shares differ by more than chance, where so many pairs are tried."""
+    """Whether two shares differ significantly, corrected for the number of pairs tried."""
     z = _compared(here, there, side)
     return z is not None and probability(z) * tries <= FALSE
 
 
 class Change(NamedTuple):
-    """A change over time that is more than chance would give.
+    """A statistically significant change over time.
 
     Attributes:
-        side: whose share changes.
+        side: the side whose share changes.
         first, last: the first days of the first and the last period of the change.
-        lasts: whether it goes on to the last period of all.
+        lasts: whether it extends to the last period of all.
         here, there: the figures of these periods, and of the others.
-        p: how probable such a change is where there is none, adjusted for the number of places
-            where one was looked for.
-        group: the group that changes most, if one does more than the others together: its name, and
-            its figures in these periods and in the others.
+        p: the p-value, adjusted for the number of positions that were tried.
+        group: the group that changes most, if it changes more than the others combined: its name,
+            and its figures in these periods and in the others.
         alone: whether the other groups do not change.
-        cause: the theme or the term that accounts for most of it, and for which share.
+        cause: the theme or term that accounts for most of it, and the fraction it accounts for.
     """
 
     side: Side
@@ -143,24 +141,24 @@ class Change(NamedTuple):
 
     @property
     def gain(self) -> float:
-        """How much larger the share is in these periods than in the others."""
+        """The difference between the share in these periods and in the others."""
         side = self.side
         return self.here.count(side) / self.here.texts - self.there.count(side) / self.there.texts
 
     @property
     def of_all(self) -> bool:
-        """Whether the share of all texts changes by more than chance too, not of the group only."""
+        """Whether the share of all texts also changes significantly, not only that of the group."""
         return _is_sure(self.here, self.there, self.side)
 
     def split(self, course: Course) -> tuple[Figures, Figures]:
-        """The figures of the periods of the change, and of the others."""
+        """Sum the figures of the periods of the change, and those of the others."""
         here, there = Figures(), Figures()
         for start, figures in course.items():
             (here if self.first <= start <= self.last else there).merge(figures)
         return here, there
 
     def of(self, course: Course) -> Self:
-        """The same change, with the figures of these texts."""
+        """Return the same change with the figures of these texts."""
         here, there = self.split(course)
         return self._replace(here=here, there=there)
 
@@ -168,11 +166,11 @@ class Change(NamedTuple):
 def change_of(
     course: Course, groups: Mapping[str, Course], causes: Mapping[str, Course]
 ) -> Change | None:
-    """The surest change over time, of all texts or of those of a group, if one is more than chance.
+    """Find the most significant change over time, of all texts or of a group, if there is one.
 
-    `course`: the figures of texts by all periods. `groups`: the same of the texts of each group.
-    `causes`: of each theme or term, all texts that were counted for it, which are neutral if they
-    do not speak of it.
+    `course`: the figures of the texts in all periods. `groups`: the same for each group. `causes`:
+    for each theme or term, the figures of all texts, which count as neutral if they do not mention
+    it.
     """
     changes = [*_changes([*course], course, 1 + bool(groups))]
     for one in groups.values():
@@ -186,11 +184,11 @@ def change_of(
 
 
 def _changes(starts: Sequence[date], course: Course, tries: int) -> list[tuple[float, Change]]:
-    """The surest changes of some texts that last, and that end, if they are more than chance; of
-    negative ones, if their share changes. Each is behind its score.
+    """Find the most significant lasting and ended changes of some texts, each after its score;
+    changes of the negative share, if that share changes.
 
-    A change begins at a period and lasts to the end. It ends before only where that explains much
-    more. p is multiplied by `tries` and by the number of stretches that were tried (Bonferroni).
+    A change begins at a period and lasts to the end, unless an earlier end explains much more. p is
+    multiplied by `tries` and by the number of intervals that were tried (Bonferroni).
     """
     parts, end, changes = [course.get(start, Figures()) for start in starts], len(starts), []
     texts = [0, *accumulate(part.texts for part in parts)]
@@ -214,8 +212,8 @@ def _changes(starts: Sequence[date], course: Course, tries: int) -> list[tuple[f
 
 
 def _with_group(change: Change, groups: Mapping[str, Course], sign: float) -> Change:
-    """The change with the group that changes most, if one does so more than the others. `sign`:
-    whether there are more texts of the side, or fewer."""
+    """Add the group that changes most, if it changes more than the others. `sign`: whether the
+    share of the side rises or falls."""
     side, best = change.side, (0.0, "")
     splits = {name: change.split(course) for name, course in groups.items()}
     for name, (inside, outside) in splits.items():
@@ -231,7 +229,7 @@ def _with_group(change: Change, groups: Mapping[str, Course], sign: float) -> Ch
 
 
 def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
-    """How much larger the share of a side is, and the variance of that (Agresti and Caffo 2000)."""
+    """The increase in the share of a side, and its variance (Agresti and Caffo 2000)."""
     gain = variance = 0.0
     for sign, figures in ((1, here), (-1, there)):
         share = (figures.count(side) + 1) / (figures.texts + 2)
@@ -240,8 +238,8 @@ def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
 
 
 def _cause(change: Change, causes: Mapping[str, Course]) -> tuple[str, float] | None:
-    """The theme or term whose texts of the side account for most of a change of all texts, and for
-    which share of it. A change of a group that others hide has none."""
+    """The theme or term whose texts account for most of a change of all texts, and the fraction of
+    it. None for a change in one group that the other groups mask."""
     best = (_LEAST_CAUSE, "")
     for name, course in causes.items() if change.of_all else ():
         part = change.of(course)

@@ -1,7 +1,7 @@
-"""The pages of reports and of themes: each is one HTML file, which needs no other and no network.
+"""The pages of reports and themes: self-contained HTML files that need no network.
 
-`page.html` is that of a report, `themes_page.html` that of themes, and `parts.html` what they are
-made of. `page.js` sorts and filters what stands there; it has nothing of a table in it.
+`page.html` is the template of reports, `themes_page.html` that of themes, and `parts.html` contains
+their macros. `page.js` sorts and filters the page and contains no data.
 """
 
 import base64
@@ -36,17 +36,17 @@ from thinstack.integrations.show.outline import inline
 from thinstack.integrations.themes.themes import TITLES, one_decimal, rest
 
 MOST_SHOWN: Final = 20
-"""Aspects that the page shows of those that a model finds; JSON and CSV have all."""
+"""Maximum number of detected aspects on the page; JSON and CSV contain all."""
 
 MOST_GROUPS: Final = 12
-"""Groups that the page shows; JSON and CSV have all."""
+"""Maximum number of groups on the page; JSON and CSV contain all."""
 
-_ON_AVERAGE: Final = 4  # texts of each period, so that an aspect has a picture over time
-_WIDTH: Final = 1000  # units that a picture of periods is wide
+_ON_AVERAGE: Final = 4  # texts per period that the chart of an aspect needs
+_WIDTH: Final = 1000  # width of a chart of periods in SVG units
 
 
 def render(name: str, **values: Any) -> str:
-    """One of the pages, of these values."""
+    """Render a page with these values."""
     return _templates().get_template(name).render(values)
 
 
@@ -56,7 +56,7 @@ def _file(name: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    """What pages are made with: the templates, and what these may call."""
+    """Create the Jinja environment: the templates and the functions they may call."""
     templates = Environment(
         autoescape=True,
         finalize=_shown,
@@ -85,28 +85,28 @@ def _templates() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """A value as the page has it: a text of others on one line, with nothing in it that acts, and a
-    number with commas. Markup has been made by a template."""
+    """Format a value for the page: untrusted text on one line, sanitized, and numbers with commas.
+    Markup comes from a template and is unchanged."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return inline(value)
     return f"{value:,}" if isinstance(value, int) else value
 
 
 def other_names(aspect: Tally) -> list[str]:
-    """How else an aspect is written."""
+    """List the other spellings of an aspect."""
     spellings = {*map(normalised, aspect.term.split("|"))}
     return [name for name in aspect.spellings if name not in spellings]
 
 
 def course_of(aspect: Tally, whole: Tally) -> dict[date, Figures]:
-    """The figures of an aspect by period; none where there are too few for a picture."""
+    """Return the figures of an aspect by period; empty if there are too few for a chart."""
     if aspect.figures.texts < _ON_AVERAGE * len(whole.periods) or len(whole.periods) < 2:
         return {}
     return {start: aspect.periods.get(start, Figures()) for start in whole.periods}
 
 
 def spoken(periods: Mapping[date, Figures], unit: Unit, side: Side) -> str:
-    """The first and the last period with texts, for those who do not see the picture."""
+    """Describe the first and the last period with texts, as alternative text for the chart."""
     shares = [
         f"{period_name(start, unit)} {share(part, side)} {side}"
         for start, part in periods.items()
@@ -116,7 +116,7 @@ def spoken(periods: Mapping[date, Figures], unit: Unit, side: Side) -> str:
 
 
 def axis(periods: Mapping[date, Figures], side: Side) -> tuple[int, int]:
-    """The ends of the axis in percent: tens around the shares of all periods."""
+    """Return the ends of the axis in percent: multiples of ten around the shares of all periods."""
     shares = [interval.value for part in periods.values() if (interval := part.share(side))]
     low, high = (min(shares), max(shares)) if shares else (0.0, 1.0)
     bottom = min(math.floor(10 * low), 9)
@@ -126,9 +126,9 @@ def axis(periods: Mapping[date, Figures], side: Side) -> tuple[int, int]:
 def course_paths(
     periods: Mapping[date, Figures], side: Side, first: date | None
 ) -> Iterator[tuple[str, str]]:
-    """The share of a side of each period, from one end of the axis to the other, as classes with
-    their paths: points with a line, and their intervals as a band. A period without texts is a gap.
-    `first`: the period at which a line is drawn."""
+    """Yield the share of a side per period, on the scale of the axis, as CSS classes with paths:
+    points with a line, and their intervals as a band. A period without texts leaves a gap. `first`:
+    the period that a vertical line marks."""
     step, ends = _WIDTH / max(len(periods), 1), axis(periods, side)
     shares = [(n, part.share(side)) for n, part in enumerate(periods.values())]
     for _, run in groupby(shares, key=lambda pair: pair[1] is None):
@@ -142,14 +142,14 @@ def course_paths(
 def _line(
     points: Sequence[tuple[float, Interval]], step: float, ends: tuple[int, int]
 ) -> Iterator[tuple[str, str]]:
-    """The band, the line and the points of periods that follow each other."""
+    """Yield the band, the line and the points of consecutive periods."""
 
     def point(x: float, share: float) -> str:
         height = (100 * share - ends[0]) / (ends[1] - ends[0])
         return f"{x:.1f} {100 - 100 * min(max(height, 0.0), 1.0):.1f}"
 
     wide = points
-    if len(points) == 1:  # a band has a width
+    if len(points) == 1:  # so that the band has a width
         (x, share), half = points[0], step / 4
         wide = [(x - half, share), (x + half, share)]
     top = [point(x, share.high or 0.0) for x, share in wide]
@@ -161,8 +161,8 @@ def _line(
 
 
 def marked(quote: Quote) -> Markup:
-    """The text of a quote, with tags around the term and what decides. Where these cross, the inner
-    tags are closed and opened again."""
+    """Return the text of a quote with tags around the term and the deciding phrase. Where these
+    overlap, the inner tags are closed and reopened."""
     nowhere, drawn = Span(0, 0), Markup()
     decides = _bare(quote.text, quote.because or quote.term or nowhere)
     spans = {
@@ -179,7 +179,7 @@ def marked(quote: Quote) -> Markup:
 
 
 def _bare(text: str, span: Span) -> Span:
-    """Some characters of a text without marks and spaces at their ends."""
+    """Trim punctuation and spaces from the ends of a span."""
     part = text[slice(*span)]
     start = span.start + len(part) - len(part.lstrip(MARKS))
     return Span(start, start + len(part.strip(MARKS)))

@@ -1,4 +1,4 @@
-"""What is known of a table before its texts are scored; and whether it is the same afterwards."""
+"""A first pass over a table before its texts are scored, and a check that it did not change."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -21,26 +21,26 @@ from thinstack.integrations.report.rows import (
 )
 
 MOST_GROUPS: Final = 50
-"""Groups that are told apart, those of the most rows."""
+"""Number of groups that are reported separately, those with the most rows."""
 
-_MOST_NAMES: Final = 100_000  # that are counted at once
-_MOST_CHARACTERS: Final = 1 << 24  # of these names
-_SAMPLE: Final = 100  # cells that are no dates, among which a format is looked for
-_TOLD: Final = 256  # rows after which the progress is told
+_MOST_NAMES: Final = 100_000  # names counted at once
+_MOST_CHARACTERS: Final = 1 << 24  # characters of these names
+_SAMPLE: Final = 100  # unparsable cells from which a format is inferred
+_TOLD: Final = 256  # rows between two progress updates
 
 
 class Plan(NamedTuple):
-    """What is known of a table before its texts are scored.
+    """Facts about a table, collected before its texts are scored.
 
     Attributes:
-        rows: how many it has.
-        groups: those that are told apart, of the most rows first.
-        others: how many more groups there are; at least so many, if `uncounted`.
-        calendar: the periods that texts are counted by, if they have dates.
+        rows: the number of rows.
+        groups: the groups that are reported separately, those with the most rows first.
+        others: the number of other groups; a minimum, if `uncounted`.
+        calendar: the periods by which texts are counted, if they have dates.
         uncounted: whether there were too many groups to count them all.
-        digest: that of all rows.
-        texts: how many rows have a text that can be read.
-        ungrouped: how many of these have no group.
+        digest: the digest of all rows.
+        texts: the number of rows with a readable text.
+        ungrouped: the number of these without a group.
     """
 
     rows: int
@@ -54,10 +54,10 @@ class Plan(NamedTuple):
 
 
 def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
-    """Reads a table once; `tell` is told the number of its rows as it grows.
+    """Read a table once. `tell` is called with the number of rows read.
 
-    Raises InputError for a format that is none, for a table without rows, and for a column without
-    any group, date or stars: it would be too late to say so when all texts are scored.
+    Raises InputError for an invalid format, for a table without rows, and for a column without any
+    group, date or stars, before the texts are scored.
     """
     check_format(options.dates)
     rows, texts, ungrouped, rated = 0, 0, 0, False
@@ -99,8 +99,8 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
 
 
 def read_again(source: Source, plan: Plan, tell: Tell = lambda _: None) -> Iterator[TextRow]:
-    """The rows that the plan was made of; `tell` is told how many are read. Raises StoppedError,
-    behind the last one, if they are others now."""
+    """Yield the rows again. `tell` is called with the number of rows read. Raises StoppedError
+    after the last row if the table has changed."""
     digest = hashlib.blake2b(digest_size=16)
     for done, row in enumerate(source()):
         if done % _TOLD == 0:
@@ -131,15 +131,15 @@ def _no_dates(options: ReportOptions, faults: list[Fault]) -> str:
 
 
 class Groups:
-    """Counts the rows of groups. Names that a person takes for the same (`likeness`) are of one.
+    """Counts the rows of groups. Names with the same `likeness` are one group.
 
-    Where there are too many, the rarer half goes, and each other one loses as many rows as the
-    largest of that half has (Misra and Gries 1982, in batches).
+    When there are too many, the rarer half is dropped, and the count of every other group is
+    reduced by the largest count of that half (Misra and Gries 1982, in batches).
 
     Attributes:
-        names: those of the groups, as the first row of each writes it.
-        lost: how many rows a group may have that are not counted: 2 / `_MOST_NAMES` of all at most.
-        most: how many groups there are; if some are lost, at least so many.
+        names: the names of the groups, as spelled in the first row of each.
+        lost: the maximum undercount of a group in rows: 2 / `_MOST_NAMES` of all at most.
+        most: the number of groups; a minimum, if some are lost.
     """
 
     def __init__(self) -> None:
@@ -163,6 +163,6 @@ class Groups:
             self._characters = sum(map(len, self.names.values()))
 
     def largest(self) -> tuple[str, ...]:
-        """The names of the largest groups, those of the most rows first."""
+        """Return the names of the largest groups, those with the most rows first."""
         order = sorted(self._rows, key=lambda key: (-self._rows[key], self.names[key]))
         return tuple(self.names[key] for key in order[:MOST_GROUPS])

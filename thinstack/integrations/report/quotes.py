@@ -1,38 +1,38 @@
-"""Quotes: what is cited of texts, which are kept, and how long ones are shortened."""
+"""Quotes: their ranking, and how long ones are shortened."""
 
 import zlib
 from typing import Final, NamedTuple, Self
 
 MOST_CHARACTERS: Final = 280
-"""Characters of a quote."""
+"""Maximum length of a quote in characters, approximately."""
 
-_WORDS: Final = range(5, 31)  # of a sentence that is quoted first
-_CLEAR: Final = 0.5  # the polarity of a quote that says clearly what it says
+_WORDS: Final = range(5, 31)  # words of a preferred sentence
+_CLEAR: Final = 0.5  # minimum polarity of a quote that is clearly positive or negative
 _DOTS: Final = "… "
 
 Rank = tuple[int, int]
-"""The place of a quote among others; the lowest are kept."""
+"""The rank of a quote; those with the lowest ranks are kept."""
 
 
 class Span(NamedTuple):
-    """Characters [start, end) of a text."""
+    """The characters [start, end) of a text."""
 
     start: int
     end: int
 
     def shifted(self, by: int) -> Self:
-        """The same, so many characters further on."""
+        """Return the span moved right by so many characters."""
         return self._replace(start=self.start + by, end=self.end + by)
 
 
 class Quote(NamedTuple):
-    """What a text says, or the sentence of it that speaks of a term.
+    """A quoted text, or the sentence that mentions a term.
 
     Attributes:
         text: the sentence, or a part of it.
-        term, because: where the term stands in it, and the phrase that decides, if there are such.
+        term, because: the spans of the term and of the phrase that decides, if any.
         side: -1, 0 or 1.
-        place: where the text is in its table, such as "line 12".
+        place: the position of the text in its table, such as "line 12".
     """
 
     text: str
@@ -42,8 +42,8 @@ class Quote(NamedTuple):
     place: str
 
     def rank(self, polarity: float) -> Rank:
-        """Its place among others. Texts of a length that is easily read, which say clearly what and
-        why, come first; of others the `lot` decides."""
+        """Rank the quote. Clearly positive or negative texts of a readable length, with a deciding
+        phrase, come first; the `lot` orders the others."""
         plain = len(self.text.split(maxsplit=_WORDS.stop)) in _WORDS
         clear = not self.side or abs(polarity) >= _CLEAR
         why = self.side != 0 if self.term is None else self.because is not None
@@ -51,12 +51,12 @@ class Quote(NamedTuple):
 
     @property
     def lot(self) -> int:
-        """A number by which it is drawn: a sum of its text."""
+        """A pseudo-random number for sampling: a checksum of the text."""
         return zlib.crc32(self.text.encode("utf-8", "surrogatepass"))
 
     def shortened(self) -> Self:
-        """The quote in about `MOST_CHARACTERS`: of a text its beginning, of a sentence what is
-        around the term and, if there is room, what decides."""
+        """Shorten the quote to about `MOST_CHARACTERS`: a text to its beginning, a sentence to the
+        words around the term and, if they fit, the deciding phrase."""
         text, because = self.text, self.because
         if len(text) <= MOST_CHARACTERS:
             return self

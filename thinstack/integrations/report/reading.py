@@ -1,4 +1,4 @@
-"""Reads the texts of a table by a model, each with the reason for which it does not count."""
+"""Scores the texts of a table, with a reason for each text that is not counted."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,9 +20,9 @@ from thinstack.text.language import is_word
 def scored_rows(
     model: Predictor, rows: Iterator[TextRow], *, whole: bool = True
 ) -> Iterator[tuple[TextRow, Result]]:
-    """Each row with the side and polarity of its text, and what the model says of it, in order. A
-    row whose text does not count has the fault for which it does not. Memory stays bounded.
-    `whole`: whether the rows get these; else they stay as they are."""
+    """Yield each row with the side and polarity of its text, and its result, in order. A row that
+    does not count gets a fault instead. Memory stays bounded. `whole`: whether to set the side and
+    polarity on the rows; otherwise the rows stay unchanged."""
     sides = sides_of(model.view)
     waiting, failed = deque[TextRow](), dict[int, ThinstackError]()
 
@@ -41,13 +41,13 @@ def scored_rows(
 
 
 def sides_of(view: View) -> dict[str | None, int]:
-    """-1, 0 or 1 by label; empty where the classes are no scale of sentiment."""
+    """Map labels to -1, 0 or 1; empty if the labels are not a sentiment scale."""
     places = zip(view.labels, view.polarity or (), strict=False)
     return {label: (place > 0) - (place < 0) for label, place in places}
 
 
 def _fault(model: Predictor, result: Result, error: ThinstackError | None) -> Fault | None:
-    """Why a text is not counted, or None if it is."""
+    """Return why a text is not counted, or None if it is."""
     if error is not None:
         return Fault("failed", str(error).partition(": ")[2] or str(error))
     words = [word for sentence in result.sentences for word in sentence.words]
@@ -58,11 +58,11 @@ def _fault(model: Predictor, result: Result, error: ThinstackError | None) -> Fa
 
 
 class NothingReadError(InputError):
-    """A table in which no text counts."""
+    """No text of a table counts."""
 
 
 def nothing_read(unread: Sequence[Unread], rows: int) -> NothingReadError:
-    """The error of a table of which these rows are unread."""
+    """Create the error for a table whose rows are all unread."""
     kinds = ", ".join(f"{part.rows:,} {REASONS[part.kind]}" for part in unread)
     first = next((reason for part in unread for _, reason in part.examples), "")
     first = f"; the first: {first}" if first else ""
@@ -73,7 +73,7 @@ def nothing_read(unread: Sequence[Unread], rows: int) -> NothingReadError:
 
 
 def model_name(model: Predictor) -> str:
-    """The name of an installed model, or else that of its recipe, or else that of its folder."""
+    """Return the name of an installed model, otherwise that of its recipe or of its folder."""
     bundle = model.bundle
     return str(
         installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
@@ -81,18 +81,18 @@ def model_name(model: Predictor) -> str:
 
 
 class Reader:
-    """Has a model read texts. `about`: the terms and categories of a user; if there are none, those
-    that the model finds, if it does; None for no terms. `whole`: whether it says of which side
-    whole texts are, and which do not count.
+    """Scores texts with a model. `about`: the terms and categories of a user; if empty, those that
+    the model detects, if it can; None for no terms. `whole`: whether to set the side of whole texts
+    and mark those that do not count.
 
-    Raises InputError for a model whose classes are no scale of sentiment, for terms that cannot be
-    looked for, and for named terms with a model that scores no phrases.
+    Raises InputError for a model whose labels are not a sentiment scale, for invalid terms, and for
+    named terms with a model that does not score phrases.
 
     Attributes:
         name: the name of the model.
-        terms: whether it reads terms.
-        suite: how many sentences of ten fields (the suite `domains`) it has right, in percent, and
-            of how many; None if its bundle does not tell.
+        terms: whether it scores terms.
+        suite: the accuracy on sentences of ten domains (the suite `domains`), in percent, and the
+            number of sentences; None if the bundle does not report it.
     """
 
     def __init__(self, model: Predictor, about: Asked | None = (), *, whole: bool = True):
@@ -119,7 +119,7 @@ class Reader:
             self.suite = float(suites["domains"]["accuracy"]), int(suites["domains"]["total"])
 
     def __call__(self, rows: Iterator[TextRow]) -> Iterator[TextRow]:
-        """Each row with what its text says, or with the fault for which it is not counted."""
+        """Yield each row with its opinions, or with the fault for which it is not counted."""
         for row, result in scored_rows(self._model, rows, whole=self._whole):
             aspects = () if row.unreadable else self._aspects(result)
             yield row._replace(mentions=tuple(self._mention(one, row.place) for one in aspects))

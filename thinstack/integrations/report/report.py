@@ -1,4 +1,4 @@
-"""`Report`: what a table of texts says, as data, as JSON, as CSV and as a page."""
+"""`Report`: the opinions in a table of texts as data, JSON, CSV and an HTML page."""
 
 import csv
 import io
@@ -33,37 +33,37 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a table of texts says: how many texts, of which side, about what, where and when.
+    """Opinions in a table of texts: counts by polarity, term, group and period.
 
-    A notebook shows it as a page. `thinstack.report` makes one of a frame, and `thinstack report`
-    one of a file.
+    Notebooks show it as a page. `thinstack.report` creates one from a frame, and `thinstack report`
+    from a file.
 
     Attributes:
         source: the name of the table.
-        model: the name of the model that says of which side a text is.
-        finder: the name of the model that finds and judges the terms, "" if none does.
-        about: the terms that were asked for; none if the model found them.
-        rows: how many rows the table has.
-        whole: what is counted of the texts that could be read, also by group and by period.
-        suite: how many of so many sentences of ten fields the model has right (docs/suite.md,
-            `domains`), in percent; None if that is not known.
-        low, high, middle: what the model says of the texts with one or two stars, and with four or
-            five, and how many texts have other stars.
-        aspects: the terms, those of most texts first.
-        rare: how many more terms there are, in fewer than `min_mentions` texts.
-        left_out: terms that are no topics, such as "use", and how often they are mentioned.
-        without: texts that speak of no term.
-        missed: how many texts more than counted a term may have, where there were very many.
-        min_mentions: texts that speak of an aspect that is shown, at least.
-        by: the column of groups, if one was named.
-        others: how many groups there are beside those of the most rows, which are told apart.
-        others_uncounted: whether there are still more, too many to count.
-        tests: how many pairs of shares of groups were compared.
-        differences: those beyond chance, the surest first.
-        over, unit: the column of dates, if one was named, and how long the periods are.
-        change: the surest change over time, if one is more than chance.
+        model: the name of the model that scores whole texts.
+        finder: the name of the model that finds and scores the terms, "" if there is none.
+        about: the terms that were requested; empty if the model detected them.
+        rows: the number of rows of the table.
+        whole: the tally of the texts that could be read, also by group and by period.
+        suite: the accuracy of the model on sentences of ten domains (docs/suite.md, `domains`), in
+            percent, and the number of sentences; None if unknown.
+        low, high, middle: the predictions for texts with one or two stars and with four or five,
+            and the number of texts with other ratings.
+        aspects: the terms, those in the most texts first.
+        rare: the number of other terms, which are in fewer than `min_mentions` texts.
+        left_out: terms that are not topics, such as "use", and how often they are mentioned.
+        without: the number of texts that mention no term.
+        missed: the maximum undercount of a term in texts, if there were too many terms.
+        min_mentions: the minimum number of texts that mention a listed aspect.
+        by: the column of groups, if any.
+        others: the number of groups besides the largest, which are reported separately.
+        others_uncounted: whether there are more groups, too many to count.
+        tests: the number of pairs of shares of groups that were compared.
+        differences: the significant differences, the most significant first.
+        over, unit: the column of dates, if any, and the unit of the periods.
+        change: the most significant change over time, if any.
         unread: what could not be read.
-        themes: what people complain about and praise, if themes were looked for.
+        themes: complaints and praise, if themes were requested.
     """
 
     source: str
@@ -95,18 +95,18 @@ class Report:
 
     @property
     def figures(self) -> Figures:
-        """The figures of the texts that could be read."""
+        """Figures of the texts that could be read."""
         return self.whole.figures
 
     @property
     def agreement(self) -> float | None:
-        """The share of the texts with one, two, four or five stars that are of the stars' side."""
+        """Share of the texts with one, two, four or five stars whose side matches the rating."""
         rated = self.low.texts + self.high.texts
         return (self.low.negative + self.high.positive) / rated if rated else None
 
     @property
     def better(self) -> dict[tuple[str | None, str], bool]:
-        """Whether a group is better or worse than others, by the term and the name of the group."""
+        """Whether a group is better or worse than others, by term and name of the group."""
         return {
             (term, one.group): one.better
             for one in self.differences
@@ -115,11 +115,11 @@ class Report:
 
     @property
     def in_short(self) -> tuple[str, ...]:
-        """The sentences that a reader should read first."""
+        """The key sentences of the report."""
         return tuple(in_short(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as data ready for JSON."""
+        """Return the report as JSON-serializable data."""
         head = {"kind": "report", "schema_version": SCHEMA, "in_short": [*self.in_short]}
         data: dict[str, Any] = plain(replace(self, themes=None))
         data["themes"] = None if self.themes is None else self.themes.to_dict()
@@ -127,12 +127,12 @@ class Report:
         return head | data | whole | {"level": LEVEL, "false_discovery_rate": FALSE}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def to_csv(self) -> str:
-        """The figures as CSV: a row for the texts as a whole, and for each aspect, group and
-        period, and for each aspect in a group or period. A cell that does not apply is empty."""
+        """Return the figures as CSV: one row for all texts, for each aspect, group and period, and
+        for each aspect in a group or period. Cells that do not apply are empty."""
         file, data = io.StringIO(), self.to_dict()
         writer = csv.DictWriter(file, _COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
@@ -145,14 +145,14 @@ class Report:
         return file.getvalue()
 
     def html(self) -> str:
-        """The report as one HTML page. It needs no other file and no network; its script sorts and
-        filters, and the page reads whole without it."""
+        """Return the report as a self-contained HTML page that works offline. Its script only sorts
+        and filters; the page is complete without it."""
         from thinstack.integrations.report.page import render
 
         return render("page.html", report=self)
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, for a notebook."""
+        """Return the page in an iframe, for notebooks."""
         style = "width:100%;height:48rem;border:0"
         return f'<iframe title="Report" srcdoc="{escape(self.html())}" style="{style}"></iframe>'
 
@@ -170,14 +170,14 @@ _COLUMNS: Final = (
 
 
 def _cells(figures: dict[str, Any]) -> dict[str, Any]:
-    """Figures of JSON as cells of CSV."""
+    """Convert figures from JSON to cells of CSV."""
     ends = [(figures[name] or {}).get(end) for name in _INTERVALS for end in Interval._fields]
     cells = ["" if number is None else f"{number + 0:.6g}" for number in ends]
     return figures | dict(zip(_COLUMNS[-len(cells) :], cells, strict=True))
 
 
 def table_cell(text: str) -> str:
-    """A text in a table that a spreadsheet may open: it must not be read as a formula."""
+    """Escape a text for a spreadsheet, so that it is not evaluated as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
@@ -188,8 +188,8 @@ def report_of(
     suite: tuple[float, int] | None = None,
     themes: "Themes | None" = None,
 ) -> Report:
-    """The report of what was collected, which is used up. `suite`: how many of so many sentences of
-    a suite the model has right, in percent."""
+    """Create the report from a collector, which is consumed. `suite`: the accuracy of the model on
+    a suite in percent, and the number of sentences."""
     whole, calendar = collector.all, plan.calendar
     tallies = collector.tallies()
     if not options.about:
@@ -235,7 +235,7 @@ def report_of(
 
 
 def _causes(aspects: Sequence[Tally], whole: Tally, themes: "Themes | None") -> dict[str, Course]:
-    """What may account for a change: complaints, or without themes terms."""
+    """Return possible causes of a change: complaints, or terms if there are no themes."""
     if themes:
         return {
             f"the theme “{theme.title}”": figures_of(theme.periods)
@@ -246,7 +246,7 @@ def _causes(aspects: Sequence[Tally], whole: Tally, themes: "Themes | None") -> 
 
 
 def _of_all(tally: Tally, whole: Tally) -> Course:
-    """The figures of all texts by period, neutral if they do not speak of a term."""
+    """Return the figures of all texts by period; texts that do not mention a term are neutral."""
     figures = dict[date, Figures]()
     for start, of in whole.periods.items():
         part = tally.periods.get(start, Figures())

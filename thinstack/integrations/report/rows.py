@@ -1,5 +1,4 @@
-"""The rows of a table as a report reads them: a text, its group and its day, or what is wrong; and
-what the text says of terms."""
+"""The rows of a table for a report: the text, group and date, faults, and the mentions of terms."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -18,8 +17,8 @@ from thinstack.integrations.report.dates import cell_of_date, date_of
 from thinstack.integrations.report.quotes import Quote, Rank
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
-"""What could not be read: a row, a text that is missing or has no words, one in another language,
-one that the model could not score; the group of a text, its date, and its stars."""
+"""Kinds of faults: a bad row; a text that is missing, without words, in another language, or that
+the model could not score; an unreadable group, date or rating."""
 
 REASONS: Final[dict[Kind, str]] = {
     "row": "are no rows that can be read",
@@ -30,27 +29,27 @@ REASONS: Final[dict[Kind, str]] = {
     "date": "have no date that can be read",
     "stars": "have no number of stars from 1 to 5",
 }
-"""What is said of so many rows, by kind."""
+"""Message for a number of rows, by kind."""
 
 _READ: Final = (str, int, float, Decimal, np.generic, bytes, list, dict, type(None))
-"""Types of cells that `cell_text` reads or refuses; others, such as bins, are groups as `str`."""
+"""Types of cells that `cell_text` accepts or rejects; others, such as bins, use `str`."""
 
 _SCORED: Final = frozenset(("id", "sentence", "start", "end", "text", "label", "polarity"))
 
 
 class ReportOptions(NamedTuple):
-    """What a report is to be about.
+    """The options of a report.
 
     Attributes:
         source: the name of the table.
-        model, finder: the names of the models that read whole texts, and find and judge terms.
-        text, by, over, stars: the columns of the texts, of their groups, of their dates and of the
-            stars that their authors gave. In a frame, a name may be a number, a tuple, or another
-            object.
-        dates: the format of the dates; None for the usual ones.
+        model, finder: the names of the models that score whole texts, and that find and score
+            terms.
+        text, by, over, stars: the columns of texts, groups, dates and the authors' ratings in
+            stars. In a frame, a column name may be a number, a tuple, or another object.
+        dates: the date format; None for the default formats.
         about: the terms that a user names.
-        min_mentions: how many texts must speak of an aspect.
-        advice: what a user is told to do about a column that is not there.
+        min_mentions: the minimum number of texts that mention an aspect.
+        advice: the advice in the error for a missing column.
     """
 
     source: str
@@ -67,18 +66,18 @@ class ReportOptions(NamedTuple):
 
     @property
     def parts(self) -> dict[Kind, Any]:
-        """The columns beside that of the texts, by what is read of them."""
+        """The columns other than that of the texts, by kind."""
         columns: dict[Kind, Any] = {"group": self.by, "date": self.over, "stars": self.stars}
         return {kind: column for kind, column in columns.items() if column is not None}
 
     @property
     def columns(self) -> list[Any]:
-        """The columns that are read, each once."""
+        """The columns to read, without duplicates."""
         return list(dict.fromkeys((self.text, *self.parts.values())))
 
 
 def column_name(name: object) -> str | None:
-    """The name of a column as a report writes it; that of several levels on one line."""
+    """Return the name of a column as a report shows it; several levels are joined on one line."""
     if name is None:
         return None
     parts = name if isinstance(name, tuple) else (name,)
@@ -86,7 +85,7 @@ def column_name(name: object) -> str | None:
 
 
 class Fault(NamedTuple):
-    """Why something could not be read; of a group or a date also the cell, "" if it is missing."""
+    """Why something could not be read; for a group or a date with the cell, "" if missing."""
 
     kind: Kind
     reason: str
@@ -94,14 +93,14 @@ class Fault(NamedTuple):
 
 
 class Example(NamedTuple):
-    """Where something could not be read, and why."""
+    """The position of something that could not be read, and why."""
 
     place: str
     reason: str
 
 
 class Unread(NamedTuple):
-    """What could not be read for one reason: how many rows, and the first of them."""
+    """The rows that could not be read for one reason: their number and the first of them."""
 
     kind: Kind
     rows: int
@@ -109,13 +108,13 @@ class Unread(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A place where a text speaks of a term.
+    """A mention of a term in a text.
 
     Attributes:
-        term: the term as it was written, or the pattern that a user has asked for.
-        polarity: from -1 to 1, what is said of it.
-        quote: the whole sentence, with the term and what decides.
-        rank: the place of the quote among others; by default clear sentences come first.
+        term: the term as written, or the pattern that a user requested.
+        polarity: the polarity of the opinion about it, from -1 to 1.
+        quote: the whole sentence, with the term and the deciding phrase.
+        rank: the rank of the quote; by default clear sentences come first.
     """
 
     term: str
@@ -125,16 +124,16 @@ class Mention(NamedTuple):
 
 
 class TextRow(NamedTuple):
-    """A row of a table, and what its text says once it is scored.
+    """A row of a table, and the opinions in its text once it is scored.
 
     Attributes:
-        place: where it is, such as "line 12".
+        place: the position of the row, such as "line 12".
         text: its text; "" if it cannot be read.
-        group, day, stars: what stands in these columns, if that can be read.
-        faults: what could not be read of these columns.
-        unreadable: why its text does not count, or None if it does.
-        side, polarity: -1, 0 or 1, what the text says; the same from -1 to 1.
-        mentions: the places where it speaks of terms.
+        group, day, stars: the values of these columns, if they can be read.
+        faults: the errors in these columns.
+        unreadable: why the text does not count, or None if it does.
+        side, polarity: the polarity of the text as -1, 0 or 1, and from -1 to 1.
+        mentions: the mentions of terms.
     """
 
     place: str
@@ -150,21 +149,21 @@ class TextRow(NamedTuple):
 
 
 Source = Callable[[], Iterator[TextRow]]
-"""Gives the rows of a table, from the first one at each call."""
+"""A function that returns the rows of a table, from the first at each call."""
 
 
 def corpus_rows(corpus: Corpus, options: ReportOptions) -> Iterator[TextRow]:
-    """The rows of the files of a corpus. Raises DataError for a file that cannot be read, and for
-    one without the columns."""
+    """Yield the rows of the files of a corpus. Raises DataError for a file that cannot be read, and
+    for a missing column."""
     for name, path in corpus.files.items():
         place = f"{name}, line " if corpus.named else "line "
         yield from _text_rows(str(path), corpus.records(path, options.columns), options, place)
 
 
 def frame_source(frame: Any, options: ReportOptions) -> Source:
-    """Gives the rows of a frame, or of a list of texts, which has no other columns. Raises
-    InputError for what is neither, and DataError for two columns of one name, and for a column that
-    is not there. The rows raise InputError for a cell that is no text."""
+    """Return the source of a frame, or of a list of texts, which has no other columns. Raises
+    InputError for other types, and DataError for duplicate or missing columns. The rows raise
+    InputError for a cell that is not text."""
     if isinstance(frame, list | tuple):
         return lambda: _text_rows("the frame", _listed(frame, options.text), options, "row ")
     eager, names = opened_frame(frame), options.columns
@@ -189,8 +188,8 @@ def _listed(texts: Sequence[Any], column: Any) -> Iterator[Found]:
 
 
 def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> None:
-    """Raise DataError for a table without the columns, and InputError for one of scored rows, whose
-    texts may be terms or phrases."""
+    """Raise DataError for a missing column, and InputError for a table of scored rows, whose texts
+    may be terms or phrases."""
     if _SCORED.issubset(columns):
         raise InputError(
             f"{source}: contains rows that thinstack has scored, not the texts. Name the table "
@@ -203,7 +202,7 @@ def _check_columns(source: str, columns: list[Any], options: ReportOptions) -> N
 def _text_rows(
     source: str, items: Iterable[Found], options: ReportOptions, place: str
 ) -> Iterator[TextRow]:
-    """The rows of a table of this name. `place`: the start of their places."""
+    """Yield the rows of the named table. `place`: the prefix of their positions."""
     columns, kinds = Columns(options.text, others=tuple(options.parts.values())), [*options.parts]
 
     def checked() -> Iterator[Found]:
@@ -217,9 +216,9 @@ def _text_rows(
 
 
 def _text_row(row: Row, kinds: Sequence[Kind], dates: str | None) -> TextRow:
-    """A row whose other cells are of these kinds. `dates`: their format."""
+    """Convert a row whose other cells are of these kinds. `dates`: the date format."""
     place, parts, faults = str(row.id), dict[Kind, Any](), list[Fault]()
-    if row.problem and row.problem.kind != "missing":  # whose place leads the message
+    if row.problem and row.problem.kind != "missing":  # the message begins with the position
         reason = row.problem.message.partition(": ")[2] or row.problem.message
         return TextRow(place, "", unreadable=Fault("row", reason))
     if not row.text.strip():
@@ -235,7 +234,7 @@ def _text_row(row: Row, kinds: Sequence[Kind], dates: str | None) -> TextRow:
 
 
 def _part(kind: Kind, cell: object, dates: str | None) -> Any:
-    """What a cell says; None if it cannot be read."""
+    """Parse a cell; None if it cannot be read."""
     if kind == "date":
         return date_of(cell, dates)
     with suppress(DataError, ValueError):

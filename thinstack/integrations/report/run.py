@@ -1,5 +1,5 @@
-"""Runs a report over a table: plans, has a model read the texts, collects, sums up. `report` is
-`thinstack.report`, over a DataFrame."""
+"""Runs a report over a table: plans, scores the texts, collects and summarizes. `report` is
+`thinstack.report`, for DataFrames."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _READS: Final = "sentiment"
 _FINDS_TERMS: Final = "aspects"
 _VECTORS: Final = "vectors"
 MOST_THEMES: Final = 6
-"""Themes of each side that are shown."""
+"""Number of themes per side that are shown."""
 
 
 def run_report(
@@ -39,12 +39,12 @@ def run_report(
     tell: Tell = lambda _: None,
     themes: Predictor | None = None,
 ) -> Report:
-    """The report of a table, whose rows `source` gives twice. `readers`: what reads its texts, one
-    after another. `tell` is told the progress. `themes`: a model that finds themes, for a report
-    that has them.
+    """Run a report over a table, whose rows `source` yields twice. `readers`: the readers of its
+    texts, applied in order. `tell` is called with the progress. `themes`: the model that finds
+    themes, if the report includes them.
 
     Raises InputError for a table without rows, groups or dates (`plan_of`), and for one without any
-    text that can be read. Warns of terms that no text mentions.
+    readable text. Warns of terms that no text mentions.
     """
     finder = next((reader.name for reader in readers if reader.terms), "")
     options = options._replace(model=readers[0].name, finder=finder)
@@ -63,7 +63,7 @@ def run_report(
     if themes is not None:
         chosen = theme_options(most=MOST_THEMES, quotes=QUOTES)
         columns = options._replace(model=model_name(themes))
-        with suppress(NothingReadError):  # none of the texts that were taken counts
+        with suppress(NothingReadError):  # no text of the sample counts
             topics, _ = run_themes(source, themes, columns, chosen, tell, plan, sampled=True)
     return report_of(options, plan, collector, readers[0].suite, topics)
 
@@ -121,8 +121,8 @@ def report(
 def themes_model(
     themes: Predictor | str | Path | bool | None, load: Callable[[str | Path], Predictor]
 ) -> Predictor | None:
-    """The model that finds themes, None for a report without: by default "vectors", if it is
-    installed. Raises InputError for a model that cannot find any."""
+    """Return the model that finds themes, or None for a report without them: by default "vectors",
+    if it is installed. Raises InputError for a model that cannot find themes."""
     if themes is False or (themes is None and not is_installed(_VECTORS)):
         return None
     if not isinstance(themes, Predictor):
@@ -134,9 +134,9 @@ def themes_model(
 def readers_of(
     model: Predictor | str | Path | None, about: Asked, load: Callable[[str | Path], Predictor]
 ) -> list[Reader]:
-    """What reads the texts: a model, by default "sentiment", and for the terms another one. That is
-    "vectors" for categories, and "aspects" if no term is named, the first finds none, and it is
-    installed. Raises what `Reader` does."""
+    """Create the readers of the texts: a model, by default "sentiment", and one for the terms:
+    "vectors" for categories; "aspects" if no term is named, the first model detects none, and it is
+    installed. Raises what `Reader` raises."""
     if not isinstance(model, Predictor):
         model = load(_READS if model is None else model)
     if any(isinstance(one, Category) for one in about) and not model.width:

@@ -1,4 +1,4 @@
-"""What a report says in short, as sentences."""
+"""The summary of a report, as sentences."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from thinstack.integrations.report.report import Report
     from thinstack.integrations.themes.themes import Part
 
-_IN_SHORT: Final = 3  # terms of a sentence, and differences
-_LONGEST_NAME: Final = 100  # characters of the name of a group
+_IN_SHORT: Final = 3  # terms in a sentence, and differences
+_LONGEST_NAME: Final = 100  # characters of a group's name
 _PARTS: Final = {
     1 / 4: "a quarter",
     1 / 3: "a third",
@@ -27,7 +27,7 @@ _PARTS: Final = {
 
 
 def in_short(report: "Report") -> Iterator[str]:
-    """The sentences that a reader should read first."""
+    """Yield the key sentences."""
     change = report.change
     if change is not None and report.unit is not None:
         yield f"{change_sentence(change, report.unit)}."
@@ -43,7 +43,7 @@ def in_short(report: "Report") -> Iterator[str]:
 
 
 def change_sentence(change: Change, unit: Unit) -> str:
-    """When and how much the texts changed, where most of all, and what accounts for it."""
+    """Describe when and how much the texts changed, which group changed most, and the cause."""
     (when, other), side = _when(change, unit), change.side
 
     def shares(here: Figures, there: Figures) -> str:
@@ -68,7 +68,7 @@ def change_sentence(change: Change, unit: Unit) -> str:
 
 
 def _when(change: Change, unit: Unit) -> tuple[str, str]:
-    """When a change was, and what the other periods are called."""
+    """Describe the time of a change, and the other periods."""
     first, last = period_name(change.first, unit), period_name(change.last, unit)
     when, other = f"From {first} to {last}", "otherwise"
     if change.lasts:
@@ -80,7 +80,7 @@ def _when(change: Change, unit: Unit) -> tuple[str, str]:
 
 
 def difference_sentence(difference: Difference) -> str:
-    """Which group differs from which, in what, and how surely."""
+    """Describe which group differs from which, in what, and how significantly."""
     term, side, (here, there) = difference.term, difference.side, difference[4:6]
     what = "" if term is None else f"On {asked_name(term)}, "
     verdict, where = "better" if difference.better else "worse", "elsewhere"
@@ -95,12 +95,12 @@ def difference_sentence(difference: Difference) -> str:
 
 
 def figures_of(parts: "Sequence[Part]") -> dict[Any, Figures]:
-    """The figures of groups or periods of a theme by their names (`Part.figures`)."""
+    """Map the names of groups or periods to the figures of a theme (`Part.figures`)."""
     return {part.name: part.figures for part in parts}
 
 
 def trend(parts: "Sequence[Part]", unit: Unit) -> str:
-    """When the share of a theme changed: "from Jul 2024 on 14%, before 2%"; "" if it did not."""
+    """Describe when the share of a theme changed: "from Jul 2024 on 14%, before 2%"; "" if not."""
     change = change_of(figures_of(parts), {}, {})
     if change is None:
         return ""
@@ -110,7 +110,7 @@ def trend(parts: "Sequence[Part]", unit: Unit) -> str:
 
 
 def _of_themes(report: "Report") -> Iterator[str]:
-    """What people complain about most, and when complaints are more frequent, and where."""
+    """Yield the most frequent complaints, and when and where complaints are more frequent."""
     if report.themes is None:
         return
     complaints = [theme for theme in report.themes if theme.side == "negative"]
@@ -133,8 +133,8 @@ def _of_themes(report: "Report") -> Iterator[str]:
 
 
 def _of_terms(aspects: Sequence[Tally]) -> Iterator[str]:
-    """What is praised, criticised and spoken of most. A term that is both praised and criticised
-    most is one that opinions differ about."""
+    """Yield the terms that are praised, criticized and mentioned most. Opinions about a term that
+    is among both the most praised and the most criticized are divided."""
     praised, criticised = (_most(aspects, side) for side in ("positive", "negative"))
     both = [tally for tally in praised if tally in criticised]
     sentences: tuple[tuple[str, list[Tally], list[Side]], ...] = (
@@ -152,8 +152,8 @@ def _of_terms(aspects: Sequence[Tally]) -> Iterator[str]:
 
 
 def _most(aspects: Sequence[Tally], side: Side) -> list[Tally]:
-    """The terms of which the largest share speaks for a side, by the lower ends of the intervals:
-    few texts do not make a term the best."""
+    """Return the terms with the largest share of a side, ranked by the lower ends of the intervals
+    so that a few texts do not put a term first."""
 
     def least(tally: Tally) -> float:
         interval = tally.figures.share(side)
@@ -164,28 +164,28 @@ def _most(aspects: Sequence[Tally], side: Side) -> list[Tally]:
 
 
 def share(figures: Figures, side: Side) -> str:
-    """The share of a side: "84%"."""
+    """Format the share of a side: "84%"."""
     interval = figures.share(side)
     return percent(interval.value) if interval else "–"
 
 
 def probably(p: float) -> str:
-    """How probable it is that chance gives as much."""
+    """Format the probability that chance produces such a result."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def texts(count: int) -> str:
-    """So many texts."""
+    """Format a number of texts."""
     return f"{count:,} text{'s' * (count != 1)}"
 
 
 def enumerated(parts: Sequence[str]) -> str:
-    """Some parts of a sentence, with commas and "and" between them."""
+    """Join the parts of a sentence with commas and "and"."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def both_ends(group: str) -> str:
-    """The name of a group on one line; of a long one both ends."""
+    """Format the name of a group on one line; the middle of a long one is elided."""
     name = escaped(group)
     if len(name) <= _LONGEST_NAME:
         return name

@@ -1,5 +1,5 @@
-"""What is counted of texts while they stream by: sides, polarity, terms, phrases, quotes; and the
-same as plain data."""
+"""The counts of streamed texts: sides, polarity, terms, phrases and quotes; and their conversion to
+plain data."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,23 +15,23 @@ from thinstack.integrations.report.terms import Said, typical
 Side = Literal["negative", "neutral", "positive"]
 
 SIDES: dict[int, Side] = {-1: "negative", 0: "neutral", 1: "positive"}
-"""The names of the sides by their numbers."""
+"""The names of the sides by number."""
 
 MOST_SAID: Final = 200
-"""Phrases of one side that are kept of what is said of a term, and spellings of it; half of them
-where there are more."""
+"""Maximum number of phrases per side, and of spellings, stored for a term; above it, half are
+dropped."""
 
 SAID: Final = 5
-"""Phrases of each side that are shown of what is said of a term, and spellings of it."""
+"""Maximum number of phrases per side, and of spellings, shown for a term."""
 
 QUOTES: Final = 3
-"""Quotes that are kept of each side of a term, unless a user says how many."""
+"""Default number of quotes per side of a term."""
 
 
 @dataclass(slots=True)
 class Figures:
-    """How many texts speak for each side, and the mean of their polarity. Those of whole texts and
-    of terms also keep quotes."""
+    """The number of texts on each side, and their mean polarity. The figures of whole texts and of
+    terms also keep quotes."""
 
     negative: int = 0
     neutral: int = 0
@@ -42,29 +42,29 @@ class Figures:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many speak for each side, in the order of `SIDES`."""
+        """Number of texts on each side, in the order of `SIDES`."""
         return self.negative, self.neutral, self.positive
 
     @property
     def texts(self) -> int:
-        """How many there are."""
+        """Number of texts."""
         return self.negative + self.neutral + self.positive
 
     @property
     def polarity(self) -> Interval | None:
-        """The mean from -1 to 1, with its interval; None without texts."""
+        """Mean polarity from -1 to 1, with its interval; None without texts."""
         if not (count := self.texts):
             return None
         around = max(self._squares - self._sum**2 / count, 0.0)
         return mean_interval(count, self._sum / count, around / max(count - 1, 1))
 
     def count(self, side: Side) -> int:
-        """How many speak for a side."""
+        """Return the number of texts on a side."""
         count: int = getattr(self, side)
         return count
 
     def share(self, side: Side) -> Interval | None:
-        """The share of the texts that speak for a side, with its interval; None without texts."""
+        """Return the fraction of texts on a side, with its interval; None without texts."""
         return share_interval(self.count(side), self.texts) if self.texts else None
 
     def add(self, side: int, polarity: float) -> None:
@@ -76,7 +76,7 @@ class Figures:
         self._squares += polarity**2
 
     def merge(self, other: "Figures") -> None:
-        """Count the texts of others too."""
+        """Add the counts of other figures."""
         self._sum += other._sum
         self._squares += other._squares
         self.negative += other.negative
@@ -87,12 +87,12 @@ class Figures:
                 self.quote(rank, quote)
 
     def __sub__(self, other: "Figures") -> "Figures":
-        """The counts without those of others that are among them."""
+        """Subtract the counts of a subset."""
         negative, neutral = self.negative - other.negative, self.neutral - other.neutral
         return Figures(negative, neutral, self.positive - other.positive)
 
     def quote(self, rank: Rank, quote: Quote, most: int = QUOTES) -> None:
-        """Keep a quote, the first of its rank, if it is among the `most` lowest of its side."""
+        """Store a quote, the first of its rank, if it is among the `most` lowest of its side."""
         self._quotes = self._quotes or {}
         quotes = self._quotes.setdefault(quote.side, {})
         quotes.setdefault(rank, quote)
@@ -100,23 +100,23 @@ class Figures:
             del quotes[max(quotes)]
 
     def quotes(self, *sides: int) -> list[Quote]:
-        """The quotes of some sides in order of their ranks."""
+        """Return the quotes of some sides, sorted by rank."""
         some = [(self._quotes or {}).get(side, {}) for side in sides]
         return [quote for _, quote in sorted(chain(*map(dict.items, some)))]
 
 
 class Tally:
-    """What is counted of all texts, or of those that speak of a term. A text that speaks of it
-    several times counts once, for the side of most of these mentions; it is neutral if there are as
-    many of both.
+    """The counts of all texts, or of those that mention a term. A text that mentions it several
+    times counts once, for the side of most of these mentions, or as neutral if these are equally
+    many.
 
     Attributes:
-        term: the term in lower case, "" of all texts.
-        figures, groups, periods: the figures of the texts, of those of each group by its name, and
-            of each period by its first day.
-        mentions: how often the texts speak of it.
-        names: how it is written, and how often.
-        said: the phrases that decide for a side, and how often each is said.
+        term: the term in lower case, "" for all texts.
+        figures, groups, periods: the figures of the texts, of each group by name, and of each
+            period by its first day.
+        mentions: the number of mentions in the texts.
+        names: the spellings, and how often each occurs.
+        said: the phrases that decide for a side, and how often each occurs.
     """
 
     __slots__ = ("figures", "groups", "mentions", "names", "periods", "said", "term")
@@ -129,20 +129,20 @@ class Tally:
         self.said: dict[int, Counter[str]] = defaultdict(Counter)
 
     def parts(self, group: str | None, period: date | None) -> list[Figures]:
-        """The figures in which a text of this group and period counts."""
+        """Return the figures that a text of this group and period counts in."""
         parts = [self.figures]
         parts += [self.groups[group]] if group is not None else []
         return [*parts, self.periods[period]] if period is not None else parts
 
     def order(self, groups: Iterable[str]) -> None:
-        """Put the figures of the groups in this order, and those of periods in theirs."""
+        """Sort the figures of the groups in this order, and those of periods chronologically."""
         self.groups = {name: self.groups[name] for name in groups if name in self.groups}
         self.periods = dict(sorted(self.periods.items()))
 
     @property
     def quotes(self) -> list[Quote]:
-        """`QUOTES` of the texts: one of each side that praises or criticises, the others of the
-        side of most texts, which comes first."""
+        """Select `QUOTES` quotes: one each of praise and criticism, the others of the majority
+        side, which comes first."""
         order = sorted(SIDES, key=lambda side: (-self.figures.counts[side + 1], -side))
         quotes = [quote for side in order for quote in self.figures.quotes(side)]
         first = [quote for side in (-1, 1) for quote in self.figures.quotes(side)[:1]]
@@ -151,25 +151,25 @@ class Tally:
 
     @property
     def typical(self) -> dict[Side, tuple[Said, ...]]:
-        """The phrases that are said most often of either side (`terms.typical`)."""
+        """The most frequent phrases of either side (`terms.typical`)."""
         return {SIDES[side]: typical(self.said.get(side, {}), SAID) for side in (-1, 1)}
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """How the term is written, the most frequent first."""
+        """The spellings of the term, the most frequent first."""
         return tuple(name for name, _ in self.names.most_common(SAID))
 
     def name(self, spelling: str) -> None:
-        """Count a mention, as it is written. Where there are too many spellings, the rarest go."""
+        """Count a mention by its spelling. If there are too many, the rarest are dropped."""
         self.mentions += 1
         self.names = _counted(self.names, spelling)
 
     def say(self, side: int, phrase: str) -> None:
-        """Count a phrase that decides for a side. Where there are too many, the rarest go."""
+        """Count a phrase that decides for a side. If there are too many, the rarest are dropped."""
         self.said[side] = _counted(self.said[side], phrase)
 
     def join(self, other: Self) -> None:
-        """Count what is counted of another name of the same term too."""
+        """Add the counts of another name of the same term."""
         self.figures.merge(other.figures)
         for name, figures in other.groups.items():
             self.groups[name].merge(figures)
@@ -187,8 +187,8 @@ def _counted(times: Counter[str], name: str) -> Counter[str]:
 
 
 def plain(value: Any) -> Any:
-    """A part of a report as data ready for JSON. Figures stand among the attributes of what they
-    are of."""
+    """Convert a part of a report to JSON-serializable data. Figures become attributes of the object
+    that contains them."""
     if isinstance(value, Figures):
         counts = dict(zip(SIDES.values(), value.counts, strict=True))
         shares = {f"share_{side}": plain(value.share(side)) for side in SIDES.values()}
@@ -226,5 +226,5 @@ def plain(value: Any) -> Any:
 
 
 def named(parts: Mapping[Any, Figures]) -> list[dict[str, Any]]:
-    """The figures of groups or periods, each with its name or first day."""
+    """Convert the figures of groups or periods to dicts, each with its name or first day."""
     return [{"name": plain(name)} | plain(figures) for name, figures in parts.items()]

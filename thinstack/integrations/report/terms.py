@@ -1,5 +1,5 @@
-"""Terms and phrases as a report counts them: in lower case, plurals beside their singulars, and
-phrases inside others with these."""
+"""Normalization of terms and phrases for counting: lower case, plurals with their singulars, and
+nested phrases merged."""
 
 import re
 from collections.abc import Container, Mapping
@@ -16,7 +16,7 @@ _BEFORE: Final = frozenset(
         *("my", "our", "your", "their", "his", "her", "its"),
     )
 )
-"""Words that a term is counted without, where it begins with them."""
+"""Words that are stripped from the start of a term."""
 
 _DEGREES: Final = frozenset(("so", "too", "really", "quite", "very", "just", "also", "even"))
 _DENIED: Final = frozenset(("no", "not", "n't", "never", "cannot", "hardly", "barely", "scarcely"))
@@ -31,18 +31,17 @@ _NO_TOPICS: Final = frozenset(
         *("used", "using", "want", "way", "work", "worked", "working"),
     )
 )
-"""Terms of one word that models find and that are no topics."""
+"""Single-word terms that models find and that are not topics."""
 
 MOST_WORDS: Final = 6
-"""Words of a phrase that is counted as typical; longer ones are said once."""
+"""Maximum number of words of a typical phrase; longer ones rarely recur."""
 
 MARKS: Final = " \t.,;:!?\"'`()[]{}*-–—…“”‘’«»"
-"""What stands around a term or a phrase, and is not counted."""
+"""Characters around a term or a phrase that are stripped."""
 
 
 def normalised(term: str) -> str:
-    """A term as it is read, in lower case and on one line, without articles before it and marks
-    around it."""
+    """Normalize a term: lower case, one line, no leading articles or surrounding punctuation."""
     words = visible(read_plainly(term)).casefold().strip(MARKS).removeprefix("#").split()
     while len(words) > 1 and words[0] in _BEFORE:
         del words[0]
@@ -50,20 +49,20 @@ def normalised(term: str) -> str:
 
 
 def no_topic(key: str) -> str:
-    """The word of everything that a term is, such as "use" for "uses"; "" for a topic."""
+    """Return the generic word that a term consists of, such as "use" for "uses"; "" for a topic."""
     return next((form for form in (key, *singulars(key)) if form in _NO_TOPICS), "")
 
 
 def singular(term: str, terms: Container[str]) -> str:
-    """The singular of a term if it is among the `terms`, else the term itself: "waiters" is counted
-    with "waiter" where someone writes of one, and "news" stays."""
+    """Return the singular of a term if it is among the `terms`, otherwise the term: "waiters"
+    counts as "waiter" if some text has the singular, and "news" stays."""
     return next((name for name in singulars(term) if name in terms), term)
 
 
 def said_phrase(phrase: str) -> str:
-    """A phrase as it is counted: in lower case, without marks around it, and without function words
-    at its ends that deny nothing. "is really friendly." and "friendly" are the same; "not bad" and
-    "too loud" stay. "" where nothing is left but denials, and for more than `MOST_WORDS` words."""
+    """Normalize a phrase: lower case, without surrounding punctuation, and without function words
+    other than negations at its ends. "is really friendly." becomes "friendly"; "not bad" and "too
+    loud" stay. "" if only negations are left, or more than `MOST_WORDS` words."""
     words = _IS_NOT.sub("not", visible(read_plainly(phrase)).casefold()).strip(MARKS).split()
     while words and words[0] in _left_out():
         del words[0]
@@ -76,29 +75,29 @@ def said_phrase(phrase: str) -> str:
 
 @cache
 def _left_out() -> frozenset[str]:
-    """Words that are left out at the ends of what is said."""
+    """Return the words that are stripped from the ends of a phrase."""
     return (rules().function_words | _DEGREES | {"'s", "'re"}) - _EMPTY
 
 
 def says_more(phrase: str, term: str) -> bool:
-    """Whether a phrase says more than the name of a term, or than a part of it."""
+    """Whether a phrase contains more than the name of a term or a part of it."""
     name = key_of(term)
     words = (word for word in phrase.replace("-", " ").split() if word not in _left_out())
     return any(all(form not in name for form in (word, *singulars(word))) for word in words)
 
 
 class Said(NamedTuple):
-    """A phrase, and how often it is said."""
+    """A phrase, and how often it occurs."""
 
     phrase: str
     times: int
 
 
 def typical(times: Mapping[str, int], most: int, *, least: int = 2) -> tuple[Said, ...]:
-    """The phrases that are said most often, at most `most`, each `least` times or more.
+    """Return the most frequent phrases, at most `most`, with at least `least` occurrences each.
 
-    None is inside another, by whole words: of two such phrases the one that is said more often
-    stands, and the other is counted with it. `times`: how often each is said.
+    No phrase is inside another, by whole words: of two such phrases the more frequent one is kept,
+    and the other is counted with it. `times`: the number of occurrences of each.
     """
     chosen: dict[str, int] = {}
     for phrase, count in sorted(times.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
@@ -109,15 +108,15 @@ def typical(times: Mapping[str, int], most: int, *, least: int = 2) -> tuple[Sai
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one of two phrases is inside the other, by whole words."""
+    """Whether one phrase is inside the other, by whole words."""
     return f" {one} " in f" {other} " or f" {other} " in f" {one} "
 
 
 def key_of(term: str) -> str:
-    """What terms that are counted together have in common: `setup`, `set-up` and `set up`."""
+    """Return the key of terms that are counted together: `setup`, `set-up` and `set up`."""
     return re.sub(r"[\s-]+", "", normalised(term))
 
 
 def asked_name(pattern: str) -> str:
-    """The names that a user has given to one aspect, as a heading."""
+    """Format the names that a user has given to one aspect as a heading."""
     return " / ".join(name.strip() for name in pattern.split("|") if name.strip())
