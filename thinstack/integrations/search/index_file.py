@@ -1,5 +1,5 @@
-"""The file of a phrase index: a `.npz` archive of numpy with the columns, and with a header and the
-texts as JSON."""
+"""The file format of a phrase index: a numpy `.npz` archive with the columns, and with a header and
+the texts as JSON."""
 
 import json
 import zipfile
@@ -27,14 +27,14 @@ _STRINGS: Final = TypeAdapter(list[str])
 
 
 class Header(BaseModel):
-    """What the file of an index says of itself.
+    """The header of an index file.
 
     Attributes:
-        schema_version, version: of the file, and of thinstack, which wrote it.
+        schema_version, version: the versions of the file format and of thinstack that wrote it.
         model: the name of the model if it is installed, else the path of its folder.
-        digest: that of the model's manifest.
-        source: what the owner of the index wrote of the texts.
-        width: D, the numbers of a vector.
+        digest: the digest of the model's manifest.
+        source: a note of the owner about the texts.
+        width: D, the dimension of the vectors.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -48,7 +48,7 @@ class Header(BaseModel):
 
 
 def write_index(path: FilePath, table: PhraseTable, **about: Any) -> None:
-    """Write an index, in place of an old one once it is whole. `about`: `model`, `digest` and
+    """Write an index; an existing file is replaced atomically. `about`: `model`, `digest` and
     `source` of the header. Raises OSError."""
     header = Header(width=table.width, **about).model_dump()
     members: dict[str, Any] = {
@@ -62,13 +62,13 @@ def write_index(path: FilePath, table: PhraseTable, **about: Any) -> None:
 
 
 def read_header(path: FilePath) -> Header:
-    """What the file of an index says of itself. Raises DataError for another file."""
+    """Read the header of an index file. Raises DataError for any other file."""
     return _header(path, _members(path, {"header"})["header"])
 
 
 def read_index(path: FilePath) -> tuple[Header, PhraseTable]:
-    """The header and the phrases of an index. Raises DataError for another file, and for one that
-    was changed or cut."""
+    """Read the header and the phrases of an index. Raises DataError for any other file, and for a
+    modified or truncated one."""
     members = _members(path, {*_JSON, *_TYPES})
     header = _header(path, members["header"])
     try:
@@ -88,7 +88,7 @@ def read_index(path: FilePath) -> tuple[Header, PhraseTable]:
 
 
 def _members(path: FilePath, names: set[str]) -> dict[str, NDArray[Any]]:
-    """Arrays of an archive. Raises DataError for another file, and for one that was changed."""
+    """Read arrays of an archive. Raises DataError for any other file, and for a modified one."""
     place = file_path(path)
     try:
         with place.open("rb") as file, zipfile.ZipFile(file) as archive:
@@ -103,7 +103,7 @@ def _members(path: FilePath, names: set[str]) -> dict[str, NDArray[Any]]:
     except OSError as error:
         problem = f"cannot be read: {why_unreadable(place, error)}"
         raise DataError(f"{place}: {problem}; name an index that was saved") from None
-    except Exception:  # zipfile and numpy raise many types for what is damaged
+    except Exception:  # zipfile and numpy raise many types for damaged files
         raise DataError(f"{place}: {_DAMAGED}") from None
 
 
@@ -115,7 +115,7 @@ def _header(path: FilePath, content: NDArray[np.uint8]) -> Header:
 
 
 def _fit(width: int, arrays: dict[str, NDArray[Any]], texts: list[str]) -> bool:
-    """Whether the columns belong together. Raises ValueError for shapes that do not."""
+    """Whether the columns are consistent. Raises ValueError for shapes that do not match."""
     mentions, sentences = arrays["mentions"].reshape(-1, 4), arrays["sentences"].reshape(-1, 3)
     phrases = np.arange(len(arrays["vectors"]))
     return (
@@ -134,7 +134,7 @@ def _is_inside(numbers: NDArray[np.int32], count: int) -> bool:
 
 
 def _are_spans(spans: NDArray[np.int32], texts_of: NDArray[np.int32], texts: list[str]) -> bool:
-    """Whether each is some characters [start, end) of its text."""
+    """Whether all spans are valid characters [start, end) of their texts."""
     lengths = np.array([len(text) for text in texts], np.int64)
     starts, ends = spans.T
     return bool(((starts >= 0) & (starts < ends) & (ends <= lengths[texts_of])).all())

@@ -1,4 +1,4 @@
-"""`PhraseIndex`: every phrase of many texts, found by what it means and by its side."""
+"""`PhraseIndex`: search over the phrases of many texts by meaning and side."""
 
 import json
 import math
@@ -82,7 +82,7 @@ class PhraseIndex:
     """
 
     source: str = ""
-    """A note of yours on the texts, which is saved with the index."""
+    """Your note about the texts, which is saved with the index."""
 
     def __init__(self, model: Predictor | str | Path = "vectors"):
         if not isinstance(model, Predictor):
@@ -109,11 +109,11 @@ class PhraseIndex:
         *,
         on_error: OnError | None = None,
     ) -> None:
-        """Add the phrases of English texts, which may be any iterable. Except for what is stored,
-        memory stays bounded.
+        """Add the phrases of an iterable of English texts. Except for the index itself, memory
+        stays bounded.
 
         `ids`: one per text, such as its number or its row as a dict; any value that JSON can
-        represent. Hits contain it. `on_error`: as for `Predictor.stream`; such a text has no
+        represent. Hits contain it. `on_error`: as for `Predictor.stream`; a failed text has no
         phrases. Missing texts, such as None, NaN or "N/A", are skipped without an error.
 
         Raises InputError for too few or too many ids, and for an id that JSON cannot represent; and
@@ -121,7 +121,7 @@ class PhraseIndex:
         """
         check_container(texts, "several texts")
         pairs = zip(texts, repeat(None)) if ids is None else zip_longest(texts, ids, fillvalue=_END)
-        waiting = deque[str]()  # the ids of texts that the model reads
+        waiting = deque[str]()  # the ids of texts that are being scored
 
         def read() -> Iterator[str]:
             for text, id in pairs:
@@ -180,7 +180,7 @@ class PhraseIndex:
         return list(islice(hits, top))
 
     def _query(self, query: str, *, sign: bool) -> NDArray[np.float32]:
-        """The vector of a query and its sign (D + 1,), which is 0 if it does not count."""
+        """Return the vector of a query and its sign (D + 1,), which is 0 if it is not used."""
         if not isinstance(query, str):
             raise InputError(f"query: expected a text, found {shown(query)}: {_QUERY}")
         row = row_of(self.model(query), sign=sign)
@@ -215,7 +215,7 @@ class PhraseIndex:
         for number, sentence, start, end in places_of(order, mentions, table):
             text, first, last = table.sentences[3 * sentence : 3 * sentence + 3]
             words, place = table.texts[text], float(polarity[number])
-            cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])  # of halves
+            cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])  # in float16
             yield Hit(
                 text=words,
                 phrase=words[start:end],
@@ -229,14 +229,14 @@ class PhraseIndex:
             )
 
     def _chosen(self, where: Callable[[Any], object]) -> Mentions:
-        """The mentions in the texts that a user chooses."""
+        """Select the mentions in the texts that match a user's filter."""
         table = self._table
         texts = np.array([bool(where(json.loads(id))) for id in table.ids], np.bool_)
         text_of = table.column("sentences").reshape(-1, 3)[:, 0]
         return table.by_phrase.kept(texts[text_of[table.by_phrase.places[:, 0]]])
 
     def _graph_of(self, exact: bool | None) -> Graph | None:
-        """The graph over all phrases, if there are many or a user requires it."""
+        """Return the graph over all phrases, if there are many or a user requires it."""
         if exact is None and len(self) <= EXACT:
             return None
         try:
@@ -251,8 +251,8 @@ class PhraseIndex:
         return self._graph
 
     def save(self, path: FilePath) -> None:
-        """Write the index to a file. If writing stops halfway, the old file stays. Raises
-        OSError."""
+        """Write the index to a file. If writing is interrupted, an existing file stays intact.
+        Raises OSError."""
         bundle = self.model.bundle
         name = installed_name(bundle.path) or str(bundle.path.absolute())
         about = {"model": name, "digest": bundle.manifest.digest, "source": self.source}
@@ -260,9 +260,9 @@ class PhraseIndex:
 
     @classmethod
     def load(cls, path: FilePath, model: Predictor | str | Path | None = None) -> Self:
-        """Load an index from a file. Files contain no code and are checked.
+        """Load an index from a file. Files contain no code and are validated.
 
-        `model`: the model that built it; by default, loaded from where it was.
+        `model`: the model that built it; by default, loaded from its original location.
 
         Raises DataError for a file that is not an index, is damaged, or contains vectors of another
         model; and what `thinstack.load` raises.
@@ -286,7 +286,7 @@ class PhraseIndex:
 
 
 def _json(id: object) -> str:
-    """An id as JSON, numbers of numpy as those of Python."""
+    """Serialize an id as JSON, numpy numbers as Python numbers."""
     try:
         text = json.dumps(id, allow_nan=False, default=lambda value: value.item())
         if bool(json.loads(text) == id):

@@ -1,5 +1,4 @@
-"""The phrases of results that an index holds, as columns: their vectors, polarity, and where texts
-mention them."""
+"""The columns of a phrase index: the vectors, polarity and mentions of phrases."""
 
 from array import array
 from collections.abc import Iterator
@@ -16,14 +15,14 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 
 NUMBERS: Final = {"polarity": "f", "sides": "b", "mentions": "i", "sentences": "i"}
-"""The columns of numbers of a table, with the typecodes of their arrays."""
+"""The numeric columns of a table, with the typecodes of their arrays."""
 
 
 class Mentions(NamedTuple):
-    """Where phrases are mentioned, sorted by phrase.
+    """The mentions of phrases, sorted by phrase.
 
     Attributes:
-        starts: (P + 1,) the first mention of each phrase, and their number.
+        starts: (P + 1,) the first mention of each phrase, and the number of mentions.
         places: (M, 3) int32, the sentence of each mention and its characters [start, end) in the
             text.
     """
@@ -32,23 +31,23 @@ class Mentions(NamedTuple):
     places: NDArray[np.int32]
 
     def kept(self, chosen: NDArray[np.bool_]) -> "Mentions":
-        """Those that are `chosen` (M,)."""
+        """Return the `chosen` (M,) mentions."""
         before = np.concatenate([[0], np.cumsum(chosen)])
         return Mentions(before[self.starts], self.places[chosen])
 
 
 class PhraseTable:
-    """P phrases, and their M mentions in the S sentences of T texts. Phrases that differ by case or
-    spaces only are one (`likeness`), with the vector of its first mention.
+    """P phrases, and their M mentions in the S sentences of T texts. Phrases that differ only in
+    case or spaces are one (`likeness`), with the vector of the first mention.
 
     Attributes:
         vectors: (P, D).
-        polarity: P numbers, NaN where classes are no scale of sentiment.
-        sides: P numbers, -1, 0 or 1, of what the label says.
+        polarity: P numbers, NaN if the labels are not a sentiment scale.
+        sides: P numbers, the side of the label: -1, 0 or 1.
         mentions: M times the numbers of phrase and sentence, and its characters [start, end) in the
             text.
         sentences: S times the number of the text, and the characters [start, end) in it.
-        texts, ids: T texts and what the user has given with each, as JSON.
+        texts, ids: T texts and the ids that the user passed with them, as JSON.
     """
 
     def __init__(self, width: int, vectors: NDArray[np.float16] | None = None):
@@ -68,7 +67,7 @@ class PhraseTable:
         return self._vectors[: len(self)]
 
     def _append(self, rows: NDArray[np.float16]) -> None:
-        """Store vectors (R, D), in an array with room for more."""
+        """Append vectors (R, D) to an array with spare capacity."""
         size = len(self)
         if size + len(rows) > len(self._vectors):
             grown = np.empty((2 * size + len(rows), self.width), np.float16)
@@ -77,8 +76,8 @@ class PhraseTable:
         self._vectors[size : size + len(rows)] = rows
 
     def add(self, result: Result, id: str) -> None:
-        """Store a text, and the phrases of its sentences. Nothing of it is stored if an error or
-        Ctrl-C comes in between."""
+        """Add a text and the phrases of its sentences. An exception or Ctrl-C leaves the table
+        unchanged."""
         columns: list[Any] = [self.polarity, self.sides, self.mentions, self.sentences]
         columns += self.texts, self.ids
         sizes = [len(column) for column in columns]
@@ -117,7 +116,7 @@ class PhraseTable:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The number of each phrase by its `likeness`. Made anew for a table from a file."""
+        """The number of each phrase by its `likeness`, rebuilt for a table from a file."""
         if self._numbers is None:
             self._numbers = {}
             for number in range(len(self)):
@@ -135,26 +134,26 @@ class PhraseTable:
         return self._by_phrase
 
     def phrase(self, number: int) -> str:
-        """A phrase as it is written where it is mentioned first."""
+        """Return a phrase as written in its first mention."""
         sentence, start, end = self.by_phrase.places[self.by_phrase.starts[number]].tolist()
         text: str = self.texts[self.sentences[3 * sentence]]
         return text[start:end]
 
     def column(self, name: str) -> NDArray[Any]:
-        """A copy of a column of numbers."""
+        """Return a copy of a numeric column."""
         return np.array(getattr(self, name))
 
 
 MOST_WORDS: Final = 12
-"""Words of a phrase at most, but for whole sentences."""
+"""Maximum number of words of a phrase, except for whole sentences."""
 
 
 def phrases_of(sentence: Prediction) -> Iterator[tuple[int, int, int]]:
-    """The phrases of a sentence that can be read without the rest, each with its node and its
-    characters [start, end) in the whole text, without the marks of punctuation around it: single
-    words that carry content, longer phrases that hold such a word and end where a phrase may end
-    (`WordEdges`), and the sentence. Those that the words around them turn round,
-    as "worth it" in "not worth it", are left out. Two nodes with the same words are one."""
+    """Yield the phrases of a sentence that make sense alone, each as its node and its characters
+    [start, end) in the whole text, without surrounding punctuation: single content words; longer
+    phrases that contain a content word and end at a phrase boundary (`WordEdges`); and the
+    sentence. Phrases that their context negates, such as "worth it" in "not worth it", are skipped.
+    Two nodes with the same words are one."""
     nodes, seen = Nodes(sentence), set[tuple[int, int]]()
     edges = nodes.edges
     content, turned = [0, *accumulate(edges.content)], turned_nodes(sentence)

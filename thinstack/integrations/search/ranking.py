@@ -1,5 +1,5 @@
-"""The phrases of an index in the order of their scores for a query, by comparing all or by a graph;
-and which of them are hits."""
+"""Ranking of the phrases of an index by their scores for a query, exact or with a graph, and the
+selection of hits."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -14,27 +14,27 @@ from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
 from thinstack.runtime.vectors import SIGN_WEIGHT
 
 EXACT: Final = 1_000_000
-"""Phrases that are compared one by one; more are looked up in a graph, if usearch is installed."""
+"""Maximum number of phrases to compare exactly; more use a graph, if usearch is installed."""
 
-_BLOCK: Final = 1 << 16  # phrases that are added to a graph at once
-_TOGETHER: Final = 512  # vectors, whose floats stay in the processor's cache
+_BLOCK: Final = 1 << 16  # phrases added to a graph at once
+_TOGETHER: Final = 512  # vectors whose floats fit into the processor's cache
 _SIGN_AND_REST: Final = np.int32(-0x70002000)  # 0x8fffe000: all but the copies of the sign
 _FIRST: Final = 512
-"""Phrases that are looked at, before more are sorted or looked up."""
+"""Number of phrases to inspect before more are sorted or looked up."""
 
 
 def signs(polarity: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The column that `encode` adds for polarities (P,), but 0 without one."""
+    """Return the column that `encode` appends for polarities (P,), but 0 if there is none."""
     numbers = np.nan_to_num(polarity)
     column: NDArray[np.float32] = np.sign(numbers) * np.sqrt(np.float32(SIGN_WEIGHT) * abs(numbers))
     return column
 
 
 def cosines(vectors: NDArray[np.float16], query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine (P,) of each vector (P, D) with a query (D,).
+    """Compute the cosine (P,) of each vector (P, D) with a query (D,).
 
-    Halves become floats by their bits, which is three times as fast as numpy's `astype`. Moved by
-    13 places, and without copies of the sign, they are the number times 2**-112.
+    float16 is converted to float32 by bit operations, three times as fast as numpy's `astype`:
+    shifted by 13 bits, and without copies of the sign, it is the number times 2**-112.
     """
     cosines = np.empty(len(vectors), np.float32)
     bits = np.empty((_TOGETHER, vectors.shape[1]), np.int32)
@@ -49,8 +49,8 @@ def cosines(vectors: NDArray[np.float16], query: NDArray[np.float32]) -> NDArray
 
 
 def best_first(scores: NDArray[np.float32]) -> Iterator[int]:
-    """The places of scores, the highest first, but for -inf. Few are sorted before more are
-    needed."""
+    """Yield the indices of scores in descending order, except -inf. Sorts a few first, and more
+    only if needed."""
     first = np.arange(len(scores))
     if len(scores) > _FIRST:
         first = np.sort(np.argpartition(-scores, _FIRST)[:_FIRST])
@@ -60,8 +60,8 @@ def best_first(scores: NDArray[np.float32]) -> Iterator[int]:
 
 
 class Graph:
-    """A graph over the vectors and signs of phrases, which finds most of the nearest without
-    comparing all. Raises MissingExtraError without usearch."""
+    """A graph over the vectors and signs of phrases for approximate nearest-neighbor search. Raises
+    MissingExtraError without usearch."""
 
     def __init__(self, width: int):
         with needs_extra("index", "usearch"):
@@ -76,7 +76,7 @@ class Graph:
             self._index.add(np.arange(start, start + len(rows)), rows.astype(np.float16))
 
     def best_first(self, query: NDArray[np.float32]) -> Iterator[int]:
-        """Phrases in descending order of the inner product with a vector and its sign (D + 1,)."""
+        """Yield phrases by their inner product with a vector and its sign (D + 1,), descending."""
         count, seen = _FIRST, set[int]()
         while len(seen) < len(self._index):
             keys = self._index.search(query, min(count, len(self._index))).keys.tolist()
@@ -91,8 +91,8 @@ class Graph:
 def places_of(
     order: Iterable[int], mentions: Mentions, table: PhraseTable
 ) -> Iterator[tuple[int, int, int, int]]:
-    """The phrases of an order that are hits, each with the sentence of its first free mention and
-    its characters in the text. None overlaps another, and no two say the same."""
+    """Yield the ranked phrases that are hits, each with the sentence of its first free mention and
+    its characters in the text. Hits do not overlap and have different words."""
     taken, all_said = defaultdict[int, list[tuple[int, int]]](list), set[str]()
     for number in order:
         said = said_phrase(table.phrase(number))

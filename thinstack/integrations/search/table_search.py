@@ -1,4 +1,4 @@
-"""The phrase index of a table, which may be kept in a file until the table changes."""
+"""The phrase index of a table, optionally cached in a file until the table changes."""
 
 import json
 import warnings
@@ -17,12 +17,12 @@ from thinstack.runtime.predictor import Predictor
 
 
 class IndexedTable(NamedTuple):
-    """The index of a table, whose ids are `[place, group]`.
+    """The index of a table, with ids `[place, group]`.
 
     Attributes:
-        phrases: those of the texts that could be read.
-        plan: what is known of the table.
-        left_out: how many rows are not in the index, and the reason of the first.
+        phrases: the index of the texts that could be read.
+        plan: the plan of the table.
+        left_out: the number of rows that are not in the index, and the reason of the first.
     """
 
     phrases: PhraseIndex
@@ -37,11 +37,11 @@ def indexed_table(
     tell: Tell = lambda _: None,
     path: Path | None = None,
 ) -> IndexedTable:
-    """Index a table, whose rows `source` gives twice. `tell` is told the progress. `path`: the file
-    of the index, which is read if it is of the same rows and model, and else is written.
+    """Index a table, whose rows `source` yields twice. `tell` is called with the progress. `path`:
+    the file of the index, which is read if it matches the rows and the model, otherwise written.
 
-    Raises what `plan_of` and `PhraseIndex` raise, DataError for a file at `path` that is no index,
-    and InputError for an index there that is not of a table.
+    Raises what `plan_of` and `PhraseIndex` raise, DataError for a file at `path` that is not an
+    index, and InputError for an index there that is not of a table.
     """
     plan = plan_of(source, options, tell)
     index = PhraseIndex(model)
@@ -57,7 +57,7 @@ def indexed_table(
     groups = {likeness(name): name for name in plan.groups}
     left_out, doubted = list[str](), list[str]()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LanguageWarning)  # below it names the row
+        warnings.simplefilter("ignore", LanguageWarning)  # the warning below names the row
         for row, result in scored_rows(model, read_again(source, plan, tell)):
             is_doubted = row.unreadable is not None and row.unreadable.kind == "language"
             if row.unreadable is not None:
@@ -73,7 +73,7 @@ def indexed_table(
 
 
 def _left_out(source: Source, count: int) -> tuple[int, str]:
-    """How many rows an index does not have, and the reason of the first that could not be read."""
+    """Count the rows that are not in an index, with the reason of the first unreadable one."""
     for row in source() if count else ():
         if row.unreadable is not None:
             return count, _reason(row)

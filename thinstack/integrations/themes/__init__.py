@@ -1,1 +1,1 @@
-"""Themes: what many texts say of the same matter, found or named."""
+"""Themes: opinions that many texts share, found or named by the user."""

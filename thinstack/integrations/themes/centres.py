@@ -1,4 +1,4 @@
-"""Groups clauses by what they mean: greedily, without chance, and with clauses in no group."""
+"""Greedy, deterministic clustering of clauses by meaning, with outliers."""
 
 from typing import Final
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from thinstack.runtime.vectors import unit
 
 NEAR: Final = 0.52
-"""The cosine of two clauses that are near each other, at least."""
+"""Minimum cosine of two clauses that are neighbors."""
 
 MERGED: Final = 0.7
-"""The cosine of the centres of two groups that become one, at least."""
+"""Minimum cosine of the centroids of two groups that are merged."""
 
 OUTSIDE: Final = -1
-"""The group of a clause that is in none."""
+"""The group number of outliers."""
 
-_LOOSER: Final = 0.1  # below NEAR, to join a group that is there
-_TIGHTER: Final = 0.1  # above NEAR, at each level at which a large group is split
+_LOOSER: Final = 0.1  # below NEAR, to join an existing group
+_TIGHTER: Final = 0.1  # above NEAR, per level at which a large group is split
 _TIGHTEST: Final = 0.8
 _RIDGE: Final = 10.0
 _BLOCK: Final = 1 << 10
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 def polarity_direction(vectors: Floats, polarity: Floats) -> Floats:
-    """The direction (D,) of length 1 in vectors (n, D) that goes with their polarity (n,), by ridge
+    """Return the unit direction (D,) in vectors (n, D) that predicts their polarity (n,), by ridge
     regression."""
     rows = vectors - vectors.mean(axis=0)
     square = rows.T @ rows + _RIDGE * np.eye(rows.shape[1], dtype=np.float32)
@@ -35,7 +35,7 @@ def polarity_direction(vectors: Floats, polarity: Floats) -> Floats:
 
 
 def without(vectors: NDArray[np.floating], directions: Floats) -> Floats:
-    """The vectors (n, D) of length 1, without what they share with `directions` (k, D)."""
+    """Project `directions` (k, D) out of the vectors (n, D) and normalize them."""
     rows = unit(vectors)
     if not len(directions):
         return rows
@@ -44,7 +44,7 @@ def without(vectors: NDArray[np.floating], directions: Floats) -> Floats:
 
 
 def centres_of(vectors: Floats, groups: Ints) -> Floats:
-    """The centre of each group: the mean of its vectors, of length 1 (K, D)."""
+    """Compute the centroid of each group: the normalized mean of its vectors (K, D)."""
     sums = np.zeros((groups.max(initial=OUTSIDE) + 1, vectors.shape[1]), np.float32)
     inside = groups != OUTSIDE
     np.add.at(sums, groups[inside], vectors[inside])
@@ -52,19 +52,19 @@ def centres_of(vectors: Floats, groups: Ints) -> Floats:
 
 
 def grouped(vectors: Floats, texts: Ints, *, least: int, most: int) -> Ints:
-    """The group of each of n clauses, or `OUTSIDE`.
+    """Return the group of each of n clauses, or `OUTSIDE`.
 
-    `vectors`: (n, D), of length 1. `texts`: (n,), the text of each. A group has clauses of `least`
-    texts or more. Groups whose centres are near are merged, and a group of more than `most` texts
-    is split, if that is possible.
+    `vectors`: (n, D), unit vectors. `texts`: (n,), the text of each. A group contains clauses from
+    at least `least` texts. Groups with near centroids are merged, and a group of more than `most`
+    texts is split, if possible.
     """
     groups = _greedy(vectors, texts, least, NEAR)
     return _split(vectors, texts, _merged(vectors, texts, groups, most), least, most, NEAR)
 
 
 def _greedy(vectors: Floats, texts: Ints, least: int, near: float) -> Ints:
-    """The clause with most clauses near it takes them, and so on. What is left joins the group of
-    the nearest centre, if that is near enough."""
+    """Repeatedly group the clause that has the most neighbors with these. The remaining clauses
+    join the group with the nearest centroid, if it is near enough."""
     is_near = np.empty((len(vectors), len(vectors)), np.bool_)
     for start in range(0, len(vectors), _BLOCK):
         rows = slice(start, start + _BLOCK)
@@ -90,8 +90,8 @@ def _greedy(vectors: Floats, texts: Ints, least: int, near: float) -> Ints:
 
 
 def _merged(vectors: Floats, texts: Ints, groups: Ints, most: int) -> Ints:
-    """Groups of which the two with the nearest centres are one, again and again, as long as these
-    are near and of `most` texts together at most."""
+    """Repeatedly merge the two groups with the nearest centroids, as long as these are near and the
+    groups have at most `most` texts together."""
     while True:
         centres = centres_of(vectors, groups)
         cosines = np.triu(centres @ centres.T, 1)
@@ -106,7 +106,7 @@ def _merged(vectors: Floats, texts: Ints, groups: Ints, most: int) -> Ints:
 
 
 def _split(vectors: Floats, texts: Ints, groups: Ints, least: int, most: int, near: float) -> Ints:
-    """Groups of which each that is too large is grouped again, by clauses that are nearer."""
+    """Split groups that are too large by clustering them again with a higher threshold."""
     near += _TIGHTER
     number = groups.max(initial=OUTSIDE) + 1
     for group in range(number if near <= _TIGHTEST else 0):

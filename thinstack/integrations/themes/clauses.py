@@ -1,5 +1,4 @@
-"""Texts as a model reads them: their phrases as columns, and the clauses among these that have a
-topic and a side."""
+"""The phrases of scored texts as columns, and their clauses with a topic and a side."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
@@ -23,33 +22,33 @@ from thinstack.text.english import rules
 from thinstack.text.sentences import Sentence
 
 LEAST: Final = 0.25
-"""How far the polarity of a clause is from 0, at least, so that it takes a side."""
+"""Minimum absolute polarity of a clause that takes a side."""
 
 SAYS: Final = 0.15
-"""The same of a phrase of the clause, for the side of the clause."""
+"""Minimum absolute polarity of a phrase, toward the side of its clause."""
 
 HIGHLIGHTS: Final = 3
-"""Phrases of a text that say most, around which clauses are looked for."""
+"""Number of highlights per text around which clauses are searched."""
 
 WIDEST: Final = 12
-"""Words of a clause at most, with marks of punctuation."""
+"""Maximum number of words of a clause, including punctuation."""
 
-_WIDEST_TOPIC: Final = 14  # words of the phrase around an opinion that is searched for a topic
-_NEUTRAL: Final = 0.25  # the polarity of a topic word is nearer to 0
-_TOGETHER: Final = 64  # texts that are read at once
-_CHARACTERS: Final = 1 << 16  # of these
+_WIDEST_TOPIC: Final = 14  # maximum words of a phrase around an opinion to search for a topic
+_NEUTRAL: Final = 0.25  # maximum absolute polarity of a topic word
+_TOGETHER: Final = 64  # texts per batch
+_CHARACTERS: Final = 1 << 16  # characters per batch
 _WORDS: Final = Path(__file__).with_name("no_topic.txt")
 
 Ints = NDArray[np.int64]
 
 
 class Opinions(NamedTuple):
-    """The phrases of texts that say most, and what they are about.
+    """The highlights of texts, with their topics.
 
     Attributes:
-        texts: (H,) the place of the text of each.
+        texts: (H,) the index of the text of each.
         sides: (H,) -1 or 1.
-        clauses: (H,) the node of the smallest clause around it that has a topic, -1 if none has.
+        clauses: (H,) the node of the smallest clause around it with a topic, -1 if there is none.
     """
 
     texts: Ints
@@ -61,15 +60,15 @@ class TextNodes:
     """The N nodes of the trees of some texts, as columns.
 
     Attributes:
-        sentences: of all texts, in order.
-        sentence: (N,) the place of the sentence of each node.
-        texts: (N,) the place of the text of each node, by default among the results.
-        parents: (N,) the node around each, -1 for a sentence.
-        roots: (N,) the node of the sentence of each node.
+        sentences: the sentences of all texts, in order.
+        sentence: (N,) the index of the sentence of each node.
+        texts: (N,) the index of the text of each node, by default among the results.
+        parents: (N,) the parent of each node, -1 for a sentence.
+        roots: (N,) the root of each node.
         widths: (N,) the number of words of each node.
         polarity: (N,) from -1 to 1.
-        opinions: the phrases that say most of each text, with their clauses. One that says less
-            than `SAYS`, or that is in a clause of another side (`sides`), is left out.
+        opinions: the highlights of each text, with their clauses, without those whose polarity is
+            below `SAYS` and those in a clause of another side (`sides`).
     """
 
     def __init__(
@@ -78,8 +77,8 @@ class TextNodes:
         ignore: Collection[str] = (),
         places: Sequence[int] | None = None,
     ):
-        """`results`: of texts with words, by a model of sentiment with vectors. `ignore`: words in
-        lower case that are no topics. `places`: of the texts."""
+        """`results`: of texts with words, by a sentiment model with vectors. `ignore`: lower-case
+        words that are not topics. `places`: the indices of the texts."""
         places = range(len(results)) if places is None else places
         self._ignore = ignore
         read = [sentence for result in results for sentence in result.sentences]
@@ -101,17 +100,17 @@ class TextNodes:
         self.opinions = self._opinions(results, read)
 
     def vectors(self, nodes: Ints) -> NDArray[np.float16]:
-        """The vectors (n, D) of some nodes."""
+        """Return the vectors (n, D) of some nodes."""
         vectors: NDArray[np.float16] = self._vectors[self._rows[nodes]]
         return vectors
 
     def keep_vectors(self, needed: NDArray[np.bool_]) -> None:
-        """Forget the vectors of all nodes but those that are `needed` (N,)."""
+        """Discard the vectors of all nodes except the `needed` ones (N,)."""
         self._vectors, self._rows = self._vectors[needed], np.cumsum(needed) - 1
 
     @cached_property
     def topics(self) -> Ints:
-        """(N,) the number of topic words of each node: words of content that are near neutral."""
+        """(N,) the number of topic words of each node: content words that are almost neutral."""
         topics = np.array([is_topic(word) and word not in self._ignore for word in self._words])
         topics &= abs(self.polarity[self._leaves]) < _NEUTRAL
         before = np.concatenate([[0], np.cumsum(topics)])
@@ -122,8 +121,8 @@ class TextNodes:
     def sides(self) -> Ints:
         """(N,) the side of the clause around each node: -1, 0 or 1.
 
-        The clause is the largest phrase around a node in which no two phrases are clauses apart
-        (`thinstack.runtime.clauses`), so "no problems" is none, whatever "problems" says.
+        The clause is the largest phrase around a node that does not contain two separate clauses
+        (`thinstack.runtime.clauses`): "no problems" is not negative even if "problems" is.
         """
         nodes, right = np.arange(len(self.parents)), np.maximum(self.parents - 1, 0)
         beside = np.where(nodes == right, right - 2 * self.widths[right] + 1, right)
@@ -136,7 +135,7 @@ class TextNodes:
         return sides
 
     def characters(self, nodes: Ints) -> Ints:
-        """The characters [start, end) of some nodes in their texts (n, 2)."""
+        """Return the characters [start, end) of some nodes in their texts (n, 2)."""
         first, last = self._spans[nodes].T
         return np.stack([self._offsets[first, 0], self._offsets[last - 1, 1]], axis=1)
 
@@ -164,8 +163,8 @@ class TextNodes:
     def _climbed(
         self, nodes: Ints, goes: Callable[[Ints, Ints], NDArray[Any]], widest: int | None = None
     ) -> Ints:
-        """From each node the last one on the way up, as long as `goes` says so of a node and the
-        one around it, which has at most `widest` words."""
+        """Climb from each node as long as `goes` is true of the node and its parent, and the parent
+        has at most `widest` words. Return the last nodes."""
         fits = self.widths <= (widest or np.inf)
         while True:
             around = self.parents[nodes]
@@ -176,16 +175,16 @@ class TextNodes:
 
 
 class ReadTexts(NamedTuple):
-    """Rows that a model has read, with the `nodes` of those whose texts count; None if none does.
-    The texts of the nodes are places in `rows`."""
+    """Rows scored by a model, with the `nodes` of the texts that count, or None if none does. The
+    texts of the nodes are indices of `rows`."""
 
     rows: list[TextRow]
     nodes: TextNodes | None
 
     @classmethod
     def of(cls, pairs: list[tuple[TextRow, Result]], ignore: Collection[str] = ()) -> "ReadTexts":
-        """Rows with what a model says of their texts, as `scored_rows` gives them. `ignore`: words
-        in lower case that are no topics."""
+        """Create it from rows with their results, as yielded by `scored_rows`. `ignore`: lower-case
+        words that are not topics."""
         results = {place: result for place, (row, result) in enumerate(pairs) if not row.unreadable}
         nodes = TextNodes([*results.values()], ignore, [*results]) if results else None
         return cls([row for row, _ in pairs], nodes)
@@ -194,7 +193,7 @@ class ReadTexts(NamedTuple):
 def read_texts(
     model: Predictor, rows: Iterator[TextRow], ignore: Collection[str]
 ) -> Iterator[ReadTexts]:
-    """The texts of rows, some at once."""
+    """Score the texts of rows in batches."""
     pairs = scored_rows(model, rows)
     for some in in_batches(pairs, _TOGETHER, lambda pair: len(pair[0].text), _CHARACTERS):
         yield ReadTexts.of(some, ignore)
@@ -202,13 +201,13 @@ def read_texts(
 
 @cache
 def _no_topic() -> frozenset[str]:
-    """Words that are said of everything: a phrase without another one has no topic."""
+    """Return generic words: a phrase without any other word has no topic."""
     return rules().function_words | {*_WORDS.read_text(encoding="utf-8").split()}
 
 
 @lru_cache(maxsize=1 << 15)
 def is_topic(word: str) -> bool:
-    """Whether a word in lower case may say what a phrase is about."""
+    """Whether a lower-case word may be a topic."""
     return (
         len(word) > 2
         and any(map(str.isalpha, word))

@@ -1,4 +1,4 @@
-"""Counts the texts of themes, in bounded memory beside a few bytes for each row."""
+"""Counts the texts of themes in bounded memory, plus a few bytes per row."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -20,14 +20,13 @@ from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
 from thinstack.integrations.themes.words import typical_words
 
-_GENERAL: Final = 1  # a text has an opinion of a side without a topic
-_TOPIC: Final = 2  # it has one with a topic
-_CLEAR: Final = 0.5  # how much the polarity of a sentence counts in the choice of quotes
+_GENERAL: Final = 1  # the text has an opinion of this side without a topic
+_TOPIC: Final = 2  # the text has an opinion of this side with a topic
+_CLEAR: Final = 0.5  # weight of a sentence's polarity in the choice of quotes
 
 
 class ThemeCounter:
-    """Counts the texts that have themes. `matcher`: the themes; `plan`: what is known of the
-    table."""
+    """Counts the texts that have themes. `matcher`: the themes; `plan`: the plan of the table."""
 
     def __init__(self, matcher: Matcher, plan: Plan, options: ThemeOptions):
         self._matcher, self._plan, self._options, self._rows = matcher, plan, options, 0
@@ -36,7 +35,7 @@ class ThemeCounter:
         self._matches, self._opinions = list[Matches](), list[NDArray[np.int8]]()
 
     def add(self, texts: ReadTexts) -> None:
-        """Count the texts of rows, which come in order."""
+        """Count the texts of rows, which arrive in order."""
         mentions: list[list[Mention]] = [[] for _ in texts.rows]
         opinions = np.zeros((len(self._options.sides), len(texts.rows)), np.int8)
         if texts.nodes is not None:
@@ -52,7 +51,7 @@ class ThemeCounter:
         self._rows += len(texts.rows)
 
     def _match(self, texts: ReadTexts, nodes: TextNodes, mentions: list[list[Mention]]) -> None:
-        """Give the rows of texts their mentions of themes, the best first."""
+        """Add mentions of themes to the rows of texts, the best first."""
         matches = self._matcher.match(nodes)
         for row, theme, node, similarity, start, end in matches.tolist():
             sentence = nodes.sentences[nodes.sentence[node]]
@@ -68,8 +67,8 @@ class ThemeCounter:
         self._matches.append(matches)
 
     def themes(self, report: ReportOptions, products: Collection[str] = ()) -> Themes:
-        """What was counted, which is used up. `report`: what the table is called, and its columns.
-        `products`: words for what the texts are about. Raises InputError if no text counts."""
+        """Return the counts as themes; consumes them. `report`: the name and columns of the table.
+        `products`: product names. Raises InputError if no text counts."""
         collector, calendar, names = self._collector, self._plan.calendar, self._options.names
         figures, tallies, side_of = collector.all.figures, collector.tallies(), self._matcher.sides
         if not figures.texts:
@@ -110,7 +109,7 @@ class ThemeCounter:
         )
 
     def _largest(self, tallies: Sequence[Tally]) -> list[int]:
-        """The themes of most texts, of each side by itself."""
+        """Return the themes with the most texts, separately for each side."""
         counts = [tally.figures.texts for tally in tallies]
         order, largest = sorted(range(len(counts)), key=lambda number: -counts[number]), list[int]()
         for side in self._options.sides:
@@ -133,8 +132,8 @@ class ThemeCounter:
         )
 
     def _sides(self, rows: Ints, sides: Ints) -> Iterator[SideFigures]:
-        """How many texts say something of each side, and of these how many have no theme that is
-        shown. `rows`, `sides`: of all that have one."""
+        """Yield the number of texts on each side, and of these without a theme that is shown.
+        `rows`, `sides`: of all matches."""
         of_all = self._collector.all.figures.texts
         columns = np.concatenate(self._opinions, axis=1)
         for side, opinions in zip(self._options.sides, columns, strict=True):
@@ -150,7 +149,7 @@ class ThemeCounter:
 def _parts(
     names: Iterable[Any], some: Mapping[Any, Figures], of: Mapping[Any, Figures]
 ) -> tuple[Part, ...]:
-    """The texts of a theme in groups or periods, of those in which there are texts."""
+    """Return the counts of a theme for each group or period that has texts."""
     pairs = [(name, some.get(name, Figures()).texts) for name in names if name in of]
     return tuple(
         Part(name, texts, of[name].texts, share_interval(texts, of[name].texts))

@@ -1,4 +1,4 @@
-"""Finds themes in some texts: what many of them complain about, and what many praise."""
+"""Finds themes in a sample of texts: frequent complaints and frequent praise."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -25,37 +25,37 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.text.english import rules
 
 MOST_CLAUSES: Final = 10_000
-"""Clauses of each side that are grouped; of more, some are taken evenly."""
+"""Maximum number of clauses per side that are clustered; more are subsampled evenly."""
 
 EXAMPLES: Final = 5
-"""Clauses that a theme that was found is saved by."""
+"""Number of clauses with which a theme is saved as examples."""
 
-_FEWEST: Final = 4  # texts of a theme, and
-_RAREST: Final = 0.003  # the share of the texts that it has, at least
-_LARGE: Final = 0.1  # the share of the texts above which a theme is split
+_FEWEST: Final = 4  # minimum texts of a theme
+_RAREST: Final = 0.003  # minimum share of the texts with a theme
+_LARGE: Final = 0.1  # share of the texts above which a theme is split
 _LONGEST: Final = 80  # characters of a title
 _TITLE: Final = range(2, 11)  # words of a title
-_CLEAR: Final = 0.4  # the polarity of a clause that is a title, for its side, at least
-_TYPICAL: Final = 0.05  # how much nearer a clause is for each typical word that it has
+_CLEAR: Final = 0.4  # minimum polarity of a clause used as a title, toward its side
+_TYPICAL: Final = 0.05  # bonus to the similarity of a clause for each typical word in it
 _BEFORE: Final = frozenset(
     (
         *("as", "at", "because", "by", "for", "from", "if", "in", "into", "of", "on", "since"),
         *("than", "that", "though", "to", "when", "where", "which", "while", "who", "with"),
     )
 )
-"""Words that a title does not begin with."""
+"""Words that do not start a title."""
 
 
 class ClauseGroups(NamedTuple):
-    """Clauses that are grouped.
+    """A clustering of clauses.
 
     Attributes:
         said: the n clauses.
         texts: (n,) the text of each.
         groups: (n,) the group of each, or `OUTSIDE`.
-        says: (n,) the polarity of each, for the side of all.
-        vectors: (n, D) that were compared.
-        directions: (k, D) that these are without.
+        says: (n,) the polarity of each, times the side of all.
+        vectors: (n, D) the vectors that were compared.
+        directions: (k, D) the directions projected out of them.
     """
 
     said: NDArray[np.object_]
@@ -67,7 +67,7 @@ class ClauseGroups(NamedTuple):
 
 
 class ClauseSample:
-    """The clauses of one side in a sample of T texts, which `add` takes."""
+    """The clauses of one side in a sample of T texts."""
 
     def __init__(self, side: int):
         self._side = side
@@ -75,7 +75,7 @@ class ClauseSample:
         self._owners, self._said = list[Ints](), list[str]()
 
     def add(self, texts: ReadTexts, first: int) -> None:
-        """Take in the clauses of texts, of whose rows the first one has this number."""
+        """Add the clauses of texts. `first`: the number of their first row."""
         nodes = texts.nodes
         if nodes is None:
             return
@@ -90,8 +90,8 @@ class ClauseSample:
             self._said.append(texts.rows[owner].text[slice(*span)])
 
     def groups(self, count: int, names: Floats) -> ClauseGroups:
-        """The groups of the clauses of `count` texts. `names`: directions (k, D) that clauses are
-        compared without, as they are without that of polarity."""
+        """Cluster the clauses of `count` texts. `names`: directions (k, D) to project out of the
+        vectors, in addition to that of polarity."""
         if not self._said:
             none, said = np.zeros(0, np.int64), np.zeros(0, object)
             return ClauseGroups(said, none, none, none.astype(np.float32), names[:0], names)
@@ -111,7 +111,7 @@ class ClauseSample:
 def find_themes(
     model: Predictor, texts: Iterable[ReadTexts], ignore: Collection[str]
 ) -> FoundThemes:
-    """The complaints and the praise in some texts. `ignore`: names that do not count."""
+    """Find the complaints and the praise in some texts. `ignore`: names that are not topics."""
     samples, rows, count = {side: ClauseSample(side) for side in (-1, 1)}, 0, 0
     for some in texts:
         for sample in samples.values():
@@ -138,14 +138,14 @@ def find_themes(
 
 
 def title_of(examples: Sequence[str], words: Iterable[str]) -> str:
-    """The first clause that can be a title and has the most typical word; else the next word."""
+    """Return the first suitable clause with the most typical word, otherwise with the next."""
     readable = [example for example in examples if _reads(example)]
     fitting = (one for word in words for one in readable if count_words(one, [word]))
     return next(fitting, examples[0])
 
 
 def free_title(title: str, taken: Collection[str]) -> str:
-    """A title, with a number if another theme has it."""
+    """Return a title, numbered if another theme has it."""
     number, name = 1, title
     while name in taken:
         number += 1
@@ -154,7 +154,7 @@ def free_title(title: str, taken: Collection[str]) -> str:
 
 
 def _distinct(said: Iterable[str]) -> list[str]:
-    """Clauses as they are shown, each once, those that can be read alone first."""
+    """Format clauses for display, without duplicates, those that make sense alone first."""
     shown = dict[str, str]()
     for clause in map(_trimmed, said):
         shown.setdefault(likeness(clause), clause)
@@ -162,7 +162,7 @@ def _distinct(said: Iterable[str]) -> list[str]:
 
 
 def _trimmed(clause: str) -> str:
-    """A clause on one line, without marks around it and words such as "and" behind it."""
+    """Put a clause on one line, without surrounding punctuation and trailing words like "and"."""
     words = unescape(clause).split()
     while len(words) > 1 and words[-1].strip(MARKS).lower() in rules().dangling["last"] | {""}:
         del words[-1]

@@ -1,4 +1,4 @@
-"""Which themes a text belongs to, and the phrase of it that says so."""
+"""Assigns texts to themes, each with the phrase that matches best."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from thinstack.integrations.themes.options import ThemeOptions
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.language import is_word
 
-_FOUND: Final = 0.5  # the cosine of a phrase with the centre of a theme, at least
-_NEUTRAL: Final = 0.65  # the same of a phrase that takes no side
-_NARROWEST: Final = 2  # words of a phrase that is compared with themes that are found
+_FOUND: Final = 0.5  # minimum cosine of a phrase with the centroid of a theme
+_NEUTRAL: Final = 0.65  # the same for a neutral phrase
+_NARROWEST: Final = 2  # minimum words of a phrase that is compared with found themes
 _BLOCK: Final = 1 << 12
 
 MATCH: Final = np.dtype(
@@ -25,11 +25,11 @@ MATCH: Final = np.dtype(
         "formats": ["i8", "i4", "i4", "f4", "i4", "i4"],
     }
 )
-"""A text of a row, a theme that it belongs to, the phrase of it that is most similar to the theme,
-and the characters [start, end) of that."""
+"""A match: a text of a row, a theme, the phrase that is most similar to the theme, and its
+characters [start, end)."""
 
 Matches = NDArray[np.void]
-"""(M,) of these, in the order of the rows, those of a row best first."""
+"""(M,) matches, in the order of the rows, those of a row best first."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class FoundThemes:
     """K themes that were found.
 
     Attributes:
-        sides: -1 or 1, what each says.
-        examples: of each theme, phrases that belong to it.
-        centres: (K, D), those of a side in turn.
-        directions: by side, what vectors are compared without (k, D).
+        sides: -1 or 1 for each theme.
+        examples: phrases of each theme.
+        centres: (K, D) centroids, sorted by side.
+        directions: by side, the directions (k, D) projected out of vectors.
     """
 
     sides: Sequence[int]
@@ -49,8 +49,8 @@ class FoundThemes:
     directions: Mapping[int, Floats]
 
     def match(self, nodes: TextNodes) -> Matches:
-        """The themes of some texts. A phrase belongs to the nearest theme of its side (`sides_of`),
-        if that is near; a neutral sentence, if that is nearer still."""
+        """Match texts with themes. A phrase matches the nearest theme of its side (`sides_of`), if
+        it is near; a neutral sentence must be nearer still."""
         sides = sides_of(nodes)
         parts, side_of = list[Matches](), np.array(self.sides)
         for side, directions in self.directions.items():
@@ -66,10 +66,10 @@ class FoundThemes:
 
 
 def sides_of(nodes: TextNodes) -> Ints:
-    """(N,) the side of the themes that each phrase may belong to; 0 is none.
+    """(N,) the side of the themes that each phrase may match; 0 for none.
 
-    It is the side of the clause around the phrase, if the phrase has a topic and says the same. Of
-    a neutral sentence it is the side that it leans to.
+    It is the side of the clause around the phrase, if the phrase has a topic and the same side. For
+    a neutral sentence it is the sign of its polarity.
     """
     fits = (nodes.widths >= _NARROWEST) & (nodes.widths <= WIDEST) & (nodes.topics > 0)
     neutral = (nodes.sides == 0) & (nodes.parents < 0)
@@ -78,20 +78,20 @@ def sides_of(nodes: TextNodes) -> Ints:
 
 
 def ignored_directions(model: Predictor, words: Collection[str]) -> Floats:
-    """What vectors are compared without (k, D): the vectors of words that do not count."""
+    """Return the directions (k, D) to project out: the vectors of words that are not topics."""
     vectors = [model(word).vector for word in sorted(words)]
     rows = [vector for vector in vectors if vector is not None]
     return np.stack(rows) if rows else np.zeros((0, model.width), np.float32)
 
 
 class NamedThemes:
-    """Themes that a user names by examples. They have `sides` and `examples`, as found themes have
-    (`FoundThemes`); a side of 0 is either.
+    """Themes that a user defines by examples. `sides` and `examples` are those of `FoundThemes`; a
+    side of 0 means either.
 
-    A phrase is as similar to a theme as the mean of two cosines, each with the nearest example:
-    that of the phrase, and that of its sentence. If all examples of a theme take one side, phrases
-    of the other one do not belong to it. `options`: the names; if one side is wanted, only phrases
-    of that side count.
+    The similarity of a phrase to a theme is the mean of two cosines, each with the nearest example:
+    that of the phrase, and that of its sentence. If all examples of a theme are on one side,
+    phrases of the other side do not match. `options`: the names; if only one side is requested,
+    only phrases of that side count.
 
     Raises InputError for names without examples, and for examples without words.
     """
@@ -115,7 +115,7 @@ class NamedThemes:
         self.sides = np.where(low == high, low, 0).astype(int).tolist()
 
     def match(self, nodes: TextNodes) -> Matches:
-        """The themes of some texts."""
+        """Match texts with themes."""
         fits = (nodes.widths <= WIDEST) | (nodes.parents < 0)
         if len(self._options.sides) == 1:
             fits &= nodes.sides == self._options.sides[0]
@@ -133,7 +133,7 @@ class NamedThemes:
             yield _matches(nodes, block[near], themes, scores[near, themes])
 
     def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
-        """The cosines (n, K) with the nearest example of each theme."""
+        """Return the cosines (n, K) with the nearest example of each theme."""
         cosines = without(nodes.vectors(some), self._ignored) @ self._vectors.T
         nearest: Floats = np.maximum.reduceat(cosines, self._first, axis=1)
         return nearest
@@ -145,7 +145,7 @@ Matcher = FoundThemes | NamedThemes
 def _matches(
     nodes: TextNodes, some: Ints, themes: Ints, similarity: NDArray[np.floating]
 ) -> Matches:
-    """Some nodes with the themes that they are similar to."""
+    """Create the matches of some nodes with themes."""
     matches = np.zeros(len(some), MATCH)
     matches["row"], matches["theme"], matches["node"] = nodes.texts[some], themes, some
     matches["similarity"] = similarity
@@ -154,7 +154,7 @@ def _matches(
 
 
 def _best(parts: Sequence[Matches]) -> Matches:
-    """The best phrase of each theme in each text; of equal ones the widest, which comes last."""
+    """Select the best phrase per theme and text; of equals the widest, which comes last."""
     matches = np.concatenate([np.zeros(0, MATCH), *parts])
     matches = matches[np.lexsort((-matches["node"], -matches["similarity"]))]
     _, firsts = np.unique(matches[["row", "theme"]], return_index=True)

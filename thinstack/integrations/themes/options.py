@@ -1,4 +1,4 @@
-"""What themes are to be looked for, checked."""
+"""The options of themes, and their validation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
@@ -8,21 +8,21 @@ from thinstack.errors import InputError, shown
 Chosen = Literal["both", "negative", "positive"]
 
 NAMED: Final = 0.45
-"""The similarity of a phrase to a theme that a user names, at least."""
+"""Default minimum similarity of a phrase to a theme that a user names."""
 
 _SIDES: Final = {"both": (-1, 1), "negative": (-1,), "positive": (1,)}
 
 
 class ThemeOptions(NamedTuple):
-    """What themes are to be looked for.
+    """The options of themes.
 
     Attributes:
         names: examples of each theme that a user names; None to find themes.
-        ignore: words in lower case that are no topics, such as the name of the product.
+        ignore: lower-case words that are not topics, such as the name of the product.
         sides: -1 for complaints, 1 for praise.
-        most: themes of each side that are shown, of those that are found.
-        quotes: quotes of each theme.
-        threshold: how similar a phrase is to a theme that is named, at least.
+        most: maximum number of found themes to show per side.
+        quotes: number of quotes per theme.
+        threshold: minimum similarity of a phrase to a named theme.
     """
 
     names: Mapping[str, Sequence[str]] | None
@@ -41,7 +41,7 @@ def theme_options(
     quotes: Any = 3,
     threshold: Any = NAMED,
 ) -> ThemeOptions:
-    """The options, checked. Raises InputError for one that is none."""
+    """Validate the options. Raises InputError for an invalid one."""
     _need('"both", "negative" or "positive"', "side", side, fits=side in _SIDES)
     for name, number, least in (("most", most, 1), ("quotes", quotes, 0)):
         fits = isinstance(number, int) and number >= least
@@ -68,7 +68,7 @@ def _need(expected: str, name: str, value: Any, *, fits: bool) -> None:
 
 
 def _need_texts(name: str, texts: Any) -> None:
-    """Raise InputError for what is no list of texts, such as a single text."""
+    """Raise InputError unless `texts` is a list of texts; a single text is not."""
     fits = isinstance(texts, Sequence) and not isinstance(texts, str)
     _need("a list of texts", name, texts, fits=fits)
     for text in texts:

@@ -1,5 +1,5 @@
-"""Runs themes over a table: plans, reads a sample to find them, counts all rows. `themes` is
-`thinstack.themes`, over a DataFrame."""
+"""Runs themes over a table: plans, finds them in a sample, counts all rows. `themes` is
+`thinstack.themes`, for DataFrames."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,13 +25,13 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.vectors import LOAD, need_vectors
 
 SAMPLE: Final = 5_000
-"""Rows with texts that themes are found in, about; of more, some are taken, evenly spread."""
+"""Approximate number of rows in which themes are found, an even subsample of more."""
 
 ADVICE: Final = "name the columns with --text, --by and --over (in Python text=, by=, over=)"
-"""What to do about a column that is not there."""
+"""Advice in the error for a missing column."""
 
 _GOLDEN: Final = (5**0.5 - 1) / 2
-_REMEMBERED: Final = 500_000  # nodes of texts that are read only once
+_REMEMBERED: Final = 500_000  # nodes of texts that are kept instead of being scored twice
 
 
 def themes(
@@ -93,12 +93,12 @@ def run_themes(
     *,
     sampled: bool = False,
 ) -> tuple[Themes, Plan]:
-    """The themes of a table, whose rows `source` gives as often as it is asked, and what is known
-    of the table, unless that is known before (`plan`). `tell` is told the progress. `sampled`:
-    whether texts are counted only in the rows that themes are found in.
+    """Find the themes of a table. `source` yields its rows at each call. `tell` is called with the
+    progress. `plan`: the plan of the table, if already made. `sampled`: whether to count only the
+    rows in which themes are found.
 
     Raises InputError for a model without vectors or sentiment, for a table without rows, groups or
-    dates (`plan_of`), and for one without a text that can be read.
+    dates (`plan_of`), and for one without any readable text.
     """
     check_model(model)
     table = plan or plan_of(source, columns, tell)
@@ -126,7 +126,7 @@ def run_themes(
 
 
 def check_model(model: Predictor) -> None:
-    """Raise InputError for a model that themes cannot be found with."""
+    """Raise InputError for a model that cannot find themes."""
     need_vectors(model, "themes")
     if model.view.polarity is None:
         raise InputError(
@@ -136,7 +136,7 @@ def check_model(model: Predictor) -> None:
 
 
 def _remembering(texts: Iterable[ReadTexts], remembered: list[ReadTexts]) -> Iterator[ReadTexts]:
-    """The texts, which are `remembered` with what is needed to match them, unless they are many."""
+    """Yield the texts and store what matching needs in `remembered`, unless there are too many."""
     nodes = 0
     for some in texts:
         yield some
@@ -149,8 +149,8 @@ def _remembering(texts: Iterable[ReadTexts], remembered: list[ReadTexts]) -> Ite
 
 
 def _some(rows: Iterator[TextRow], table: Plan) -> Iterator[TextRow]:
-    """About `SAMPLE` of the rows with texts, evenly spread: multiples of the golden ratio are, also
-    among every seventh row (Weyl 1916)."""
+    """Select about `SAMPLE` of the rows with texts, evenly spread by multiples of the golden ratio,
+    which also spread evenly among every seventh row (Weyl 1916)."""
     for number, row in enumerate(row for row in rows if not row.unreadable):
         if number * _GOLDEN % 1 < SAMPLE / table.texts:
             yield row

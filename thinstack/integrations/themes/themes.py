@@ -1,4 +1,4 @@
-"""`Themes`: what the texts of a table complain about and praise, as data, as a page, row by row."""
+"""`Themes`: complaints and praise in the texts of a table, as data, HTML page and per row."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -30,12 +30,12 @@ TITLES: Final[dict[Side, str]] = {
 _BACKENDS: Final = ("pandas", "polars", "pyarrow")
 _OF_ROWS: Final = frozenset(("matches", "backend", "text_of"))
 _INDENT: Final = " " * 16
-_GROUPS: Final = 6  # groups of a line
+_GROUPS: Final = 6  # groups per line
 
 
 class Match(NamedTuple):
-    """A theme of a text, with the phrase of it that says so: its characters [start, end), and its
-    similarity to the theme."""
+    """A theme of a text, with the characters [start, end) of the matching phrase and its similarity
+    to the theme."""
 
     theme: str
     phrase: str
@@ -48,10 +48,10 @@ class Part(NamedTuple):
     """The texts of a theme in a group or a period.
 
     Attributes:
-        name: of the group; the first day of the period.
-        texts: how many texts in it have the theme,
-        of: of how many that were counted.
-        share: their share.
+        name: the name of the group, or the first day of the period.
+        texts: the number of its texts that have the theme.
+        of: the number of its texts that were counted.
+        share: `texts` as a share of `of`.
     """
 
     name: str | date
@@ -61,7 +61,7 @@ class Part(NamedTuple):
 
     @property
     def figures(self) -> Figures:
-        """All texts in it: negative with the theme, neutral without."""
+        """Figures of all its texts: negative with the theme, neutral without."""
         return Figures(self.texts, self.of - self.texts)
 
 
@@ -95,10 +95,10 @@ class SideFigures(NamedTuple):
     """The texts that complain, or that praise.
 
     Attributes:
-        side: which of these.
-        texts: how many there are.
+        side: "negative" or "positive".
+        texts: the number of texts.
         share: their share of all texts.
-        other: the share that speaks of a topic, but has no theme that is shown.
+        other: the share that has an opinion on a topic, but no theme that is shown.
         general: the share that only has an opinion without a topic, such as "the worst".
     """
 
@@ -113,13 +113,13 @@ class SideFigures(NamedTuple):
 class Themes:
     """The themes of a table of texts: complaints first, then praise, the most frequent first.
 
-    Iterate over it to get each `Theme`; `themes["late"]` returns the theme with that name. A
-    notebook shows it as a page.
+    Iterate over it to get each `Theme`; `themes["late"]` returns the theme with that name.
+    Notebooks show it as a page.
 
     Attributes:
         source, model: the names of the table and of the model.
         rows: number of rows of the table.
-        counted: number of rows whose texts were counted; a report takes some, evenly spread.
+        counted: number of rows whose texts were counted; reports use an even subsample.
         named: whether you named the themes; otherwise they were found.
         figures: figures of the readable texts.
         themes: the themes that are shown.
@@ -157,8 +157,8 @@ class Themes:
 
     @property
     def labels(self) -> list[str | None]:
-        """The name of the best theme of each row, None without one, in the order of the table.
-        Raises InputError if not all rows were counted."""
+        """Return the name of the best theme of each row, or None, in the order of the table. Raises
+        InputError if not all rows were counted."""
         self._check_counted()
         labels: list[str | None] = [None] * self.rows
         _, best = np.unique(self.matches["row"], return_index=True)
@@ -167,8 +167,8 @@ class Themes:
         return labels
 
     def of(self, row: int) -> list[Match]:
-        """The themes of a row, counted from 0, the best first. Raises InputError for a row that is
-        not there, for themes of a file, whose texts are not in memory, and if not all rows were
+        """Return the themes of a row, counted from 0, the best first. Raises InputError for a row
+        out of range, for themes of a file, whose texts are not in memory, and if not all rows were
         counted."""
         self._check_counted()
         if not isinstance(row, int | np.integer) or not 0 <= row < self.rows:
@@ -196,7 +196,7 @@ class Themes:
             )
 
     def matches_of(self, row: int, text: str) -> list[Match]:
-        """`of`, of a row whose text this is."""
+        """Return the matches of a row with this text; see `of`."""
         first, behind = np.searchsorted(self.matches["row"], (row, row + 1))
         return [
             Match(self.themes[theme].title, text[start:end], start, end, round(similarity, 4))
@@ -204,23 +204,23 @@ class Themes:
         ]
 
     def names(self) -> dict[str, list[str]]:
-        """The themes by examples. As `names` of another table, they stay the same over time."""
+        """Examples by theme. Pass them as `names` to track the same themes in other tables."""
         return {theme.title: list(theme.examples) for theme in self.themes}
 
     def to_dict(self) -> dict[str, Any]:
-        """The themes as data for JSON, without the themes of single rows."""
+        """Return the themes as JSON-serializable data, without the themes of single rows."""
         names = [part.name for part in fields(self) if part.name not in _OF_ROWS]
         data = {name: plain(getattr(self, name)) for name in names}
         return {"kind": "themes", "schema_version": SCHEMA} | data | {"level": LEVEL}
 
     def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def to_frame(self) -> Any:
-        """A frame of the library that the texts came in, or else of pandas, polars or pyarrow, with
-        a row for each theme: `side`, `theme`, `words`, `texts`, `share`, `share_low`, `share_high`
-        and `quote`. Raises InputError if none of these is installed."""
+        """Return a frame with one row per theme, of the library of the input frame, otherwise of
+        pandas, polars or pyarrow: `side`, `theme`, `words`, `texts`, `share`, `share_low`,
+        `share_high` and `quote`. Raises InputError if none of these is installed."""
         backend: Any = self.backend or next(filter(find_spec, _BACKENDS), None)
         if backend is None:
             raise InputError("to_frame: no library of frames is installed: pip install pandas")
@@ -237,13 +237,13 @@ class Themes:
         return nw.from_dict(columns, backend=backend).to_native()
 
     def html(self) -> str:
-        """The themes as a single HTML page that works offline, without other files or scripts."""
+        """Return the themes as a single HTML page without scripts that works offline."""
         from thinstack.integrations.report.page import render
 
         return render("themes_page.html", themes=self)
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, for a notebook."""
+        """Return the page in an iframe, for notebooks."""
         style = "width:100%;height:48rem;border:0"
         return f'<iframe title="Themes" srcdoc="{escape(self.html())}" style="{style}"></iframe>'
 
@@ -251,7 +251,7 @@ class Themes:
         return "\n".join(self.lines())
 
     def lines(self, *, quotes: bool = False) -> Iterator[str]:
-        """The themes as lines to read, also with their quotes and by group."""
+        """Yield the themes as lines of text, optionally with their quotes and by group."""
         source = visible(f"{self.source}, by the model {self.model}")
         yield f"Themes of {self.texts_counted} of {source}"
         for figures, themes in self.by_side():
@@ -265,8 +265,8 @@ class Themes:
                 yield "  no theme is in enough texts"
 
     def trend(self, theme: Theme) -> str:
-        """When a theme became more or less frequent, if the change is statistically significant:
-        "from Jul 2024 on 14%, before 2%"; otherwise ""."""
+        """Describe when a theme became significantly more or less frequent: "from Jul 2024 on 14%,
+        before 2%"; otherwise ""."""
         return trend(theme.periods, self.unit) if self.unit else ""
 
     def _more(self, theme: Theme) -> Iterator[str]:
@@ -279,7 +279,7 @@ class Themes:
             yield _INDENT + visible(f"“{quote.text}” ({quote.place})")
 
     def by_side(self) -> list[tuple[SideFigures | None, list[Theme]]]:
-        """The themes with the figures of their side; those that a user names together."""
+        """Group themes by side, with the figures of the side; a user's themes are one group."""
         if self.named:
             return [(None, list(self.themes))]
         return [
@@ -289,11 +289,11 @@ class Themes:
 
 
 def one_decimal(share: float) -> str:
-    """A share, such as "1.7%"."""
+    """Format a share, such as "1.7%"."""
     return f"{100 * share:.1f}%"
 
 
 def rest(figures: SideFigures) -> str:
-    """How many texts take a side, and how many of them have no theme."""
+    """Describe how many texts take a side, and how many of them have no theme."""
     share, other, general = (one_decimal(one.value) for one in figures[2:])
     return f"{share} of the texts ({other} about other matters, {general} in general)"

@@ -1,4 +1,4 @@
-"""Words that are typical of themes, and those that name what texts are about, such as "camera"."""
+"""Typical words of themes, and words for the subject of the texts, such as "camera"."""
 
 import re
 from collections import Counter
@@ -11,29 +11,29 @@ from thinstack.integrations.themes.clauses import is_topic
 from thinstack.text.english import rules
 
 MOST: Final = 5
-"""Words of a theme."""
+"""Number of words per theme."""
 
 _THIS: Final = re.compile(r"\bthis ([a-z]+)(?: ([a-z]+))?")
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 _WORD: Final = re.compile(r"[a-z]+")
 
-_POINTED: Final = 0.2  # the share of the texts with a word that have it behind "this", at least
-_FEWEST: Final = 4  # texts that do, and
-_RAREST: Final = 0.003  # their share of all texts, at least
-_FREQUENT: Final = 0.1  # the share of the texts that have a name, at least
+_POINTED: Final = 0.2  # minimum share, among the texts with a word, that have it after "this"
+_FEWEST: Final = 4  # minimum number of these texts
+_RAREST: Final = 0.003  # their minimum share of all texts
+_FREQUENT: Final = 0.1  # minimum share of the texts that have a name
 
 
 def count_words(phrase: str, words: Collection[str]) -> int:
-    """How many of some words a phrase has."""
+    """Count the distinct words of a phrase that are among `words`."""
     return len({part.strip(MARKS) for part in phrase.lower().split()}.intersection(words))
 
 
 def typical_words(
     phrases: Sequence[Mapping[str, int]], ignore: Collection[str] = ()
 ) -> list[tuple[str, ...]]:
-    """At most five words of each theme by c-TF-IDF (Grootendorst 2022): how often it has a word,
-    times log(1 + A / f). All themes together have the word f times, and A words on average.
-    `phrases`: of each theme, how often each is said. `ignore`: words that are left out."""
+    """Return at most five words per theme by c-TF-IDF (Grootendorst 2022): how often the theme has
+    the word, times log(1 + A / f). All themes have the word f times in total, and A words on
+    average. `phrases`: the occurrences of each, by theme. `ignore`: words to leave out."""
     left_out = rules().function_words | {*ignore}
     counts = [_counted(some, left_out) for some in phrases]
     everywhere = Counter[str]()
@@ -58,9 +58,8 @@ def _counted(phrases: Mapping[str, int], left_out: Collection[str]) -> Counter[s
 
 
 def product_words(texts: Iterable[str]) -> frozenset[str]:
-    """Words in lower case that name what texts are about: nouns that often stand behind "this", and
-    names that many texts write with a capital. They are in clauses that have nothing else in
-    common."""
+    """Return the lower-case words that name the subject of the texts: nouns that often follow
+    "this", and names that many texts capitalize. Clauses may share these and nothing else."""
     words, pointed, names, count = Counter[str](), Counter[str](), Counter[str](), 0
     content = rules().function_words.isdisjoint
     for text in texts:
