@@ -1,4 +1,4 @@
-"""Bundles, models, and results, without torch."""
+"""Load bundles, run models and read their results, without torch."""
 
 from typing import TYPE_CHECKING
 

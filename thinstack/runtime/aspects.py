@@ -1,5 +1,5 @@
-"""What is said of what: the terms of a text that a model finds or a user names, and how each is
-judged."""
+"""Aspects: the terms of a text, named by the user or detected by the model, and the opinion about
+each."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from thinstack.runtime.views import View
 
 LEAST: Final = 0.5
-"""A node is a term if that is at least so probable."""
+"""The lowest probability at which a node counts as a term."""
 
 LOAD: Final = 'thinstack.load("aspects") (pip install ./models/thinstack-aspects in a clone)'
-"""How to get a model that finds terms."""
+"""How to get a model that detects terms."""
 
 
 class Aspect(NodeView):
     """A term that a text mentions, and the opinion about it.
 
-    It is a view of the prediction of its sentence. Aspects are equal if they are the same
-    characters of the same prediction, requested by the same words.
+    A view of the prediction for its sentence. Two aspects are equal if they cover the same
+    characters of the same prediction and were requested by the same term.
 
     Attributes:
         start, end: the characters [start, end) of the term in the whole text.
         node: the node of the sentence's tree that expresses the opinion, in transition order.
         asked: the term of `about`, as you wrote it, or the name of the category; None if the model
-            found the term.
-        turned: whether label, scores and polarity are the opposite of those of the node, as after
+            detected the term.
+        turned: whether label, scores and polarity are inverted with respect to the node, as after
             "except for" and "I wish".
-        probability: the probability that it is a term; 1.0 if you named it; for a category, the
+        probability: the probability that this is a term; 1.0 if you named it; for a category, the
             similarity to the examples.
     """
 
@@ -78,14 +78,14 @@ class Aspect(NodeView):
 
     @property
     def polarity(self) -> float | None:
-        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
+        """The polarity, from -1 (negative) to 1 (positive), as in `Prediction.polarity`."""
         polarity = super().polarity
         return -polarity if self.turned and polarity is not None else polarity
 
     @property
     def because(self) -> Phrase | None:
-        """The deciding phrase. None if the opinion is neutral or has no label, or if no phrase
-        around the term agrees with it and can be read on its own."""
+        """The phrase that decides the opinion. None if the opinion is neutral or has no label, or
+        if no readable phrase around the term agrees with it."""
         if self._because is None or self.label is None:
             return None
         return Phrase(self._nodes, self._because)
@@ -102,7 +102,7 @@ class Aspect(NodeView):
 
 
 def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
-    """`Aspect.to_dict`, with characters of the text that begins at the character `shift`."""
+    """Return `Aspect.to_dict`, with character offsets relative to the character `shift`."""
 
     def place(view: Aspect | Phrase) -> dict[str, Any]:
         return {"text": view.text, "start": view.start - shift, "end": view.end - shift}
@@ -119,8 +119,8 @@ def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
 
 
 def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ...]:
-    """The aspects of some sentences that the model finds, in the order of the text. Raises
-    InputError if it does not find terms."""
+    """Return the aspects that the model detects in the sentences, in text order. Raises InputError
+    if the model does not detect terms."""
     if not _finds_terms(sentences, view):
         raise InputError(
             f"aspects: this model does not find terms (it has no class {NO_TERM!r}): load one that "
@@ -146,13 +146,13 @@ def _finds_terms(sentences: Sequence["Prediction"], view: "View") -> bool:
 def about(
     sentences: Sequence["Prediction"], view: "View", asked: Sequence[str | Category]
 ) -> list[Aspect]:
-    """What some sentences say of terms and categories that a user names, an aspect for each
-    mention, in the order of the text. A sentence mentions a category once at most.
+    """Return an aspect for each mention of the terms and categories that a user names, in text
+    order. A sentence mentions a category at most once.
 
-    A model of aspects judges a mention as the term that it finds there: the mention itself, or the
-    most probable term that shares a word with it. With another model, and where no term is found,
-    the clause around the mention decides. Raises InputError as `Terms` does, for classes that are
-    no scale of sentiment, and for a model that scores only sentences.
+    An aspects model judges a mention by the term at that place: the mention itself, or the most
+    probable term that overlaps it. With any other model, or without such a term, the clause around
+    the mention decides. Raises InputError as `Terms` does, for classes that are not a sentiment
+    scale, and for a model that scores only sentences.
     """
     terms = Terms([one for one in asked if not isinstance(one, Category)])
     categories = [one for one in asked if isinstance(one, Category)]
@@ -172,8 +172,8 @@ def about(
 
 
 def about_place(sentence: "Prediction", start: int, end: int) -> Aspect | None:
-    """What a sentence with scored phrases says of the characters [start, end) of the whole text, by
-    the rule of `about`. None if they hold no word of the sentence."""
+    """Return the aspect at the characters [start, end) of the whole text, judged as in `about`. The
+    sentence must have scored phrases. None if the characters contain no word of it."""
     first, behind = start - sentence.start, end - sentence.start
     mention = Mention(first, behind, sentence.text[max(first, 0) : max(behind, 0)])
     return _judged(ClauseNodes(sentence), mention)
@@ -187,7 +187,7 @@ def _unusable(problem: str) -> InputError:
 
 
 def _judged(nodes: ClauseNodes, mention: Mention) -> Aspect | None:
-    """A mention as it is judged; None if it holds no word that the model read."""
+    """Return the aspect for a mention; None if it contains no word of the sentence."""
     sentence = nodes.sentence
     first = int(np.searchsorted(sentence.offsets[:, 1], mention.start, "right"))
     behind = int(np.searchsorted(sentence.offsets[:, 0], mention.end, "left"))
@@ -200,28 +200,28 @@ def _judged(nodes: ClauseNodes, mention: Mention) -> Aspect | None:
 
 
 def _implied(nodes: ClauseNodes, category: Category) -> Aspect | None:
-    """The phrase of a sentence that is about a category, as its clause judges it."""
+    """Return the aspect for the phrase that expresses a category, judged by its clause."""
     nearest = nearest_phrase(nodes, category)
     if nearest is None:
         return None
     node, similarity = nearest
     verdict = nodes.verdict(*nodes.spans[node])
     if not verdict.turned and nodes.sides[node] == nodes.sides[verdict.node] != NEUTRAL:
-        verdict = verdict._replace(because=node)  # it says it by itself
+        verdict = verdict._replace(because=node)  # the phrase itself expresses the opinion
     place = nodes.starts[node], nodes.ends[node]
     return Aspect(nodes, verdict, *place, asked=category.name, probability=similarity)
 
 
 def _verdict(nodes: ClauseNodes, term: int) -> Verdict:
-    """What a model of aspects says of a term that it finds: what its node says."""
+    """Return the verdict of an aspects model about a detected term: that of its node."""
     because = nodes.because(*nodes.spans[term], nodes.sides[term], len(nodes.spans) - 1)
     return Verdict(term, turned=False, because=because)
 
 
 def _term_at(nodes: ClauseNodes, first: int, behind: int) -> int | None:
-    """The term that a model finds at some words: the node of just these words, if it is one, or
-    else the most probable term that shares a word with them. What else is said of a node that is no
-    term is how it sounds by itself."""
+    """Return the detected term at the words [first, behind): the node of exactly these words, or
+    else the most probable term that overlaps them. The classes of any other node rate its text
+    alone, so they are not used."""
     terms, node = nodes.sentence.terms, nodes.smallest(first, behind)
     if terms is None:
         return None
@@ -232,7 +232,7 @@ def _term_at(nodes: ClauseNodes, first: int, behind: int) -> int | None:
 
 
 def _terms_of(nodes: Nodes) -> dict[int, float]:
-    """The nodes that are terms, the most probable first, and how probably they are."""
+    """Return {node: probability} of the nodes that are terms, most probable first."""
     terms: list[float] = [] if nodes.sentence.terms is None else nodes.sentence.terms.tolist()
     if max(terms, default=0.0) < LEAST:
         return {}
@@ -242,10 +242,10 @@ def _terms_of(nodes: Nodes) -> dict[int, float]:
 def chosen_terms(
     spans: Sequence[tuple[int, int]], terms: Sequence[float], words: Sequence[bool]
 ) -> list[int]:
-    """The nodes of a tree that are terms, the most probable first; none is inside another.
+    """Return the nodes of a tree that are terms, most probable first, without nested terms.
 
-    `spans`: the words [start, end) of each node. `terms`: how probably each node is a term.
-    `words`: whether each word may begin and end a term, as marks of punctuation may not.
+    `spans`: the words [start, end) of each node. `terms`: the probability that each node is a term.
+    `words`: whether each word may begin or end a term; punctuation may not.
     """
     likely = [node for node, term in enumerate(terms) if term >= LEAST]
     free, chosen = [True] * len(words), list[int]()

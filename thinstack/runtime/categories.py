@@ -1,4 +1,4 @@
-"""Categories that a user names by examples, and how similar phrases are to them."""
+"""Categories that a user defines by examples, and the similarity of phrases to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
 THRESHOLD: Final = 0.4
-"""Chosen on a fifth of SemEval-2014's categories of restaurants, by
+"""Chosen on a fifth of the restaurant categories of SemEval-2014, by
 `lab/benchmarks/categories.py`."""
 
-_CLIMB: Final = 0.8  # the share of its similarity that a phrase keeps with the words around it
-_WIDEST: Final = 10  # words of a phrase that is compared, unless it is the sentence
+_CLIMB: Final = 0.8  # share of its similarity that a phrase must keep when it is extended
+_WIDEST: Final = 10  # maximum words of a compared phrase, except for the whole sentence
 _EXAMPLE: Final = 'such as Category("price", ["overpriced", "pay extra", "cheap"])'
 
 
@@ -31,16 +31,16 @@ class Category:
     finds "It cost a fortune".
 
     Pass it to `about` and `score_frame`, alone or with terms; the model must have vectors. A
-    sentence mentions a category if one of its phrases is similar enough: the similarity is the mean
-    of the phrase's and the sentence's cosine with the nearest example.
+    sentence mentions a category if one of its phrases is similar enough, where the similarity is
+    the mean of the phrase's and the sentence's cosine with the nearest example.
 
     Attributes:
         name: the name that results show.
-        examples: three or more texts about it.
+        examples: three or more texts about the topic.
         threshold: the lowest similarity that counts as a mention.
 
-    Raises InputError for a name or an example without a letter or digit, without examples, and for
-    a threshold that is not between 0 and 1.
+    Raises InputError for a name or an example without a letter or digit, for a category without
+    examples, and for a threshold that is not between 0 and 1.
     """
 
     name: str
@@ -70,10 +70,10 @@ _ENCODED = WeakKeyDictionary()
 
 
 def nearest_phrase(nodes: ClauseNodes, category: Category) -> tuple[int, float] | None:
-    """The phrase of a sentence that is most similar to a category, with the words around it that
-    hardly change that, and how similar it is; None if that is below the threshold. The model
-    encodes examples once. Raises InputError for a model without vectors, and for a sentence that
-    has lost its predictor."""
+    """Return the phrase of a sentence most similar to a category, extended by surrounding words
+    that barely change the similarity, and the similarity; None if it is below the threshold.
+    Examples are encoded once per model. Raises InputError for a model without vectors, and for a
+    sentence without a predictor."""
     sentence = nodes.sentence
     vectors = unit(stored(sentence.vectors))
     if sentence.predictor is None:

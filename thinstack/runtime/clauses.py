@@ -1,4 +1,4 @@
-"""The clause of a sentence that says something of a term, and the phrase of it that decides."""
+"""The clause that expresses an opinion about a term, and the phrase in it that decides."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -10,8 +10,8 @@ from thinstack.text.english import rules
 
 
 class Verdict(NamedTuple):
-    """What is said of a term: the node that says it, whether it says it `turned` round, and the
-    node that decides."""
+    """The opinion about a term: the node that expresses it, whether it is `turned` (inverted), and
+    the node that decides."""
 
     node: int
     turned: bool
@@ -19,19 +19,19 @@ class Verdict(NamedTuple):
 
 
 def joints_of(words: Sequence[str]) -> tuple[list[bool], list[bool]]:
-    """Whether each of some words in lower case, such as "but" or "except", divides phrases that
-    meet there into clauses, and whether it does if they say the opposite, as a comma or "and".
-    "yet" in "yet to find a fault" does neither."""
+    """Return two flags for each lower-case word: whether it separates the phrases that it joins
+    into clauses ("but", "except"), and whether it does so only between opposite polarities (a
+    comma, "and"). Neither is set for "yet" in "yet to find a fault"."""
     tells = rules().clauses
     spelt = ["" if pair == ("yet", "to") else pair[0] for pair in pairwise((*words, ""))]
     return [word in tells.apart for word in spelt], [word in tells.joined for word in spelt]
 
 
 def are_apart(joints: Sequence[Any], meet: Any, words: Any, sides: Any) -> Any:
-    """Whether a phrase and the one beside it are clauses apart: of one pair, or of many as arrays.
+    """Return whether a phrase and its sibling are separate clauses; takes scalars or arrays.
 
-    `joints`: as `joints_of` gives them. `meet`: the first word of the right one. `words`: how many
-    the one beside has. `sides`: the product of both sides, below 0 if they say the opposite.
+    `joints`: as from `joints_of`. `meet`: the first word of the right phrase. `words`: the number
+    of words of the sibling. `sides`: the product of both signs, below 0 if they are opposite.
     """
     apart, joined = joints
     opposed = (words > 1) & (sides < 0)
@@ -39,8 +39,8 @@ def are_apart(joints: Sequence[Any], meet: Any, words: Any, sides: Any) -> Any:
 
 
 class ClauseNodes(Nodes):
-    """The nodes of a prediction, by the clauses that they are in. The clause of a term is the
-    largest phrase around it in which no two are apart, so a negation above the term is in it."""
+    """The nodes of a prediction, grouped into clauses. The clause of a term is the largest phrase
+    around it that contains no separate clauses, so it includes a negation above the term."""
 
     @cached_property
     def _joints(self) -> tuple[list[bool], list[bool]]:
@@ -48,22 +48,22 @@ class ClauseNodes(Nodes):
 
     @cached_property
     def _words(self) -> list[int]:
-        """The node of each word; empty if only the sentence has scores."""
+        """The leaf node of each word; empty if only the sentence has scores."""
         return [node for node, (start, end) in enumerate(self.spans) if end - start == 1]
 
     def smallest(self, first: int, behind: int) -> int:
-        """The smallest node around the words [first, behind)."""
+        """Return the smallest node that covers the words [first, behind)."""
         node = self._words[first] if self._words else 0
         while self.spans[node][1] < behind:
             node = self.parents[node]
         return node
 
     def verdict(self, first: int, behind: int) -> Verdict:
-        """What is said of the words [first, behind): by the largest phrase around them in their
-        clause that is not neutral; or else by the first one around the clause, or the sentence.
+        """Return the verdict of the largest non-neutral phrase around the words [first, behind) in
+        their clause, else of the first one around the clause, or of the sentence.
 
-        It is turned round if the clause is neutral and stands behind "except" or "but", and if what
-        is good is only wished for.
+        It is inverted if the clause is neutral and follows "except" or "but", or is a positive
+        wish.
         """
         clause = node = self.smallest(first, behind)
         while self.parents[clause] >= 0 and not self._is_apart(clause):
@@ -87,11 +87,12 @@ class ClauseNodes(Nodes):
         return Verdict(node, turned, because if because >= 0 else None)
 
     def because(self, first: int, behind: int, side: int, top: int) -> int | None:
-        """What decides that the words [first, behind) have a side, inside of the node `top`.
+        """Return the node inside `top` that decides the polarity sign of the words [first, behind).
 
-        It is in the smallest phrase around them of that side: what stands beside them, if it is of
-        that side, or else the phrase. It can be read by itself and says something beside the term.
-        None if there is no such phrase, and for neutral."""
+        In the smallest phrase around them with that sign, this is the sibling if it has the sign,
+        else the phrase. It is readable alone and has a content word outside the term. None without
+        one.
+        """
         node, beside = self.smallest(first, behind), list[int]()
         while side != NEUTRAL and node >= 0:
             if self.sides[node] == side:
@@ -104,14 +105,14 @@ class ClauseNodes(Nodes):
         return None
 
     def _inside(self, nodes: Sequence[int], side: int) -> Iterator[int]:
-        """The nodes of a side, each before those of that side that it is made of."""
+        """Iterate over the nodes with a polarity sign, parents before children of the same sign."""
         for node in nodes:
             if self.sides[node] == side:
                 yield from (node, *self._inside(self.children(node) or (), side))
 
     def is_shown(self, node: int, first: int = 0, behind: int = 0) -> bool:
-        """Whether a phrase can be read by itself, or is the sentence, and has a content word that
-        is not one of the words [first, behind)."""
+        """Return whether a phrase is readable alone, or is the sentence, and contains a content
+        word outside the words [first, behind)."""
         (start, end), content = self.spans[node], self.edges.content
         beside = (*content[start : min(first, end)], *content[max(behind, start) : end])
         return any(beside) and (self.parents[node] < 0 or self.edges.reads_alone(start, end))
@@ -123,8 +124,8 @@ class ClauseNodes(Nodes):
         return bool(are_apart(self._joints, meet, end - start, sides))
 
     def _is_excepted(self, node: int) -> bool:
-        """Whether a word such as "except" or "but" stands between a node and the rest of the phrase
-        around it, which says something."""
+        """Return whether a word such as "except" or "but" separates a node from the rest of the
+        phrase around it, and that rest is not neutral."""
         opposite, start, spelt = rules().clauses.opposite, self.spans[node][0], self.edges.spelt
         first, behind = self.spans[self.sibling(node)]
         before = spelt[start - 1 : start] if first < start else []

@@ -1,4 +1,4 @@
-"""The GPUs that a model can run on: how onnxruntime names them, and what each needs."""
+"""The supported GPUs: their onnxruntime providers and their requirements."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -7,29 +7,29 @@ from typing import Final, Literal, NamedTuple
 from thinstack.runtime.pool import usable_cores
 
 RunningDevice = Literal["cpu", "cuda", "webgpu"]
-"""Where a model really runs."""
+"""The device that a model actually runs on."""
 
 PAYS: Final = 1 << 8
-"""Words of a batch for each usable core from which "auto" runs it on a GPU. A core has fewer done
-before a GPU has started its kernels. By arithmetic (lab/results/placement.md), not
+"""Words per usable core and batch from which "auto" runs the batch on a GPU. For fewer words, a
+core finishes before a GPU has launched its kernels. Calculated (lab/results/placement.md), not
 measured."""
 
 
 class Gpu(NamedTuple):
-    """A way to run a model on a GPU.
+    """A kind of GPU that a model can run on.
 
     Attributes:
-        name: as `device` has it.
-        title: as messages have it.
-        provider: onnxruntime's name of it.
+        name: its name in `device`.
+        title: its name in messages.
+        provider: the execution provider in onnxruntime.
         options: the settings of the provider.
-        needs: what must be there and how to install it, as a sentence without its stop.
-        mend: what a user does where it is installed and does not work.
-        extra: the extra of thinstack that brings it.
-        plugin: the package that brings the provider, where onnxruntime is built without it.
-        host_nodes: the setting that names the nodes which are the host's, if there is one.
-        emulated: whether a program on the CPU may stand for the GPU.
-        packaged: whether pip may have installed its libraries, where no loader of the system looks.
+        needs: the requirements and how to install them, as a sentence without a full stop.
+        mend: what to do if it is installed but does not work.
+        extra: the extra of thinstack that installs it.
+        plugin: the package with the provider, if onnxruntime is built without it.
+        host_nodes: the setting that lists the nodes to run on the host, if there is one.
+        emulated: whether software on the CPU may emulate the GPU.
+        packaged: whether its libraries may come from pip, outside the system's loader path.
     """
 
     name: RunningDevice
@@ -45,7 +45,7 @@ class Gpu(NamedTuple):
     packaged: bool = False
 
     def has_plugin(self) -> bool:
-        """Whether the package is installed that brings the provider."""
+        """Whether the package with the provider is installed."""
         return bool(self.plugin) and find_spec(self.plugin) is not None
 
 
@@ -54,8 +54,8 @@ GPUS: Final = (
         "cuda",
         "CUDA",
         "CUDAExecutionProvider",
-        # By default it rounds what it multiplies to 10 bits (TF32): scores would differ from the
-        # CPU's by some 1e-3, and trees with them.
+        # By default it rounds factors to 10 bits (TF32), so scores would differ from the CPU's by
+        # about 1e-3, and parses might differ too.
         {"use_tf32": 0},
         "It needs an NVIDIA driver, the CUDA libraries and onnxruntime-gpu (pip uninstall "
         'onnxruntime; pip install "onnxruntime-gpu[cuda,cudnn]")',
@@ -78,9 +78,9 @@ GPUS: Final = (
         emulated=True,
     ),
 )
-"""In the order in which "auto" tries them."""
+"""In the order that "auto" tries them."""
 
 
 def pays(words: int) -> bool:
-    """Whether so many words are enough for a GPU."""
+    """Return whether a batch of this many words is worth running on a GPU."""
     return words >= PAYS * usable_cores()

@@ -1,8 +1,8 @@
-"""What becomes of models that run in other threads when the program ends.
+"""Stops models that run in other threads when the program exits.
 
-Python ends a daemon thread where it next wants to run Python code. Inside of onnxruntime that
-aborts the process ("terminate called without an active exception"). So the end of the program
-stops what other threads run, and waits for it. A thread that starts another run afterwards ends.
+Python ends a daemon thread when it next tries to run Python code. Inside onnxruntime, this aborts
+the process ("terminate called without an active exception"). Therefore, the exit of the program
+stops runs in other threads and waits for them. A thread that starts another run afterwards ends.
 """
 
 import atexit
@@ -12,15 +12,15 @@ import time
 from typing import Any, Final
 
 PATIENCE: Final = 10
-"""Seconds that the end waits at most. A run stops within milliseconds, loading does not stop."""
+"""Maximum seconds to wait at exit. A run stops within milliseconds, but loading does not."""
 
-_running: dict[int, Any] = {}  # threads, and what stops them; no lock, which a fork could leave
-_ending: list[int] = []  # the thread that ends the program, once it does
+_running: dict[int, Any] = {}  # threads, and what stops them; no lock: a fork could copy it held
+_ending: list[int] = []  # the thread that is ending the program, if any
 
 
 class stopped_at_end:  # noqa: N801 - used as a function; a generator would take as long as a word
-    """The end of the program waits for the block, and sets `run.terminate` before. If the program
-    ends already, this thread ends instead."""
+    """Context manager: at exit, the program sets `run.terminate` and waits for the block. If the
+    program is already exiting, this thread ends instead."""
 
     __slots__ = ("_run", "_thread")
 
@@ -40,16 +40,16 @@ class stopped_at_end:  # noqa: N801 - used as a function; a generator would take
 
 
 def end_with_program() -> None:
-    """End this thread, in silence, if another one ends the program."""
+    """End this thread silently if another one is ending the program."""
     if _ending and threading.get_ident() not in _ending:
         raise SystemExit
 
 
 def watch_end() -> None:
-    """Have the end of the program stop what runs before it ends what has been started so far, such
-    as the processes of isolated models."""
+    """Register the exit handler that stops runs. It runs before handlers registered earlier, such
+    as those that end the processes of isolated models."""
     atexit.unregister(_stop)
-    atexit.register(_stop)  # the last to be registered is called first
+    atexit.register(_stop)  # handlers run in reverse order
 
 
 def _stop() -> None:
@@ -64,5 +64,5 @@ def _stop() -> None:
         time.sleep(0.001)
 
 
-if hasattr(os, "register_at_fork"):  # the threads of a parent run nothing in its child
+if hasattr(os, "register_at_fork"):  # a child does not inherit its parent's running threads
     os.register_at_fork(after_in_child=_running.clear)

@@ -1,4 +1,4 @@
-"""Sessions on GPUs."""
+"""onnxruntime sessions on a GPU."""
 
 import os
 import re
@@ -23,34 +23,34 @@ from thinstack.runtime.session import AS_ASKED, CPU, OnnxSession, session_option
 ANYWHERE: Final = 'device="cpu" runs anywhere'
 
 _TREES: Final = ("lengths", "breaks", "transitions")
-"""Inputs that have no number for each word."""
+"""Inputs that do not have one number per word."""
 
 _MEANINGS = {
     r"\blost\b": "the device was lost, for example because its driver restarted",
     r"memory|buffer": "the batch or the model is larger than the device's buffers",
 }
-"""What messages of onnxruntime mean, where they do not say it."""
+"""Explanations for obscure messages of onnxruntime."""
 
 _INSIDES = re.compile(r"^(.* was false\. |\[ONNXRuntimeError\] : \d+ : \w+ : )", re.DOTALL)
-"""The place in onnxruntime's own code, or its code of the error, with which messages begin."""
+"""Prefixes of messages that name a place or an error code inside onnxruntime."""
 
 _lock = threading.Lock()
-_tried_in: list[int] = []  # the process that has tried a GPU, of which a forked child has a copy
-_registered: set[str] = set()  # GPUs whose plugin onnxruntime knows
+_tried_in: list[int] = []  # the process that tried a GPU; a forked child inherits the list
+_registered: set[str] = set()  # GPUs whose plugin is registered with onnxruntime
 
 
 class GpuSession(OnnxSession):
-    """A session on a GPU.
+    """An onnxruntime session on a GPU.
 
-    Where a run fails, the CPU decides whose fault it is. If it fails there too, that is a
-    BundleError. Else the GPU is at fault: a DeviceError; for `auto` the run is done on the CPU, and
-    so are all that follow. For `auto` the CPU also runs what is too small for a GPU (`pays`).
+    If a run fails, it is repeated on the CPU to identify the cause. If it fails there too, it
+    raises a BundleError; otherwise a DeviceError. With `auto`, this run and all later ones use the
+    CPU instead. With `auto`, batches too small for a GPU (`pays`) also run on the CPU.
 
     Args:
-        session: what onnxruntime has started.
-        gpu: what it runs on.
+        session: the onnxruntime session.
+        gpu: the GPU that it runs on.
         on_cpu: starts a session of the same file on the CPU.
-        auto: whether the CPU may take the place of the GPU.
+        auto: whether the CPU may replace the GPU.
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class GpuSession(OnnxSession):
         self._lock = threading.Lock()
 
     def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-        """The outputs of these names. Raises BundleError if the model fails, and DeviceError if the
-        GPU does. For `auto` the latter is a RuntimeWarning."""
+        """Return the named outputs. Raises BundleError if the model fails, and DeviceError if the
+        GPU does, which with `auto` is a RuntimeWarning instead."""
         words = min(
             (np.size(feed) for name, feed in feeds.items() if name not in _TREES), default=0
         )
@@ -89,11 +89,11 @@ class GpuSession(OnnxSession):
 
 
 def gpu_session(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[Any, str]:
-    """onnxruntime's session of an ONNX file on a GPU, or None and why there is none. `real`: not
-    where a program on the CPU may stand for the GPU."""
+    """Return an onnxruntime session of an ONNX file on a GPU and "", or None and the reason.
+    `real`: whether to reject a GPU emulated on the CPU."""
     if lack := _lack(onnxruntime, gpu):
         return None, lack
-    if _tried_in and os.getpid() not in _tried_in:  # it would wait for threads of its parent
+    if _tried_in and os.getpid() not in _tried_in:  # it would wait for its parent's threads
         return None, "a forked process cannot use the GPU of its parent; start processes by spawn"
     _tried_in[:] = [os.getpid()]
     try:
@@ -106,7 +106,7 @@ def gpu_session(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tupl
 
 
 def _lack(onnxruntime: Any, gpu: Gpu) -> str:
-    """What is not installed, or ""."""
+    """Return the missing requirement, or ""."""
     if gpu.provider in onnxruntime.get_available_providers():
         return ""
     if not gpu.plugin:
@@ -122,7 +122,7 @@ def _lack(onnxruntime: Any, gpu: Gpu) -> str:
 def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[Any, str]:
     built_in = gpu.provider in onnxruntime.get_available_providers()
     if not built_in and gpu.name not in _registered:
-        # A second time would end the process.
+        # Registering it twice would end the process.
         _registered.add(gpu.name)
         library = import_module(gpu.plugin).get_library_path()
         onnxruntime.register_execution_provider_library(gpu.plugin, library)
@@ -135,13 +135,13 @@ def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[A
     settings = dict(gpu.options)
     if gpu.host_nodes and (names := host_nodes(model)):
         settings[gpu.host_nodes] = names
-    if any("library_path" in one.ep_metadata for one in devices):  # of a plugin
+    if any("library_path" in one.ep_metadata for one in devices):  # from a plugin
         options.add_provider_for_devices(devices[:1], settings)
     else:
         wanted = [(gpu.provider, settings), CPU]
-    preload = getattr(onnxruntime, "preload_dlls", None)  # from 1.21
+    preload = getattr(onnxruntime, "preload_dlls", None)  # onnxruntime 1.21 or later
     if gpu.packaged and built_in and preload:
-        with redirect_stdout(StringIO()):  # what it does not find, a session says again
+        with redirect_stdout(StringIO()):  # the session reports missing libraries again
             preload()
     session = onnxruntime.InferenceSession(model, options, wanted, **AS_ASKED)
     if (providers := session.get_providers())[0] == gpu.provider:
@@ -150,7 +150,7 @@ def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[A
 
 
 def _devices(onnxruntime: Any, gpu: Gpu) -> list[Any]:
-    """What onnxruntime has found that the provider runs on, GPUs first."""
+    """Return the devices of the provider, GPUs first."""
     listed: list[Any] = getattr(onnxruntime, "get_ep_devices", list)()
     usable = (device for device in listed if device.ep_name == gpu.provider)
     return sorted(usable, key=_is_real, reverse=True)
@@ -161,7 +161,7 @@ def _is_real(device: Any) -> bool:
 
 
 def _explained(error: Exception) -> str:
-    """What onnxruntime says, on one line and without what is for its authors, and what it means."""
+    """Return an onnxruntime error on one line, without internals, with an explanation if known."""
     said = str(error.args[0]) if error.args else str(error)
     short = " ".join(_INSIDES.sub("", said).split()).rstrip(".")
     meaning = next((text for mark, text in _MEANINGS.items() if re.search(mark, said, re.I)), "")

@@ -1,4 +1,4 @@
-"""Chooses phrases: those that say most about a text, and those that are worth a mark in it."""
+"""Choose the most telling phrases of a text, and the phrases worth marking in it."""
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
 
 CLIMB: Final = 0.8
-"""A phrase is shown with what is around it, as long as that says at least this share as much."""
+"""A phrase is extended by its context while it keeps at least this share of its strength."""
 
 CONTRAST: Final = 0.5
-"""The phrase beside one that is overruled says at least this share of what both together say, or it
-only turns that one round, as `not` does."""
+"""The sibling of an overruled phrase has at least this share of the strength of their parent;
+otherwise it only inverts the phrase, like `not`."""
 
 WIDEST: Final = 10
-"""Words of what a phrase is shown with, at most, itself included."""
+"""Maximum words of an extended phrase."""
 
 MAX_DEPTH: Final = 100
-"""Marked phrases inside each other at most; browsers give up on deep nesting."""
+"""Maximum nesting of marked phrases; browsers fail on deeper nesting."""
 
 _UNCERTAIN, _NONE = -1, -2
 
 
 def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
-    """`Result.highlights` of some sentences. Raises InputError unless `n` is a whole number, at
-    least 0."""
+    """Return `Result.highlights` for some sentences. Raises InputError unless `n` is a whole number
+    of at least 0."""
     if not isinstance(n, int | np.integer) or n < 0:
         raise InputError(f"expected a whole number of highlights, at least 0, found {shown(n)}")
     ranked = [(nodes, node) for nodes in map(_Ranked, sentences) for node in nodes.best(n)]
@@ -41,11 +41,11 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
 
 
 class _Ranked(Nodes):
-    """The nodes of a prediction, with their strengths.
+    """The nodes of a prediction, ranked by strength.
 
     Attributes:
-        strength: of each node, how far its polarity is from 0; or the probability of its label.
-        shown: whether each may be shown: it has a side, and can be read or is the sentence.
+        strength: (N,) the absolute polarity, or the probability of the label without a scale.
+        shown: (N,) whether the node is not neutral and is readable alone or is the sentence.
     """
 
     def __init__(self, sentence: "Prediction"):
@@ -70,7 +70,7 @@ class _Ranked(Nodes):
         return shown
 
     def best(self, most: int) -> list[int]:
-        """The nodes that say most, the strongest first, at most `most`; none overlaps another."""
+        """Return at most `most` nodes, strongest first, without overlaps."""
         if len(self.sides) == 1:
             return [0] if self.shown[0] else []
         order = [node for node, shown in enumerate(self.shown) if shown]
@@ -92,15 +92,15 @@ class _Ranked(Nodes):
         return any(self.edges.content[slice(*self.spans[node])])
 
     def _is_free(self, node: int, taken: Sequence[tuple[int, int]]) -> bool:
-        """Whether a node overlaps none of the spans that are taken, which are in order."""
+        """Return whether a node overlaps none of the sorted spans in `taken`."""
         start, end = self.spans[node]
         place = bisect_left(taken, (start, end))
         near = taken[max(place - 1, 0) : place + 1]
         return all(end <= first or behind <= start for first, behind in near)
 
     def is_turned(self, node: int) -> bool:
-        """Whether what is around a node turns its side round, as `not` does, without a phrase that
-        speaks for the other side by itself."""
+        """Return whether the context of a node inverts its polarity, as `not` does, without
+        containing a phrase of the opposite polarity itself."""
         child, parent = node, self.parents[node]
         while parent >= 0 and self.sides[parent] in (NEUTRAL, self.sides[node]):
             child, parent = parent, self.parents[parent]
@@ -114,7 +114,7 @@ class _Ranked(Nodes):
         )
 
     def _climbed(self, node: int, taken: Sequence[tuple[int, int]]) -> int:
-        """The largest phrase around a node that says as much, and nothing of another side."""
+        """Return the largest phrase around a node that is as strong and not opposed in any part."""
         side, least, best = self.sides[node], CLIMB * self.strength[node], node
         child, parent = node, self.parents[node]
         while parent >= 0 and self.sides[parent] == side and self.strength[parent] >= least:
@@ -130,8 +130,8 @@ class _Ranked(Nodes):
 
 
 def turned_nodes(sentence: "Prediction") -> list[bool]:
-    """Whether what is around each node turns its side round, as "good" in "not good"; of neutral
-    nodes, and where classes are no scale of sentiment, False."""
+    """Return whether the context of each node inverts its polarity, as in "not good". False for
+    neutral nodes, and if the classes are not a sentiment scale."""
     if sentence.view.polarity is None:
         return [False] * len(sentence.node_scores)
     nodes = _Ranked(sentence)
@@ -139,11 +139,11 @@ def turned_nodes(sentence: "Prediction") -> list[bool]:
 
 
 def marked_phrases(prediction: "Prediction") -> list[int]:
-    """The nodes whose label is neither neutral nor that of the marked phrase around them, in
-    reading order, each before those inside it: most words are neutral by themselves.
+    """Return the nodes whose label is neither neutral nor that of the marked phrase around them, in
+    reading order, parents first. Most single words are neutral.
 
-    To have no label, where the prediction abstains, counts as one. Where only the sentence has
-    scores it is the one that is marked.
+    A missing label, below `abstain`, counts as a label. If only the sentence has scores, it is the
+    marked node.
     """
     if not prediction.phrases:
         return [0]
@@ -152,7 +152,7 @@ def marked_phrases(prediction: "Prediction") -> list[int]:
     names = np.where(prediction.certain, prediction.label_ids, _UNCERTAIN).tolist()
     around: dict[int, tuple[int, int]] = {-1: (neutral, 0)}
     marked = []
-    for node in reversed(range(len(parents))):  # a phrase comes after its parts
+    for node in reversed(range(len(parents))):  # parents have higher numbers than their children
         outer, depth = around[parents[node]]
         if names[node] not in (outer, neutral) and depth < MAX_DEPTH:
             marked.append(node)
@@ -163,6 +163,6 @@ def marked_phrases(prediction: "Prediction") -> list[int]:
 
 
 def neutral_of(prediction: "Prediction") -> int:
-    """The class in the middle of a scale from negative to positive; -2 where there is none."""
+    """Return the middle class of a scale from negative to positive; -2 if there is none."""
     scale = prediction.view.scale
     return _NONE if scale is None or scale.neutral is None else scale.neutral

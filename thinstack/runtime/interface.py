@@ -1,4 +1,4 @@
-"""The inputs and outputs of a bundle's ONNX file, and checks that they fit the bundle."""
+"""The inputs and outputs of a bundle's ONNX file, and their validation."""
 
 import json
 import re
@@ -16,37 +16,37 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
 PARSE_OUTPUT = "parse"
-"""The output of the trees that a model makes; not "transitions", which is an input."""
+"""The output with the model's own parses; "transitions" is an input."""
 
 INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
-"""Types of inputs, by onnxruntime's names of them."""
+"""Input dtypes by onnxruntime's type names."""
 
-# The trees of models that are run, and the inputs that tell them (one that parses: both).
+# The tree types of supported models, and the inputs that carry them (a parser has both).
 _TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
 
 _PROBABLE = frozenset(
     {"node_classifier.v1", "root_classifier.v1", "similarity.v1", "entailment.v1"}
 )
-"""Heads that give the probabilities of classes. What other people's heads give, only they know."""
+"""Task heads whose scores are class probabilities; scores of third-party heads may be anything."""
 
 _FLOAT32 = np.dtype(np.float32)
-_ROUNDING = 1e-3  # of a sum of probabilities in float32, and far more than that
-_FEW = 128  # nodes whose tree Python checks sooner than numpy
+_ROUNDING = 1e-3  # tolerance for a sum of float32 probabilities, far above the rounding error
+_FEW = 128  # below this many nodes, plain Python checks a tree faster than numpy
 
 
 class Interface(NamedTuple):
     """The inputs and outputs of a model.
 
     Attributes:
-        types: the type of each input, by its name.
-        outputs: the names of the outputs with the scores and the vectors, of those that there are.
-        width: the columns of a vector; 0 of a model without vectors.
+        types: {input name: dtype}.
+        outputs: the names of the outputs with scores and vectors, as far as they exist.
+        width: the number of columns of a vector; 0 for a model without vectors.
         phrases: whether phrases have scores or vectors; otherwise only whole sentences do.
-        most_pieces: how many word pieces a sentence may have, None without a limit.
-        probable: whether the scores are the probabilities of the classes.
-        texts: whether the model joins the trees that it makes of sentences to one of their text, as
-            the input `breaks` says.
-        reads_pairs, rates_pairs: whether the model reads pairs of texts, and gives ratings of them.
+        most_pieces: the maximum word pieces per sentence; None without a limit.
+        probable: whether the scores are class probabilities.
+        texts: whether the model composes its parses of sentences into one tree per text, controlled
+            by the input `breaks`.
+        reads_pairs, rates_pairs: whether the model reads pairs of texts, and rates them.
     """
 
     types: dict[str, Any]
@@ -63,9 +63,8 @@ class Interface(NamedTuple):
 def interface_of(
     session: Any, config: ModelConfig, vocabulary: Vocabulary, source: str
 ) -> Interface:
-    """The inputs and outputs of the model of a session. Raises BundleError, naming the file
-    `source`, if a predictor cannot run the model, or if it does not fit the configuration and the
-    vocabulary."""
+    """Return the interface of a session's model. Raises BundleError, naming the file `source`, if a
+    predictor cannot run the model, or if it does not match the configuration and the vocabulary."""
     inputs: dict[str, str] = session.inputs
     outputs: list[str] = session.outputs
     metadata: dict[str, str] = session.metadata
@@ -86,7 +85,7 @@ def interface_of(
     expected = [*WORD_FIELDS[config.embedding.kind], *trees]
     if texts := config.aggregation == "tree":
         expected.insert(-1, "breaks")
-    # For words in their context; a parser's lengths are for its trees.
+    # This input is for words in context; a parser uses its lengths for trees.
     if "lengths" in inputs and "lengths" not in trees and PARSE_OUTPUT not in outputs:
         expected.append("lengths")
     if sorted(inputs) != sorted(expected) or not set(inputs.values()) <= INDEX_TYPES.keys():
@@ -112,14 +111,14 @@ def interface_of(
 
 
 class Batch(NamedTuple):
-    """The S sentences of T trees that a model reads at once.
+    """A batch of S sentences in T trees.
 
     Attributes:
-        fields: its inputs, by their names.
-        lengths: how many words each sentence has.
-        places: the number of each sentence, for messages.
-        sizes: how many nodes each tree has.
-        tops: the tree over the sentences of each tree. Empty if each sentence is a tree.
+        fields: the input arrays by name.
+        lengths: (S,) the number of words of each sentence.
+        places: (S,) the index of each sentence, for messages.
+        sizes: (T,) the number of nodes of each tree.
+        tops: the transitions over the sentences of each tree; empty if each sentence is a tree.
     """
 
     fields: Mapping[str, NDArray[np.integer]]
@@ -130,12 +129,12 @@ class Batch(NamedTuple):
 
     @property
     def nodes(self) -> int:
-        """The nodes of all trees."""
+        """The number of nodes in all trees."""
         return sum(self.sizes)
 
 
 def _number(metadata: dict[str, str], key: str, source: str) -> int | None:
-    """A number above 0 in the metadata, or None without one."""
+    """Return a positive number from the metadata, or None if it is absent."""
     if (number := metadata.get(key)) is None:
         return None
     if not re.fullmatch(r"[1-9][0-9]{0,8}", number):
@@ -146,7 +145,7 @@ def _number(metadata: dict[str, str], key: str, source: str) -> int | None:
 def _check_metadata(
     metadata: dict[str, str], config: ModelConfig, vocabulary: Vocabulary, source: str
 ) -> None:
-    """With another vocabulary or other labels, ids or names would be wrong."""
+    """Check that vocabulary and labels match the file; otherwise ids or names would be wrong."""
     expected = {
         "vocabulary_digest": vocabulary.digest(),
         "labels": json.dumps(config.labels, ensure_ascii=False),
@@ -162,8 +161,8 @@ def _check_metadata(
 def check_rows(
     rows: NDArray[np.floating], shape: tuple[int, int], output: str, source: str, *, probable: bool
 ) -> None:
-    """Raise BundleError unless the scores or vectors of a model are finite and have this shape.
-    `probable`: they must be probabilities too, whose sum is 1 in each row."""
+    """Raise BundleError unless the scores or vectors of a model are finite and have this shape. If
+    `probable`, they must also be probabilities, so that each row sums to 1."""
     if not isinstance(rows, np.ndarray) or rows.dtype != _FLOAT32:
         kind = getattr(rows, "dtype", type(rows).__name__)
         raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
@@ -189,7 +188,7 @@ def check_rows(
 
 
 def check_parse(steps: NDArray[np.integer], batch: Batch, source: str) -> None:
-    """Raise BundleError unless the transitions of a model are trees over the sentences of a
+    """Raise BundleError unless the model's transitions are valid trees over the sentences of a
     batch."""
     nodes = batch.nodes
     if steps.shape != (nodes,) or steps.dtype.kind not in "iu":

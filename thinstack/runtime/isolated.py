@@ -1,8 +1,8 @@
-"""Runs a model in processes of its own, with limits of memory and time. If it ends one of them, the
-process that asked lives on and gets an error.
+"""Run a model in separate processes with memory and time limits. If the model kills its process,
+the caller gets an error and keeps running.
 
-This bounds what a model uses; it is no sandbox. A model that takes over the process, by a fault of
-onnxruntime, can do what its user can.
+This limits resources but is not a sandbox. A model that takes over the process through a bug in
+onnxruntime can do whatever the user can.
 """
 
 import os
@@ -24,27 +24,27 @@ from thinstack.runtime.model_process import SECONDS, ModelProcess
 from thinstack.runtime.pool import usable_cores
 
 MEMORY: Final = 768 << 20
-"""Bytes that a model may take, beyond six times its file and what onnxruntime takes itself."""
+"""Bytes that a model may use, beyond six times its file and onnxruntime's own memory."""
 ON_A_GPU: Final = 60
-"""More seconds of processor time on a GPU, whose libraries take their time to start."""
+"""Extra seconds of processor time on a GPU, whose libraries are slow to start."""
 
 
 class IsolatedSession:
-    """An `OnnxSession` in processes of its own.
+    """An `OnnxSession` in separate processes.
 
-    Any number of threads may share it. Each call has a process for itself, at most one a core, and
-    a thread waits for a free one. A process ends with the session, or with the process that asks.
+    Any number of threads may share it. Each call has one of at most one process per core to itself;
+    threads wait for a free one. A process ends with the session, or with its parent.
 
     Args:
         model: the ONNX file, which passed `check_onnx`.
-        device: as `Predictor` has it. The limit of memory is for "cpu" alone, on Linux; the limit
-            of processor time is not for Windows. The limit by the clock is for all.
-        source: names the file in messages.
+        device: as in `Predictor`. The memory limit is for "cpu" on Linux only, the limit of
+            processor time not for Windows, the wall-clock limit for all.
+        source: the name of the file in messages.
 
-    Attributes: those of `OnnxSession`; `device` is the CPU once "auto" has left a GPU that failed.
+    Attributes: those of `OnnxSession`; `device` becomes "cpu" if "auto" gives up a failing GPU.
 
     Raises BundleError if the file cannot be loaded within the limits, DeviceError if no process can
-    be started. Else raises DeviceError and MissingExtraError as
+    be started; otherwise DeviceError and MissingExtraError as
     `thinstack.runtime.session.open_session` does.
     """
 
@@ -53,7 +53,7 @@ class IsolatedSession:
         files = {"model": model, "on_gpu": on_gpu}
         self._files = {name: np.frombuffer(file, np.uint8) for name, file in files.items()}
         self._idle: list[ModelProcess] = []
-        # Locks, because what a signal handler raises leaves a semaphore of Python taken for ever.
+        # Locks: an exception from a signal handler would leave a semaphore acquired for ever.
         self._turns = cycle([threading.Lock() for _ in range(usable_cores())])
         self._lock = threading.Lock()
         self._processes: set[ModelProcess] = set()
@@ -74,12 +74,12 @@ class IsolatedSession:
         self.metadata = _texts(description.get("metadata"))
 
     def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-        """The outputs of these names. Raises BundleError if the model fails, or breaks a limit."""
+        """Return the named outputs. Raises BundleError if the model fails or exceeds a limit."""
         end_with_program()
         with next(self._turns):
             with self._lock:
                 process = self._idle.pop() if self._idle else None
-            if process is not None and process.has_ended():  # by no fault of the model
+            if process is not None and process.has_ended():  # not caused by the model
                 self._drop(process)
                 process = None
             if process is None:
@@ -98,7 +98,7 @@ class IsolatedSession:
         return [reply.arrays[name] for name in names]
 
     def _started(self) -> tuple[ModelProcess, Mapping[str, Any]]:
-        """A process that has loaded the model, and what it says of it."""
+        """Start a process that loads the model; return it and its description of the model."""
         try:
             process = ModelProcess()
         except DeviceError as problem:
@@ -122,7 +122,7 @@ class IsolatedSession:
     def _answer(
         self, process: ModelProcess, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Message:
-        """The reply of a process. One that gives none is ended; the next call starts another."""
+        """Return the reply of a process. One that does not reply is ended and later replaced."""
         try:
             return process.ask(request, arrays)
         except BaseException:
@@ -135,7 +135,7 @@ class IsolatedSession:
 
 
 def _error_of(reply: Message) -> ThinstackError | None:
-    """The error that a process tells of, if it does."""
+    """Return the error in a reply, or None."""
     name, arguments = reply.data.get("error"), reply.data.get("arguments")
     if name is None:
         return None
@@ -147,12 +147,12 @@ def _error_of(reply: Message) -> ThinstackError | None:
 
 
 def _texts(value: Any) -> dict[str, str]:
-    """The texts by name that a process has sent, whatever it has sent."""
+    """Return the {name: text} mapping in an untrusted reply."""
     return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}
 
 
 def _end_all(processes: set[ModelProcess], owner: int) -> None:
-    """End the processes of a session. A forked process leaves those of its parent alone."""
+    """End the processes of a session. In a forked child, leave the parent's processes alone."""
     if os.getpid() == owner:
         for process in list(processes):
             process.end()

@@ -1,13 +1,13 @@
-"""The process that runs a model for another one, within limits that it sets itself, and the
-messages between the two.
+"""The worker process that runs a model within limits that it sets for itself, and the messages
+between it and its parent.
 
-`thinstack.runtime.isolated` starts it, and it ends when that process ends or closes the pipe, even
-if a forked child of that process lives on with the pipe. It starts in the time that numpy and
-onnxruntime take.
+`thinstack.runtime.isolated` starts it. It ends when the parent ends or closes the pipe, even if a
+forked child of the parent keeps the pipe open. Its start takes only as long as importing numpy and
+onnxruntime.
 
-A message is the length of its JSON (4 bytes, the lowest first), the JSON, and the bytes of each
-array in order. The JSON is an object; `arrays` in it has name, type and shape of each array.
-Nothing is unpickled, because the other process may have come under the model's control.
+A message is the length of its JSON (4 bytes, little-endian), the JSON, and the bytes of each array
+in order. The JSON is an object whose `arrays` contains the name, type and shape of each array.
+Nothing is unpickled, because the other process may be under the model's control.
 """
 
 import json
@@ -29,11 +29,11 @@ from thinstack.errors import BundleError, DeviceError, MissingExtraError, descri
 from thinstack.runtime.session import start_session
 
 MOST_SENT: Final = 1 << 33
-"""Bytes that the process takes in one message, at most: an ONNX file."""
+"""Maximum bytes of arrays in one message to the worker: an ONNX file."""
 LOOK: Final = 1.0
-"""Seconds between two looks whether the other process lives."""
+"""Seconds between two checks that the parent is alive."""
 MOST_TEXT: Final = 1 << 24
-"""Bytes of the JSON of a message, at most."""
+"""Maximum bytes of the JSON of a message."""
 _MOST_ARRAYS, _MOST_AXES = 64, 64
 _TYPES = frozenset({"bool", "float16", "float32", "float64"}) | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -41,7 +41,7 @@ _TYPES = frozenset({"bool", "float16", "float32", "float64"}) | {
 
 
 class Message(NamedTuple):
-    """What a message says, and its arrays by name."""
+    """The data of a message, and its arrays by name."""
 
     data: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]]
@@ -50,8 +50,8 @@ class Message(NamedTuple):
 def write_message(
     file: BinaryIO, data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write a message. Raises ValueError for an array that is not of numbers, OSError if the other
-    process is gone."""
+    """Write a message. Raises ValueError for a non-numeric array, OSError if the other process is
+    gone."""
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     headers = [(name, array.dtype.name, array.shape) for name, array in whole.items()]
     if odd := [kind for _, kind, _ in headers if kind not in _TYPES]:
@@ -65,9 +65,9 @@ def write_message(
 
 
 def read_message(file: BinaryIO, *, most: int) -> Message:
-    """The next message, with arrays of at most `most` bytes together.
+    """Read the next message, with at most `most` bytes of arrays in total.
 
-    Raises EOFError if there is none or it ends early, ValueError if it is no such message.
+    Raises EOFError if there is none or it is truncated, ValueError if it is malformed.
     """
     size = int.from_bytes(_exactly(file, 4), "little")
     if size > MOST_TEXT:
@@ -99,13 +99,13 @@ def _exactly(file: BinaryIO, size: int) -> bytearray:
 
 
 def main(owner: int) -> None:
-    """Answer requests until standard input ends, or the process `owner` does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other process to answer
+    """Answer requests until standard input closes or the process `owner` ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     requests, replies = _pipes()
-    write_message(replies, {}, {})  # it runs: what goes wrong from here on is the model's doing
+    write_message(replies, {}, {})  # started: later failures are the model's
     waiting: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, waiting), daemon=True).start()
-    if sys.platform != "win32":  # where nothing forks, and a parent keeps its number
+    if sys.platform != "win32":  # Windows has no fork, and the parent's process id stays the same
         threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
     session: Any = None
     while True:
@@ -129,12 +129,12 @@ def main(owner: int) -> None:
             _refuse(replies, error, str(error))
         except BrokenPipeError:
             return
-        except Exception as error:  # whatever it is, the other process waits for an answer
+        except Exception as error:  # whatever happens, the parent waits for an answer
             _refuse(replies, BundleError(), described(error))
 
 
 def _pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Requests and replies, on files of their own, which no library that prints spoils."""
+    """Return the pipes for requests and replies, apart from the streams that libraries print to."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -143,8 +143,7 @@ def _pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _listen(requests: BinaryIO, waiting: "queue.SimpleQueue[Message]") -> None:
-    """Hand on what comes, and end the process when nothing can come any more, even while it
-    runs."""
+    """Queue incoming messages, and end the process when the pipe closes, even during a run."""
     try:
         while True:
             waiting.put(read_message(requests, most=MOST_SENT))
@@ -153,19 +152,19 @@ def _listen(requests: BinaryIO, waiting: "queue.SimpleQueue[Message]") -> None:
 
 
 def _end_with(owner: int) -> None:
-    """End the process soon after its parent, `owner`, has ended."""
+    """End the process soon after its parent `owner` ends."""
     while os.getppid() == owner:
         time.sleep(LOOK)
     os._exit(0)
 
 
 def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
-    """The session of a file, and what the other process is told of it."""
+    """Return the session of a file, and its description for the parent."""
     asked = message.data
     model, on_gpu = (message.arrays[name].tobytes() for name in ("model", "on_gpu"))
     _allow_seconds(asked["seconds"])
     if asked["memory"]:
-        import_onnxruntime()  # what it takes itself does not count
+        import_onnxruntime()  # before the limits, which exclude its own memory
         _allow_memory(asked["memory"])
     session = start_session(model, asked["device"], asked["source"], on_gpu)
     return session, {
@@ -183,7 +182,7 @@ def _refuse(replies: BinaryIO, error: Exception, *arguments: str) -> None:
 
 
 def _allow_seconds(seconds: int) -> None:
-    """End this process if it takes so many more seconds of processor time, where the system can."""
+    """Limit this process to this many more seconds of processor time, if the system supports it."""
     if sys.platform != "win32":
         import resource
 
@@ -195,7 +194,7 @@ def _allow_seconds(seconds: int) -> None:
 
 
 def _allow_memory(size: int) -> None:
-    """Let this process take so many more bytes of memory, where the system can limit it."""
+    """Limit this process to this many more bytes of memory, if the system supports it."""
     if sys.platform == "linux":
         import resource
 

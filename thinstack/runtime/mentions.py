@@ -1,4 +1,4 @@
-"""Finds mentions of terms that a user names, in the words of a sentence as they were read."""
+"""Find mentions of terms that a user names, in the words of a sentence as the model read them."""
 
 import re
 import warnings
@@ -16,8 +16,8 @@ _EXAMPLE = 'such as about("battery", "price|cost")'
 
 
 class Mention(NamedTuple):
-    """The characters [start, end) of a text that mention a term, and the term as it was asked
-    for."""
+    """The characters [start, end) of a sentence that mention a term, and the term as the user wrote
+    it."""
 
     start: int
     end: int
@@ -25,13 +25,12 @@ class Mention(NamedTuple):
 
 
 class Terms:
-    """Terms that a user names. Each may have several names, with `|` between them.
+    """Terms that a user names. Each may have several names, separated by `|`.
 
-    They are looked for in the words of a sentence as they were read (docs/text.md). The parts of a
-    name must stand side by side there. The last one may be in the plural or the singular, whichever
-    the name has.
+    Names are matched against the words of a sentence as the model read them (docs/text.md). The
+    words of a name must be adjacent. The last one matches in the singular and the plural.
 
-    Raises InputError for what is no text, and for a name without a letter or digit.
+    Raises InputError for a term that is not text, and for a name without a letter or digit.
     """
 
     def __init__(self, terms: Sequence[object]):
@@ -43,8 +42,8 @@ class Terms:
             self._patterns[term] = _pattern(term)
 
     def mentions(self, sentence: "Prediction") -> Iterator[Mention]:
-        """The mentions of each term in a sentence, term by term. Those of one term do not overlap:
-        the first comes first, and of several names there the one with most characters."""
+        """Iterate over the mentions of each term in a sentence, term by term. Mentions of one term
+        do not overlap: the leftmost wins, and of several names there, the longest."""
         words, joined = plain_words(sentence.words)
         squeezed = joined.lower().replace(" ", "").replace("-", "") if joined.isascii() else None
         for term, (pattern, stems) in self._patterns.items():
@@ -55,7 +54,7 @@ class Terms:
 
 
 def warn_of_unmentioned(terms: Iterable[str]) -> None:
-    """Warn of terms that no text mentions."""
+    """Warn about terms that no text mentions."""
     advice = "check the spelling, or add other names ('price|cost') or examples"
     for term in terms:
         message = f"no text mentions {shown(term)}: {advice}"
@@ -64,8 +63,8 @@ def warn_of_unmentioned(terms: Iterable[str]) -> None:
 
 @lru_cache(maxsize=1024)
 def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
-    """What finds a term, and what all that it finds begin with, by name (`pattern_of`); "" beyond
-    ASCII, where letters have more than two cases."""
+    """Return the pattern of a term, and the prefix of everything that it matches, by name
+    (`pattern_of`); "" for non-ASCII names, where letters may have more than two cases."""
     names = [parts_of(name) for name in term.split("|")]
     example = f"{_EXAMPLE}; found {shown(term)}"
     if any("\ud800" <= character <= "\udfff" for character in term):
@@ -79,8 +78,8 @@ def _pattern(term: str) -> tuple[re.Pattern[str], list[str]]:
 
 
 def _typed(sentence: "Prediction", words: Sequence[str], match: re.Match[str], end: bool) -> int:
-    """The character of a sentence where something that was found in its words, with spaces between
-    them, starts or ends."""
+    """Return the character of a sentence where a match in its space-separated words starts or
+    ends."""
     joined, place = match.string, match.span()[end]
     number = joined.count(" ", 0, place - end)
     word, inside = words[number], place - 1 - joined.rfind(" ", 0, place - end)

@@ -1,4 +1,4 @@
-"""A process that runs a model, as the one that starts it sees it."""
+"""The parent's side of a process that runs a model."""
 
 import json
 import math
@@ -21,18 +21,18 @@ from thinstack.runtime.ending import end_with_program
 from thinstack.runtime.isolated_worker import Message, read_message, write_message
 
 SECONDS: Final = 3
-"""Seconds of processor time that loading a model, or running a batch, may take. One more is allowed
-for each two megabytes of the file, or for each 200 numbers of the batch. Our own models take
-a thousandth of that."""
+"""Seconds of processor time for loading a model or running a batch, plus one second for every two
+megabytes of the file or every 200 numbers of the batch. The bundled models need a thousandth of
+this."""
 PATIENCE: Final = 10
-"""By the clock it may take so many times as long, and `GRACE` seconds more, because others use the
-machine too."""
+"""The wall-clock limit is this many times the processor limit, plus `GRACE` seconds, because the
+machine may be busy."""
 GRACE: Final = 30
 _TICK: Final = 0.2
-"""Seconds between two looks at the clock."""
+"""Seconds between two checks of the clock."""
 
 MOST_RECEIVED: Final = 1 << 28
-"""Bytes of the scores of a batch, at most."""
+"""Maximum bytes of the scores of a batch."""
 
 TRUSTED: Final = "to run a model that you trust without limits, pass isolated=False (--no-isolated)"
 _NO_PROCESS = f"a separate process for the model cannot be started ({{}}); {TRUSTED}"
@@ -45,19 +45,19 @@ _NEVER: Final = (0, math.inf)
 
 
 class _SilentError(Exception):
-    """A process gave no answer; the message says how it ended."""
+    """A process did not answer; the message says how it ended."""
 
 
 class ModelProcess:
-    """A process that runs a model, as its parent sees it. Raises DeviceError if it cannot be
+    """The parent's handle of a process that runs a model. Raises DeviceError if it cannot be
     started."""
 
     def __init__(self) -> None:
-        if getattr(sys, "frozen", False):  # the program itself would start again, and again
+        if getattr(sys, "frozen", False):  # the executable would start the program recursively
             raise DeviceError(_NO_PROCESS.format("this program is its own Python"))
         top = str(Path(__file__).parents[2])
         paths = [*filter(None, sys.path), *([] if top in sys.path else [top])]
-        # Isolated from the folder it starts in, and from PYTHONPATH: the paths are those of ours.
+        # Isolated from the working directory and PYTHONPATH: the paths are those of this process.
         start = [get_executable(), "-I", "-c", _START, json.dumps(paths), str(os.getpid())]
         try:
             self._process = subprocess.Popen(
@@ -65,23 +65,23 @@ class ModelProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # each thread takes memory
+                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # each thread allocates memory
             )
-        except (OSError, TypeError, ValueError) as error:  # no Python is known, or none allowed
+        except (OSError, TypeError, ValueError) as error:  # no usable Python executable
             if raised_by_signal_handler(error):
                 raise
             raise DeviceError(_NO_PROCESS.format(error)) from None
-        # How many seconds an answer may take, and when they end by the monotonic clock.
+        # The time limit of an answer in seconds, and its deadline by the monotonic clock.
         self._late, self._limit = 0, _NEVER
         threading.Thread(target=self._watch, daemon=True).start()
         try:
-            self._answer(SECONDS)  # that it runs: no model has done anything so far
+            self._answer(SECONDS)  # the process has started; the model has not run yet
         except _SilentError as error:
             raise DeviceError(_NO_PROCESS.format(f"it {error}")) from None
 
     def ask(self, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Message:
-        """The reply to a request. Raises BundleError if the process dies or talks nonsense, and
-        ends it."""
+        """Return the reply to a request. Raises BundleError if the process dies or sends a
+        malformed message, and ends it."""
         try:
             return self._answer(int(request["seconds"]), request, arrays)
         except _SilentError as error:
@@ -96,8 +96,8 @@ class ModelProcess:
         request: Mapping[str, Any] | None = None,
         arrays: Mapping[str, NDArray[Any]] | None = None,
     ) -> Message:
-        """The next message of the process, to this request, if there is one. Ends the process
-        unless it comes in time."""
+        """Return the next message of the process, after sending it the request, if any. End the
+        process if the message is late."""
         by_the_clock, answered = GRACE + PATIENCE * seconds, False
         self._limit = by_the_clock, time.monotonic() + by_the_clock
         try:
@@ -108,17 +108,17 @@ class ModelProcess:
         except (OSError, EOFError, ValueError) as error:
             if raised_by_signal_handler(error):
                 raise
-            end_with_program()  # which ended the process
+            end_with_program()  # the exit of the program ended the process
             raise _SilentError(self._how_it_ended(error)) from None
         finally:
             self._limit = _NEVER
-            if not answered:  # whatever happened, an answer may still come
+            if not answered:  # after any exception, an answer may still arrive
                 self.end()
         return message
 
     def _watch(self) -> None:
-        """The work of a thread that lives as long as the process. A thread for each answer would
-        take longer, and a signal handler that raises while Python starts one breaks it."""
+        """Enforce deadlines, in one thread per process. One thread per answer would be slower, and
+        an exception from a signal handler while Python starts a thread would break it."""
         while self._process.poll() is None:
             seconds, end = self._limit
             if time.monotonic() > end:
@@ -127,10 +127,10 @@ class ModelProcess:
             time.sleep(_TICK)
 
     def _how_it_ended(self, error: Exception) -> str:
-        """How the process ended, in words. `error`: what was wrong with its answer."""
+        """Describe how the process ended. `error`: the problem with its answer."""
         try:
             code = self._process.wait(timeout=1)
-        except subprocess.TimeoutExpired:  # it closed the pipe, and lives
+        except subprocess.TimeoutExpired:  # it closed the pipe but is still alive
             return f"gave no answer ({error})"
         if self._late:
             return f"took more than {self._late} seconds"
@@ -141,15 +141,15 @@ class ModelProcess:
         return "exceeded its limit of processor time" if name == "SIGXCPU" else f"died of {name}"
 
     def has_ended(self) -> bool:
-        """Whether it has ended while it was idle, as the end of the program ends it before what is
-        registered for that end, or a system without memory."""
+        """Return whether the process ended while idle, as it does at the exit of the program, or if
+        the system is out of memory."""
         return self._process.poll() is not None
 
     def end(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, even during a run."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was not sent to a process that died
+                with suppress(OSError):  # data not sent to a dead process
                     pipe.close()

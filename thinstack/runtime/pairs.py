@@ -1,4 +1,4 @@
-"""Pairs of texts: what a model that was trained on pairs says of them."""
+"""Pairs of texts, rated or classified by a model trained on pairs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from thinstack.text.sentences import check_text
 Value = TypeVar("Value")
 
 SIDES: Final = ("text_a", "text_b")
-"""The names of the two texts of a pair, which are also the columns of a table."""
+"""The names of the two texts of a pair, also used as column names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class PairResult:
 
     Attributes:
         text_a, text_b: the texts.
-        rating: how similar they are, on the scale of the training ratings, such as 1 to 5: the mean
-            of its whole numbers, weighted by `scores`. None for a model of classes.
-        label: the most probable class. None for a model of ratings, and if no class is as probable
-            as `abstain`.
+        rating: the similarity on the scale of the training ratings, such as 1 to 5: the mean of its
+            whole numbers, weighted by `scores`. None for a classifier.
+        label: the most probable class. None for a model of ratings, and if it is less probable than
+            `abstain`.
         scores: the probability of each class, or of each whole number of the scale.
     """
 
@@ -52,7 +52,7 @@ class PairResult:
 
 
 class PairScorer(Scorer):
-    """A scorer that reads pairs of texts too, if the model was trained on such."""
+    """A scorer that also reads pairs of texts, if the model was trained on pairs."""
 
     def check_reads_pairs(self) -> None:
         """Raise InputError for a model of single texts."""
@@ -63,11 +63,11 @@ class PairScorer(Scorer):
             )
 
     def score_pairs(self, sides: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-        """The scores (P, V) of P pairs of sentences of words, 2k and 2k + 1 of `sides`.
+        """Return the scores (P, V) of P pairs of sentences of words, 2k and 2k + 1 of `sides`.
 
-        A sentence of more than `max_words` words is read in parts by a model that joins them, and
-        else as a whole. Raises InputError, naming the side (from 0), for one without words or with
-        more word pieces than the model reads; also for a model of single texts.
+        A sentence of more than `max_words` words is read in parts if the model composes them, and
+        else as a whole. Raises InputError, with the index of the side (from 0), for one without
+        words or with too many word pieces; also for a model of single texts.
         """
         self.check_reads_pairs()
         words = listed(sides)
@@ -95,19 +95,19 @@ class PairScorer(Scorer):
         return self.view.scores(scores)[0]
 
     def ratings(self, scores: NDArray[np.float32]) -> NDArray[np.float64] | None:
-        """The ratings (P,) of pairs with these scores; None if the model learnt classes."""
+        """Return the ratings (P,) of pairs with these scores; None for a classifier."""
         if not self.rates_pairs:
             return None
         try:
             scale = [float(label) for label in self.labels]
-        except ValueError:  # of a recipe of SICK, which calls its ratings something else
+        except ValueError:  # a SICK recipe, whose config has another name for ratings
             scale = [1.0 + place for place in range(len(self.labels))]
         ratings: NDArray[np.float64] = scores.astype(np.float64) @ np.array(scale)
         return ratings
 
 
 class PairReader(TextReader):
-    """Reads pairs of texts with a model. Raises InputError for a model of single texts."""
+    """A reader of pairs of texts. Raises InputError for a model of single texts."""
 
     def __init__(self, scorer: PairScorer):
         super().__init__(scorer, split=False)
@@ -117,9 +117,9 @@ class PairReader(TextReader):
     def results(
         self, pairs: Iterable[tuple[str, str]], on_error: OnError | None = None
     ) -> Iterator[PairResult]:
-        """The results of pairs in order, in batches. Raises InputError, naming the place of the
-        pair (from 0) and its side, for what is no text or has no words; `on_error` takes the place
-        and the error of a pair without words, which is then left out."""
+        """Iterate over the results of pairs, in order, in batches. Raises InputError, with the
+        index (from 0) and side, for a value that is not text or has no words. `on_error` receives
+        the index and the error of a pair without words, which is then skipped."""
         checked, first = starmap(_checked, enumerate(pairs)), 0
         for batch in self.batches(checked, lambda pair: sum(map(len, pair)), texts=2):
             yield from self._scored(batch, first, on_error)
@@ -158,8 +158,8 @@ def _checked(place: int, pair: tuple[object, object]) -> tuple[str, str]:
 
 
 def paired(a: object, b: object) -> list[tuple[str, str]]:
-    """The pairs of two columns of texts. Raises InputError for what does not iterate over texts,
-    and for columns of different lengths."""
+    """Return the pairs of two columns of texts. Raises InputError for objects that do not iterate
+    over texts, and for columns of different lengths."""
     columns = [a, b]
     for name, column in zip(SIDES, columns, strict=True):
         if isinstance(column, str):
@@ -178,5 +178,5 @@ def paired(a: object, b: object) -> list[tuple[str, str]]:
 
 
 def _by_pair(values: Sequence[Value]) -> Iterator[tuple[Value, Value]]:
-    """The values of both sides of each pair."""
+    """Iterate over the values two by two, one pair at a time."""
     return zip(values[::2], values[1::2], strict=True)

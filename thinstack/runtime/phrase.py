@@ -1,5 +1,5 @@
-"""`Phrase`: one node of the tree of a sentence, with its label and scores; and where phrases may
-begin and end, if they are to be read without the rest."""
+"""`Phrase`, a node of the tree of a sentence with its label and scores; and the word boundaries at
+which a phrase is readable alone."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -19,27 +19,26 @@ if TYPE_CHECKING:
     from thinstack.runtime.result import Judgement
 
 _WIDEST: Final = 60
-"""Characters of a text that are printed."""
+"""Maximum characters of a text in a `repr`."""
 
 NEUTRAL: Final = 0
-"""The side of a node that is neutral."""
+"""The sign of a neutral node."""
 
 
 class Nodes:
-    """The nodes of a prediction that have scores, as columns, each of which is made when it is
-    first asked for."""
+    """The scored nodes of a prediction as columns, each computed on first access."""
 
     def __init__(self, sentence: "Prediction"):
         self.sentence = sentence
 
     @cached_property
     def _tree(self) -> tuple[list[tuple[int, int]], list[int]]:
-        """The words [start, end) of each node, and the node around it; -1 if there is none."""
+        """The words [start, end) of each node, and its parent; -1 for the root."""
         if len(self.sentence.node_scores) == 1:
             return [(0, len(self.sentence.words))], [-1]
         spans, stack, words = list[tuple[int, int]](), list[int](), 0
         parents = [-1] * len(self.sentence.transitions)
-        for node, step in enumerate(self.sentence.transitions.tolist()):  # sooner than numpy does
+        for node, step in enumerate(self.sentence.transitions.tolist()):  # faster than numpy
             if step == SHIFT:
                 spans.append((words, words + 1))
                 words += 1
@@ -57,7 +56,7 @@ class Nodes:
 
     @property
     def parents(self) -> list[int]:
-        """The node around each node, -1 for the sentence."""
+        """The parent of each node; -1 for the root."""
         return self._tree[1]
 
     @cached_property
@@ -68,20 +67,20 @@ class Nodes:
 
     @cached_property
     def ends(self) -> list[int]:
-        """The character of the whole text behind each node."""
+        """The end character of each node in the whole text."""
         lasts = (self.sentence.offsets[:, 1] + self.sentence.start).tolist()
         return [lasts[end - 1] for _, end in self.spans]
 
     @cached_property
     def labels(self) -> list[str | None]:
-        """The label of each node, None if no class is as probable as `abstain`."""
+        """The label of each node; None if its top probability is below `abstain`."""
         names, sentence = self.sentence.labels, self.sentence
         best = zip(sentence.label_ids.tolist(), sentence.certain.tolist(), strict=True)
         return [names[label] if certain else None for label, certain in best]
 
     @cached_property
     def polarity(self) -> list[float | None]:
-        """The polarity of each node, None if the classes are not a scale of sentiment."""
+        """The polarity of each node; None if the classes are not a sentiment scale."""
         view, scores = self.sentence.view, self.sentence.node_scores
         if view.polarity is None:
             return [None] * len(scores)
@@ -89,9 +88,9 @@ class Nodes:
 
     @cached_property
     def sides(self) -> list[int]:
-        """Of each node, -1 or 1 if its best class is negative or positive, or else NEUTRAL, also
-        where `abstain` leaves it without a label: "not" turns round what it stands before however
-        sure that is. Where classes are not a scale, it is the number of the class, from 1."""
+        """The polarity sign of each node by its best class: -1, 1 or NEUTRAL. It ignores `abstain`,
+        because "not" negates a phrase even if the model is unsure of it. Without a sentiment scale,
+        the class number, from 1."""
         places = self.sentence.view.polarity
         best: list[int] = self.sentence.label_ids.tolist()
         if places is None:
@@ -99,12 +98,12 @@ class Nodes:
         return [(places[label] > 0) - (places[label] < 0) for label in best]
 
     def sibling(self, node: int) -> int:
-        """The node beside one that is not the sentence."""
+        """Return the sibling of a node other than the root."""
         left, right = self.children(self.parents[node]) or (node, node)
         return left if node == right else right
 
     def children(self, node: int) -> tuple[int, int] | None:
-        """The two nodes that a node is made of; None for a word."""
+        """Return the two children of a node; None for a leaf."""
         start, end = self.spans[node - 1]
         if not node or self.parents[node - 1] != node:
             return None
@@ -112,7 +111,7 @@ class Nodes:
 
     @cached_property
     def edges(self) -> "WordEdges":
-        """Where phrases of the sentence may begin and end."""
+        """The words at which phrases of the sentence may begin and end."""
         spelt = [plain(word).lower() for word in self.sentence.words]
         words = [
             word.isalnum() or any(one.isalnum() or not one.isascii() for one in word)
@@ -132,16 +131,15 @@ class Nodes:
 
 
 class WordEdges(NamedTuple):
-    """Where phrases of L words may begin and end.
+    """The word boundaries of readable phrases in a sentence of L words.
 
     Attributes:
-        spelt: (L,) the words as running text has them, in lower case.
-        words: (L,) whether a word is one, and no mark of punctuation.
-        content: (L,) whether it carries content: it is no function word.
-        first, last: (L,) whether a phrase may begin and end with it. A mark of punctuation may be
-            neither, and `and` is no end.
-        inside: (L + 1,) whether the place before it is inside of what was typed as one word, as
-            before `n't`.
+        spelt: (L,) the words in lower case, without treebank escapes.
+        words: (L,) whether the token is a word, not punctuation.
+        content: (L,) whether it is a content word, not a function word.
+        first, last: (L,) whether a phrase may begin and end with it. Punctuation may do neither,
+            and `and` may not end a phrase.
+        inside: (L + 1,) whether the boundary before it is inside a typed word, as before `n't`.
     """
 
     spelt: list[str]
@@ -152,13 +150,13 @@ class WordEdges(NamedTuple):
     inside: list[bool]
 
     def reads_alone(self, start: int, end: int) -> bool:
-        """Whether the words [start, end) can be read without the rest."""
+        """Return whether the words [start, end) are readable alone."""
         whole = not (self.inside[start] or self.inside[end])
         return whole and self.first[start] and self.last[end - 1]
 
 
 class NodeView:
-    """What a node of a tree says. It is a view of the prediction, and copies nothing."""
+    """A view of a node of a prediction's tree; it copies nothing."""
 
     __slots__ = ("_nodes", "node")
 
@@ -167,12 +165,12 @@ class NodeView:
 
     @property
     def sentence(self) -> "Prediction":
-        """The sentence that it stands in."""
+        """The sentence that contains it."""
         return self._nodes.sentence
 
     @property
     def label(self) -> str | None:
-        """Its most probable class, or None if that is less probable than `abstain`."""
+        """The most probable class, or None if it is less probable than `abstain`."""
         return self._nodes.labels[self.node]
 
     @property
@@ -183,28 +181,28 @@ class NodeView:
 
     @property
     def polarity(self) -> float | None:
-        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
+        """The polarity, from -1 (negative) to 1 (positive), as in `Prediction.polarity`."""
         return self._nodes.polarity[self.node]
 
     @property
     def start(self) -> int:
-        """Its first character in the whole text."""
+        """The start character in the whole text."""
         return self._nodes.starts[self.node]
 
     @property
     def end(self) -> int:
-        """The character of the whole text behind it."""
+        """The end character in the whole text, exclusive."""
         return self._nodes.ends[self.node]
 
     @property
     def text(self) -> str:
-        """Its text as it was typed."""
+        """The text as it was typed."""
         shift = self.sentence.start
         return self.sentence.text[self.start - shift : self.end - shift]
 
     @property
     def _key(self) -> object:
-        """What tells it from others of its sentence."""
+        """The identity of the view within its sentence."""
         return self.node
 
     def __eq__(self, other: object) -> bool:
@@ -225,7 +223,7 @@ class NodeView:
 class Phrase(NodeView):
     """A phrase of a sentence: a node of its tree.
 
-    It is a view of the prediction. Phrases are equal if they are the same node of the same
+    A view of the prediction. Two phrases are equal if they are the same node of the same
     prediction.
 
     Attributes:
@@ -236,24 +234,24 @@ class Phrase(NodeView):
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """Its vector (D,), of length 1. Raises InputError if the model gives no vectors."""
+        """The vector (D,), of length 1. Raises InputError for a model without vectors."""
         return unit(stored(self.sentence.vectors)[self.node])
 
     @property
     def parent(self) -> "Phrase | None":
-        """The phrase around it; None for the whole sentence."""
+        """The phrase that directly contains it; None for the whole sentence."""
         parent = self._nodes.parents[self.node]
         return None if parent < 0 else Phrase(self._nodes, parent)
 
     @property
     def children(self) -> tuple["Phrase", ...]:
-        """The two phrases that it consists of, left and right; empty for a word."""
+        """The left and right child phrases; empty for a word."""
         pair = self._nodes.children(self.node)
         return () if pair is None else tuple(Phrase(self._nodes, node) for node in pair)
 
 
 def shown(judged: "Judgement | NodeView") -> str:
-    """What is printed of each of these: its label, polarity and text."""
+    """Format the label, polarity and text for a `repr`."""
     polarity, text = "" if judged.polarity is None else f" {judged.polarity:+.2f}", judged.text
     text = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
     return f"<{type(judged).__name__} {judged.label}{polarity}: {text!r}>"

@@ -1,4 +1,4 @@
-"""Runs the batches of one session on several threads of the CPU."""
+"""Run the batches of one session on several CPU threads."""
 
 import os
 from collections import deque
@@ -11,15 +11,14 @@ from thinstack.errors import InputError, raised_in, shown
 
 MOST_THREADS = 256
 WAITING = 2
-"""Jobs of a thread that wait."""
+"""Maximum queued jobs per thread."""
 
 
 class Pool:
-    """Runs a function on several threads, and gives the results in order.
+    """A pool of threads that runs a function and returns the results in order.
 
-    `threads` None means one per core that the process may use. Threads start at the first use. A
-    forked process starts its own, because it does not inherit its parent's threads. Raises
-    InputError unless 1 <= `threads` <= 256.
+    `threads` None means one per usable core. Threads start on first use. A forked process starts
+    its own, because threads are not inherited. Raises InputError unless 1 <= `threads` <= 256.
     """
 
     def __init__(self, threads: int | None) -> None:
@@ -33,11 +32,11 @@ class Pool:
         self._process = 0
 
     def map(self, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """The result of `run(*job)` for each job, in order. A single job, and all jobs of a single
-        thread, run in the calling thread. So do those that threads do not take, because the program
-        ends or may have no more threads. Few jobs wait, because the end of the program waits for
-        them."""
-        # Its classes are imported with this module: a program that ends can import them no more.
+        """Iterate over the results of `run(*job)` for each job, in order. A single job, and all
+        jobs of a single-threaded pool, run in the calling thread. So do jobs that no thread can
+        take, because the program is exiting or may not start threads. The queue is short because
+        the exit of the program waits for it."""
+        # Import the classes with this module: imports fail while the program exits.
         if self.threads == 1:
             return starmap(run, jobs)
         jobs = iter(jobs)

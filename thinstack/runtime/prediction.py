@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
 
-# A tokeniser may give words that brackets cannot hold.
+# A tokenizer may return words with characters that brackets cannot contain.
 _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\r\n\f\v", "_")})
 
 
@@ -101,12 +101,12 @@ class Prediction(Judgement):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the C classes."""
+        """The C class names."""
         return self.view.labels
 
     @property
     def abstain(self) -> float:
-        """A phrase has no label if its most probable class is less probable than this."""
+        """The threshold: a phrase whose top probability is lower has no label."""
         return self.view.abstain
 
     @property
@@ -119,36 +119,35 @@ class Prediction(Judgement):
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:
-        """The phrases of the tree, in the order of its nodes: first words, the sentence last. Empty
-        if only the sentence has scores."""
+        """The phrases of the tree in node order: words first, the sentence last. Empty if only the
+        sentence has scores."""
         nodes = Nodes(self)
         count = len(self.node_scores) if self._scores_phrases else 0
         return tuple(Phrase(nodes, node) for node in range(count))
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """The vector of the sentence (D,), of length 1. Raises InputError if the model gives no
+        """The vector (D,) of the sentence, of length 1. Raises InputError for a model without
         vectors."""
         return unit(stored(self.vectors)[-1])
 
     @property
     def spans(self) -> NDArray[np.int64]:
-        """Words [start, end) of each phrase that has scores, (N, 2)."""
+        """The words [start, end) of each scored phrase, (N, 2)."""
         if self._scores_phrases:
             return spans_of(self.transitions)
         return np.array([[0, len(self.words)]])
 
     @property
     def label_ids(self) -> NDArray[np.int64]:
-        """The class of each phrase, (N,), as `View.best` has it; -1 if the model gives no
-        labels."""
+        """The class of each phrase, (N,), as in `View.best`; -1 for a model without labels."""
         return (
             self.view.best(self.node_scores) if self.labels else np.full(len(self.node_scores), -1)
         )
 
     @property
     def certain(self) -> NDArray[np.bool_]:
-        """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
+        """Whether each phrase has a label, (N,): its top probability reaches `abstain`."""
         if not (self.abstain and self.labels):
             return np.full(len(self.node_scores), bool(self.labels))
         best = np.take_along_axis(self.node_scores, self.label_ids[:, None], axis=1)[:, 0]
@@ -158,8 +157,8 @@ class Prediction(Judgement):
     def tree(self) -> Tree | None:
         """The tree, or None if the model reads plain sentences.
 
-        A node with scores is labelled with the number of its most probable class, or with `-` if it
-        is uncertain. Brackets inside a word become `-LRB-` and `-RRB-`; white space becomes `_`.
+        A scored node is labelled with the number of its most probable class, or with `-` below
+        `abstain`. Brackets inside a word become `-LRB-` and `-RRB-`; white space becomes `_`.
         """
         if not self.transitions.size:
             return None
@@ -171,18 +170,19 @@ class Prediction(Judgement):
 
     @property
     def brackets(self) -> str | None:
-        """The tree in brackets, with labels if every node has one; None if there is no tree."""
+        """The tree in brackets, with labels if all nodes have one; None if there is no tree."""
         tree = self.tree
         labelled = self._scores_phrases and bool(self.labels)
         return None if tree is None else to_brackets(tree, labelled=labelled)
 
     def text_of(self, start: int, end: int) -> str:
-        """The text of the words [start, end)."""
+        """Return the text of the words [start, end)."""
         return self.text[int(self.offsets[start, 0]) : int(self.offsets[end - 1, 1])]
 
     def why(self) -> "list[Contribution]":
-        """How much each phrase contributes to the label (`thinstack.runtime.why.contributions`).
-        Raises InputError as that function does, and if `predictor` is None."""
+        """Return the contribution of each phrase to the label
+        (`thinstack.runtime.why.contributions`). Raises InputError as that function does, and if
+        `predictor` is None."""
         if self.predictor is None:
             raise InputError(f"{LOST}why(prediction)")
         return self.predictor.why(self)

@@ -23,11 +23,11 @@ from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
 
 One: TypeAlias = str | Phrase | Prediction | Result
-"""What has one vector."""
+"""A value with one vector."""
 
 
 class How(TypedDict, total=False):
-    """How texts are read, as `Predictor.stream` says."""
+    """The reading options of `Predictor.stream`."""
 
     source: TreeSource
     split: bool
@@ -246,7 +246,7 @@ class Predictor(PairScorer):
 
 
 def _reopen(path: str, settings: dict[str, Any], digest: str) -> Predictor:
-    """The predictor of a pickle."""
+    """Open the predictor of a pickle."""
     try:
         bundle = open_bundle(path)
     except (BundleError, UnknownNameError) as error:

@@ -1,5 +1,5 @@
-"""The reference cases of a bundle: checks that its model gives their answers, and makes those of a
-file that computes in 8 bits."""
+"""The reference cases of a bundle: compare the model with them, and create those of an 8-bit
+file."""
 
 import json
 from collections.abc import Iterator
@@ -17,30 +17,30 @@ from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
 from thinstack.runtime.session import open_session
 
 TOLERANCE: Final = 1e-4
-"""Runtimes round differently: over 512 words a well-trained cell has lost 4e-6 of its float64
-scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""
+"""Runtimes round differently: over 512 words, a well-trained cell differs by 4e-6 from its float64
+scores in torch, and by 1e-5 between torch and onnxruntime. A wrong graph differs by far more."""
 INT8_TOLERANCE: Final = 2e-2
-"""Of the mean difference, where products are computed in 8 bits."""
+"""Tolerance of the mean difference for 8-bit products."""
 INT8_ROUNDING: Final = 1e-3
-"""How far an 8-bit file may be off in another runtime: the last digit of a state can round it to
-another whole number."""
+"""Difference of an 8-bit file between runtimes: the last digit of a state can change the integer it
+rounds to."""
 ENCODER_ROUNDING: Final = 5e-2
-"""The same of a file with a pretrained encoder, in which these add up (0.04 in WebAssembly)."""
+"""The same for a file with a pretrained encoder, where differences add up (0.04 in WebAssembly)."""
 
 
 _NO_CASES = ValueError, TypeError, LookupError, AttributeError
 
 
 class Agreement(NamedTuple):
-    """How far a model's answers are from its reference cases.
+    """The differences between a model's outputs and its reference cases.
 
     Attributes:
         cases: the number of cases.
-        compared: how many were compared. A model that computes with 8 bits may make another tree
-            than the case has; its scores are then for other phrases, and cannot be compared.
-        largest, mean: the largest and the mean `distance` between a score and the case.
-        tolerance: the most that `largest` may be, or `mean` if `on_average`.
-        on_average: whether the tolerance is for the mean, as for products in 8 bits.
+        compared: the number of cases compared. An 8-bit model may parse a case differently; its
+            scores then belong to other phrases and cannot be compared.
+        largest, mean: the largest and the mean `distance` of a score from its case.
+        tolerance: the upper limit of `largest`, or of `mean` if `on_average`.
+        on_average: whether the tolerance applies to the mean, as for 8-bit products.
     """
 
     cases: int
@@ -52,13 +52,13 @@ class Agreement(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the model answers as it should."""
+        """Whether the differences are within the tolerance."""
         return (self.mean if self.on_average else self.largest) <= self.tolerance
 
 
 def distance(scores: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
-    """The difference of each score from the wanted one. For scores beyond 1, such as the score of a
-    whole tree, it is relative, because rounding errors grow with the score."""
+    """Return the difference of each score from the expected one. For scores above 1, such as the
+    score of a whole tree, it is relative, because rounding errors grow with the score."""
     exact = wanted.astype(np.float64)
     scaled: NDArray[np.float64] = np.abs(scores - exact) / np.maximum(1, np.abs(exact))
     return scaled
@@ -67,12 +67,12 @@ def distance(scores: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
 def check_cases(
     bundle: Bundle, *, device: Device = "cpu", isolated: bool | None = None
 ) -> Agreement:
-    """Run all reference cases of a bundle in onnxruntime. Models of all kinds have cases, even
-    those that a predictor cannot run. `isolated` is as `Predictor` has it.
+    """Run all reference cases of a bundle in onnxruntime. Every kind of model has cases, even one
+    that a predictor cannot run. `isolated` is as in `Predictor`.
 
-    An output whose shape differs from the case counts as infinitely far. Raises BundleError if the
-    bundle lacks its ONNX file or its cases, or if they cannot be run; DeviceError if
-    `device` does not work; MissingExtraError without onnxruntime.
+    An output of another shape has an infinite difference. Raises BundleError if the bundle lacks
+    its ONNX file or its cases, or if they cannot be run; DeviceError if `device` does not work;
+    MissingExtraError without onnxruntime.
     """
     source = str(bundle.path / CASES_FILE)
     model = str(bundle.path / ONNX_FILE)
@@ -101,17 +101,17 @@ def check_cases(
 
 
 def numbers(values: NDArray[Any]) -> list[Any]:
-    """Outputs as JSON has them, to seven places."""
+    """Return outputs as nested lists for JSON, rounded to seven decimals."""
     rounded = values if values.dtype.kind == "i" else values.astype(float).round(7)
     listed: list[Any] = rounded.tolist()
     return listed
 
 
 def answer_cases(cases: dict[str, Any], exported: bytes, tolerance: float) -> dict[str, Any]:
-    """Reference cases with the answers of an exported file in place of the model's, for a file that
-    computes in 8 bits: ports are to agree with it. The cases are as
-    `thinstack.export.compare.reference_cases` makes them. Raises BundleError for a file that
-    onnxruntime cannot run."""
+    """Return reference cases with the outputs of an exported 8-bit file instead of the model's,
+    because ports must agree with the file. `cases` is the return value of
+    `thinstack.export.compare.reference_cases`. Raises BundleError for a file that onnxruntime
+    cannot run."""
     session = open_session(exported, source="the exported file", device="cpu", isolated=False)
     rows = [
         case | {"outputs": {name: numbers(values) for name, values in _outputs(session, case)}}
@@ -129,7 +129,7 @@ def _outputs(session: Any, case: dict[str, dict[str, Any]]) -> Iterator[tuple[st
 def _errors_of_case(
     session: Any, case: dict[str, dict[str, Any]], *, rough: bool
 ) -> NDArray[np.float64] | None:
-    """Errors of every output; None if an int8 model built another tree."""
+    """Return the difference of each output; None if an int8 model parsed the case differently."""
     wanted = {name: np.array(values) for name, values in case["outputs"].items()}
     try:
         outputs = dict(_outputs(session, case))

@@ -1,4 +1,4 @@
-"""`Result`: the scores of one text; and `Judgement`, what it has in common with a sentence."""
+"""`Result`, the scores of one text; and `Judgement`, its common base with a sentence."""
 
 import json
 from abc import ABC, abstractmethod
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from thinstack.runtime.why import Contribution
 
 MOST_WORDS: Final = 60
-"""Words of a text that a notebook draws as trees; a longer one is shown as coloured text."""
+"""Longest text in words that a notebook draws as trees; longer ones are shown as coloured text."""
 
 
 class Judgement(ABC):
-    """What a model says of some text by the view of its classes: of a `Result` or a
-    `Prediction`."""
+    """The scores of a text or a sentence by the classes of a view: a `Result` or a `Prediction`."""
 
     __slots__ = ()
 
@@ -37,122 +36,121 @@ class Judgement(ABC):
     @property
     @abstractmethod
     def _read(self) -> "tuple[Prediction, ...]":
-        """Its sentences."""
+        """The sentences."""
 
     @abstractmethod
     def _row(self) -> list[float]:
-        """The probabilities of the classes; empty without words."""
+        """The class probabilities; empty without words."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """All of it as data ready for JSON."""
+        """Return everything as data for JSON."""
 
     @property
     def label(self) -> str | None:
-        """The most probable class; on a scale of sentiment, of the side that the polarity is on.
-        None for a text without words, if it is less probable than `abstain`, and if the model gives
-        no labels."""
+        """The most probable class; on a sentiment scale, the most probable one with the sign of the
+        polarity. None for a text without words, if it is less probable than `abstain`, and for a
+        model without labels."""
         row = self._row()
         return self.view.label(row) if row else None
 
     @property
     def scores(self) -> dict[str, float]:
-        """The probability of each class, {label: probability}. That of a text of several sentences
-        is that of the tree over them, or the mean over them, weighted by their words (`aggregation`
-        of `thinstack.load`). Empty for a text without words."""
+        """The probability of each class, {label: probability}. For a text of several sentences,
+        that of the tree over them, or the mean of theirs, weighted by words (`aggregation` of
+        `thinstack.load`). Empty for a text without words."""
         row = self._row()
         return dict(zip(self.view.labels, row, strict=True)) if row else {}
 
     @property
     def polarity(self) -> float | None:
-        """From -1 (negative) to 1 (positive): the mean of the places of the classes (`Scale`),
-        weighted by their probabilities. None for a text without words, and if the classes are not a
-        scale of sentiment."""
+        """The polarity, from -1 (negative) to 1 (positive): the mean of the places of the classes
+        (`Scale`), weighted by their probabilities. None for a text without words, and if the
+        classes are not a sentiment scale."""
         row = self._row()
         return self.view.mean_place(row) if row else None
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:
-        """The phrases of all sentences in turn, each in the order of the nodes of its tree: words
-        before the phrases around them. Empty if the model scores only sentences."""
+        """The phrases of all sentences in turn, each in node order: words before the phrases around
+        them. Empty if the model scores only sentences."""
         return tuple(phrase for sentence in self._read for phrase in sentence.phrases)
 
     def vector_of(self, start: int, end: int) -> NDArray[np.float32]:
-        """The vector (D,), of length 1, of any words of a sentence: the characters [start, end) of
-        the whole text, as a phrase has them.
+        """Return the vector (D,), of length 1, of any words of a sentence: the characters [start,
+        end) of the whole text, as in a phrase.
 
-        Words that are a phrase of the tree have its vector. Of others, the largest phrases inside
-        are joined from left to right by the model, which takes a call of it.
+        The words of a phrase of the tree get its vector. For others, one call of the model composes
+        the largest phrases inside, from left to right.
 
-        Raises InputError for characters outside of the text, of several sentences or without a
-        word, and for those that cut a word in two. Also if the model gives no vectors, and for
-        words that are no phrase if there is no `predictor` any more.
+        Raises InputError for characters outside the text, in several sentences, without a word, or
+        that split a word. Also for a model without vectors, and for words that are not a phrase if
+        `predictor` is None.
         """
         sentence, words = place_of(self._read, self.text, start, end, self.start)
         vector: NDArray[np.float32] = span_vectors(sentence, [words], sentence.predictor)[0]
         return vector
 
     def highlights(self, n: int = 3) -> list[Phrase]:
-        """The phrases that say most, at most `n`, the strongest first.
+        """Return at most `n` of the most telling phrases, strongest first.
 
-        They are negative or positive, or of any class if classes are not a scale. None is inside
-        another, none begins or ends with a mark of punctuation, and none is turned round by what is
-        around it, as "good" in "not good". A phrase comes with the words around it as long as they
-        keep most of its strength, which is its distance from polarity 0. If a model scores only
-        sentences, they are sentences. Raises InputError for a model without labels.
+        They are negative or positive, or of any class without a scale. They are not nested, do not
+        begin or end with punctuation, and are not negated by their context, as "good" is in "not
+        good". Phrases are extended by their context while that keeps most of their strength, the
+        absolute polarity. If the model scores only sentences, they are sentences. Raises InputError
+        for a model without labels.
         """
         self.view.need_labels("highlights")
         return highlights(self._read, n)
 
     @property
     def aspects(self) -> tuple[Aspect, ...]:
-        """The terms that the model finds in the text, and what is said of each, in the order of the
-        text. Raises InputError if the model is none of aspects, as `thinstack.load("aspects")`."""
+        """The terms that the model detects in the text, and the opinion about each, in text order.
+        Raises InputError unless it is an aspects model, such as `thinstack.load("aspects")`."""
         return aspects(self._read, self.view)
 
     def about(self, *terms: str | Category) -> list[Aspect]:
-        """What the text says of terms that you name: an aspect for each mention, in the order of
-        the text.
+        """Return the opinions about terms that you name: an aspect for each mention, in text order.
 
-        `terms`: such as "battery", or "price|cost", which are two names of one. They are found as
-        whole words, in any case, in the singular and the plural, however they are spelled
-        (docs/text.md). A `thinstack.Category` has examples in place of names, and is found by the
-        vectors of phrases. A model of aspects judges a mention as the term that it finds there.
-        With another model of sentiment, and where no term is found, it is judged by the clause
-        around it, or if that is neutral by what is around the clause.
+        `terms`: such as "battery", or "price|cost" for two names of one term. They match whole
+        words in any case and spelling, in the singular and the plural (docs/text.md). A
+        `thinstack.Category` is defined by examples and matched by the vectors of phrases. An
+        aspects model judges a mention by the term that it detects there. Without such a term, and
+        with other sentiment models, the clause around the mention decides or, if that is neutral,
+        the context of the clause.
 
-        Raises InputError for a term that is no text or has a name without a letter or digit. Also
-        if the model's classes are no scale of sentiment, if it scores only sentences, and for a
-        category if it gives no vectors.
+        Raises InputError for a term that is not text or has a name without a letter or digit. Also
+        if the model's classes are not a sentiment scale, if it scores only sentences, and for a
+        category if it has no vectors.
         """
         return about(self._read, self.view, terms)
 
     def why(self) -> "list[Contribution]":
-        """How much each phrase contributes to the label of its sentence, sentence by sentence
-        (`thinstack.runtime.why.contributions`). Raises InputError as that function does, and for
-        what has no `predictor` any more."""
+        """Return the contribution of each phrase to the label of its sentence, sentence by sentence
+        (`thinstack.runtime.why.contributions`). Raises InputError as that function does, and if a
+        `predictor` is None."""
         return [part for sentence in self._read for part in sentence.why()]
 
     def svg(self) -> str:
-        """The trees as one SVG picture, with the class of every phrase. Raises InputError for a
-        model without labels."""
+        """Return the trees as one SVG picture, with the class of every phrase. Raises InputError
+        for a model without labels."""
         from thinstack.integrations.show.svg import svg
 
         return svg(self._read)
 
     def html(self) -> str:
-        """The running text as HTML, its phrases coloured in place: for long texts. Raises
-        InputError for a model without labels."""
+        """Return the running text as HTML with coloured phrases, for long texts. Raises InputError
+        for a model without labels."""
         from thinstack.integrations.show.heat import heat
 
         return heat(self._read)
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: the trees; None, for its `repr`, if the model gives no labels."""
+        """Return the trees for a notebook; None for a model without labels, to show its `repr`."""
         return self.svg() if self.view.labels else None
 
     def to_json(self, indent: int | None = None) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     def __repr__(self) -> str:
@@ -160,8 +158,8 @@ class Judgement(ABC):
 
 
 class Result(Judgement):
-    """The label and polarity of a text, of its sentences and of every phrase, as
-    `thinstack.load()(text)` returns them.
+    """The label and polarity of a text, its sentences and every phrase, as returned by
+    `thinstack.load()(text)`.
 
     Attributes:
         text: the text.
@@ -213,8 +211,8 @@ class Result(Judgement):
         return text_vector(roots, [len(one.words) for one in self.sentences], self.joint)
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: the trees or, for a long text, colored phrases. None if the model
-        has no labels, so that a notebook shows the `repr`."""
+        """Return the trees or, for a long text, coloured phrases, for a notebook. None for a model
+        without labels, so that a notebook shows the `repr`."""
         words = sum(len(sentence.words) for sentence in self.sentences)
         if not self.view.labels:
             return None

@@ -1,4 +1,4 @@
-"""What a model says of a sentence and of a text, as arrays."""
+"""The scores of sentences and texts, as arrays."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -11,7 +11,7 @@ from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
 from thinstack.runtime.vectors import unit
 
 Spans = tuple[tuple[int, int], ...]
-"""Words [start, end) of each part of a sentence, in order."""
+"""The words [start, end) of each part of a sentence, in order."""
 
 
 class Scored(NamedTuple):
@@ -19,9 +19,9 @@ class Scored(NamedTuple):
 
     The tree is transitions (2n-1,) int8, or empty if the model reads plain sentences. Scores are
     (2n-1, C), or (1, C) if the model scores only whole sentences. `weight` is described at
-    `Prediction`. Only a sentence that was cut has parts. `terms` and `vectors` are described at
-    `Prediction`. Until sentences and texts are put together, the vectors of nodes are the last
-    columns of their scores.
+    `Prediction`. Only a split sentence has parts. `terms` and `vectors` are described at
+    `Prediction`. Until sentences and texts are assembled, the vectors of nodes are the last columns
+    of their scores.
     """
 
     transitions: NDArray[np.int8]
@@ -32,14 +32,13 @@ class Scored(NamedTuple):
     vectors: NDArray[np.float16] | None = None
 
     def with_vectors(self, width: int) -> "Scored":
-        """The last `width` columns of the scores as vectors of length 1."""
+        """Move the last `width` columns of the scores to `vectors`, normalized to length 1."""
         scores, columns = np.split(self.scores, [-width], axis=1)
         vectors = unit(columns).astype(np.float16)
         return self._replace(scores=np.ascontiguousarray(scores), vectors=vectors)
 
     def apart(self, sizes: Sequence[int], *, phrases: bool) -> "list[Scored]":
-        """The results of a batch by tree, which have these `sizes`. `phrases`: whether every node
-        has scores."""
+        """Split a batch into trees of these `sizes`. `phrases`: whether every node has scores."""
         if len(sizes) == 1:
             return [self]
         ends = list(accumulate(sizes))
@@ -51,8 +50,8 @@ class Scored(NamedTuple):
         ]
 
     def below_top(self, lengths: Sequence[int]) -> "tuple[list[Scored], Scored]":
-        """The sentences of a tree over several, which have so many words, and the tree over them,
-        which is balanced."""
+        """Split a tree over several sentences with these word counts into the sentences and the
+        balanced tree over them."""
         top, sizes = balanced(len(lengths)), (2 * length - 1 for length in lengths)
         sentences: list[Scored] = []
         roots: list[int] = []
@@ -67,26 +66,25 @@ class Scored(NamedTuple):
 
 
 class ScoredText(NamedTuple):
-    """The sentences of a text as a model scores them.
+    """The scored sentences of a text.
 
-    `joint` is the tree over the sentences: its words are the sentences. It has one row of scores
-    and no transitions, if the text was read in several units. It is None if the text is a mean of
-    its sentences, and if it has fewer than two.
+    `joint` is the tree over the sentences, which are its leaves. It has one row of scores and no
+    transitions if the text was read in several units. It is None if the text is the mean of its
+    sentences, or has fewer than two.
     """
 
     sentences: list[Scored]
     joint: Scored | None = None
 
     def map(self, change: Callable[[Scored], Scored]) -> "ScoredText":
-        """The text with each sentence and the tree over them changed."""
+        """Apply a function to each sentence and to the tree over them."""
         return ScoredText([*map(change, self.sentences)], self.joint and change(self.joint))
 
 
 def joined(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:
-    """A sentence that was scored in parts, joined by a balanced tree over their trees. `spans`: the
-    words of each.
+    """Join the scored parts of a sentence by a balanced tree. `spans`: the words of each part.
 
-    A node above the parts has the mean of the scores of the parts below it, weighted by words.
+    The score of a node above the parts is the mean of the parts below it, weighted by words.
     `phrases`: whether every node has scores; otherwise only the sentence has.
     """
     top = balanced(len(parts))
@@ -108,8 +106,8 @@ def joined(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:
 
 
 def text_scores(texts: Sequence[ScoredText], lengths: NDArray[Any]) -> NDArray[np.floating]:
-    """The scores (T, C) of texts of one sentence or more. `lengths` (B,): the words of each
-    sentence, text by text."""
+    """Return the scores (T, C) of texts of at least one sentence. `lengths` (B,): the number of
+    words of each sentence, text by text."""
     counts = np.array([len(text.sentences) for text in texts])
     flat = [sentence for text in texts for sentence in text.sentences]
     roots = np.stack([sentence.scores[-1] for sentence in flat]).astype(np.float64)
@@ -124,10 +122,10 @@ def text_scores(texts: Sequence[ScoredText], lengths: NDArray[Any]) -> NDArray[n
 def mean_scores(
     roots: NDArray[np.floating], lengths: NDArray[Any], counts: NDArray[np.integer]
 ) -> NDArray[np.floating]:
-    """The scores (T, C) of texts, from the scores of their sentences, `roots` (B, C), in order.
+    """Return the scores (T, C) of texts from those of their sentences, `roots` (B, C), in order.
 
-    `lengths` (B,): the weight of each sentence, usually its number of words. `counts` (T,): how
-    many sentences each text has, at least one.
+    `lengths` (B,): the weight of each sentence, usually its number of words. `counts` (T,): the
+    number of sentences of each text, at least one.
     """
     _, shares = word_shares(lengths, counts)
     weighted = roots * shares.astype(roots.dtype)[:, None]
@@ -138,7 +136,7 @@ def mean_scores(
 def word_shares(
     lengths: NDArray[Any], counts: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The text (B,) that each sentence belongs to, and its share (B,) of the words of that text.
+    """Return the text (B,) of each sentence, and its share (B,) of the words of that text.
     `lengths` and `counts` are as in `mean_scores`."""
     text = np.repeat(np.arange(len(counts)), counts)
     return text, lengths / np.bincount(text, lengths, len(counts))[text]

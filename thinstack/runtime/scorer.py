@@ -1,4 +1,4 @@
-"""`Scorer`: runs a bundle's ONNX model over sentences of words. It needs only numpy and
+"""`Scorer`: run a bundle's ONNX model on tokenized sentences. It needs only numpy and
 onnxruntime."""
 
 import os
@@ -34,7 +34,7 @@ from thinstack.text.batching import (
 from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
 from thinstack.text.language import Language
 
-# Sessions kept after a fork: destroying one would join threads that the child lacks.
+# Sessions kept after a fork: destroying one would join threads that do not exist in the child.
 _PARENT_SESSIONS: list[Any] = []
 
 _ONE = Pool(1)
@@ -42,14 +42,14 @@ _ONE = Pool(1)
 Row = TypeVar("Row")
 
 _forks = [0]
-"""How many forks led to this process. To ask for its number would cost as much as a small batch."""
+"""The number of forks up to this process. `os.getpid()` would cost as much as a small batch."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _forks.append(_forks.pop() + 1))
 
 
 class Scorer:
-    """What a `Predictor` scores sentences of words with. Its attributes are described there."""
+    """The base of `Predictor`, which documents the attributes. It scores sentences of words."""
 
     def __init__(
         self,
@@ -97,17 +97,17 @@ class Scorer:
 
     @property
     def device(self) -> RunningDevice:
-        """The device that the model really runs on."""
+        """The device that the model actually runs on."""
         device: RunningDevice = self._session.device
         return device
 
     @property
     def pool(self) -> Pool:
-        """The threads that share the batches of a call; a GPU takes them one by one."""
+        """The threads that share the batches of a call; a GPU runs them one by one."""
         return self._pool if self.device == "cpu" else _ONE
 
     def check_reads_texts(self) -> None:
-        """Raise InputError for a model of pairs."""
+        """Raise InputError for a model trained on pairs."""
         if self.reads_pairs:
             raise InputError(
                 "this model reads pairs of texts, found single texts: call model.pairs(a, b), "
@@ -116,33 +116,32 @@ class Scorer:
 
     @cached_property
     def language(self) -> Language:
-        """Which words the model knows, and which texts may not be English."""
+        """The vocabulary check that flags texts that may not be English."""
         return Language(self.vocabulary)
 
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
-        """The scores of `trees_and_scores`."""
+        """Return only the scores of `trees_and_scores`."""
         return [scored.scores for scored in self.trees_and_scores(words, transitions)]
 
     def trees_and_scores(
         self, words: Sequence[Sequence[str]], trees: Trees = "auto"
     ) -> list[Scored]:
-        """The tree of each sentence, and the probabilities of the classes for every node in
-        transition order, or only for the sentence.
+        """Return the tree of each sentence, and the class probabilities of every node in transition
+        order, or of the sentence only.
 
         `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: their trees,
-        or where the trees come from. "auto" means whatever the model was trained on, and "self" the
-        parse that the model makes as it scores. A model of plain sentences takes only "auto", and
-        makes no tree. A sentence of more than `max_words` words is scored in parts, unless its tree
-        is given.
+        or the source of the trees. "auto" means whatever the model was trained on, and "self" the
+        model's own parse. A model of plain sentences accepts only "auto" and returns no tree. A
+        sentence of more than `max_words` words is scored in parts, unless you pass its tree.
 
-        Sentences run in batches of `BATCH_NODES` nodes. The other sentences of a batch change a
-        score only by rounding. That may change a parse if SHIFT and REDUCE score almost the same.
+        Sentences run in batches of `BATCH_NODES` nodes. Other sentences in the batch change a score
+        only by rounding, which may change a parse if SHIFT and REDUCE score almost the same.
 
-        Raises InputError for a source that the model does not have. It names the sentence (from 0)
-        if that has no words or its transitions are not a single tree. Raises BundleError if the
-        model fails, or if its parses are not trees.
+        Raises InputError for a source that the model does not support and, with the index (from 0),
+        for a sentence without words or whose transitions are not a single tree. Raises BundleError
+        if the model fails, or if its parses are not trees.
         """
         words = listed(words)
         return [text.sentences[0] for text in self._scored(words, [1] * len(words), trees)]
@@ -150,13 +149,13 @@ class Scorer:
     def score_texts(
         self, texts: Sequence[Sequence[Sequence[str]]], trees: Trees = "auto"
     ) -> list[ScoredText]:
-        """The scored sentences of each text, and the tree over them if the model reads texts as
-        trees (`aggregation`).
+        """Return the scored sentences of each text, and the tree over them if the model reads texts
+        as trees (`aggregation`).
 
-        `texts`: the sentences of each text, as `trees_and_scores` takes them. A text may have none.
-        `trees`: as there, of all sentences in turn. Sentences have the scores that they have alone,
-        unless the model has a top-down pass. Errors are as there; they number the sentences of all
-        texts in turn.
+        `texts`: the sentences of each text, as in `trees_and_scores`; a text may have none.
+        `trees`: as there, for all sentences in turn. Sentences get the same scores as alone, unless
+        the model has a top-down pass. Errors are as there, with indices over the sentences of all
+        texts.
         """
         words, counts = list(chain.from_iterable(texts)), [*map(len, texts)]
         if self.aggregation == "tree":
@@ -167,7 +166,7 @@ class Scorer:
     def _scored(
         self, words: Sequence[Sequence[str]], counts: Sequence[int], trees: Trees
     ) -> list[ScoredText]:
-        """Texts of so many sentences (`counts`)."""
+        """Score texts with these numbers of sentences (`counts`)."""
         self.check_reads_texts()
         with_trees = not isinstance(trees, str)
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees)
@@ -184,7 +183,7 @@ class Scorer:
         texts = units.texts(scored, phrases=self.phrases)
         if self.width:
             texts = [text.map(lambda scored: scored.with_vectors(self.width)) for text in texts]
-        # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
+        # Apply views to whole sentences: if a class is left out, the mean of parts would differ.
         return texts if self.view.places is None else [text.map(self.view.shown) for text in texts]
 
     def _in_batches(
@@ -194,7 +193,7 @@ class Scorer:
         trees: Sequence[NDArray[np.integer]] | None,
         costs: dict[str, Any],
     ) -> list[Row]:
-        """What `run` gives for batches of places, in the order of these."""
+        """Run batches of indices, and return the rows in the order of the indices."""
         if self._process != _forks[0]:
             _PARENT_SESSIONS.append(self._session)
             self._start()
@@ -211,7 +210,7 @@ class Scorer:
     def _batch_of(
         self, units: Units, places: Sequence[int], transitions: NDArray[np.integer]
     ) -> Batch:
-        """What a model reads of the units at some places."""
+        """Return the batch of the units at these indices."""
         chosen = [units.items[place] for place in places]
         inside = [part for unit in chosen for part in unit.parts]
         owners = [units.owners[part] for part in inside]
@@ -234,8 +233,9 @@ class Scorer:
         return Batch(fields, lengths, owners, sizes, tops)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
-        """The function that makes the trees of a source. For a model of plain sentences it makes
-        empty transitions. Raises InputError for a source that the model lacks."""
+        """Return the function that builds the trees of a source; for a model of plain sentences, it
+        returns empty transitions. Raises InputError for a source that the model does not
+        support."""
         return self._trees.maker(source, self._parse)
 
     def _parse(self, words: Sequence[str]) -> NDArray[np.int8]:
@@ -260,7 +260,7 @@ class Scorer:
         watch_end()
 
     def _run(self, batch: Batch) -> Scored:
-        """The scores of a batch and its trees, which the model makes if there are none."""
+        """Run a batch, and return its scores and trees, which are the model's parses by default."""
         fields, nodes = batch.fields, batch.nodes
         rows = nodes if self.phrases else len(batch.sizes) // (1 + self.reads_pairs)
         feeds = {name: fields[name].astype(kind, copy=False) for name, kind in self._types.items()}
@@ -282,8 +282,8 @@ class Scorer:
 
 
 def _aggregation(asked: str | None, *, joins: bool) -> Aggregation:
-    """How texts are read: as `asked`, else as a tree if the model composes sentences (`joins`).
-    Raises InputError for a tree if it does not, and for what is no aggregation."""
+    """Return the aggregation `asked` for, by default "tree" if the model composes sentences
+    (`joins`). Raises InputError for "tree" if it does not, and for unknown values."""
     if asked not in (None, *get_args(Aggregation)):
         raise InputError(f"aggregation: expected tree or mean, found {shown(asked)}")
     if asked == "tree" and not joins:

@@ -1,5 +1,5 @@
-"""Opens an onnxruntime session on the device that was asked for, or raises an error. It imports
-little else of the package, because a process of a model's own starts with it."""
+"""Open an onnxruntime session on the requested device, or raise an error. Few imports, because the
+worker process of an isolated model starts with this module."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from thinstack.core.config import Device
 
 CPU: Final = "CPUExecutionProvider"
-# By default it tries other devices when one fails, and prints that where results are printed. It
-# takes errors of signal handlers for such failures.
+# By default, onnxruntime tries other devices after a failure and prints that to standard output. It
+# also mistakes exceptions from signal handlers for such failures.
 AS_ASKED: Final = {"enable_fallback": 0}
 _SMALL = 1 << 20  # bytes
 
 
 class OnnxSession:
-    """An `onnxruntime.InferenceSession`, whose `run` raises errors of thinstack, and stops when the
-    program ends.
+    """An `onnxruntime.InferenceSession` whose `run` raises thinstack's errors, and stops when the
+    program exits.
 
     Attributes:
-        inputs: the type of each input, by its name.
-        outputs: the name of each output.
-        metadata: of the file.
-        device: what it really runs on.
-        warning: of what the user should be warned, as that it has left its GPU; else "".
+        inputs: {input name: type}.
+        outputs: the output names.
+        metadata: the metadata of the file.
+        device: the device that it actually runs on.
+        warning: a warning for the user, for example that the GPU failed; else "".
     """
 
     warning = ""
@@ -57,42 +57,42 @@ class OnnxSession:
         return dict(self._session.get_modelmeta().custom_metadata_map)
 
     def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
-        """The outputs of these names. Raises BundleError with what onnxruntime says, if it fails.
-        What a signal handler of the program raises goes through."""
+        """Return the named outputs. Raises BundleError with onnxruntime's message if it fails.
+        Exceptions from signal handlers of the program propagate."""
         options = self._options()
-        options.log_severity_level = 4  # it raises what it would print
+        options.log_severity_level = 4  # it raises the same messages
         try:
             with stopped_at_end(options):
                 outputs: list[NDArray[Any]] = self._session.run(names, feeds, options)
         except Exception as error:
             if not is_of_onnxruntime(error):
                 raise
-            end_with_program()  # which stopped the run
+            end_with_program()  # the exit of the program stopped the run
             raise BundleError(str(error)) from None
         return outputs
 
 
 def session_options(onnxruntime: Any, model: bytes) -> Any:
-    """The options of a session for this ONNX file, on any device."""
+    """Return the session options for an ONNX file, for any device."""
     options = onnxruntime.SessionOptions()
-    # Threads share batches, not operators: two threads that wait for each other in every small
-    # product take 0.9 to 1.1 of the time of one.
+    # Threads share batches, not operators: two threads that synchronize in every small product take
+    # 0.9 to 1.1 times as long as one.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    # Errors only: its warnings are of the insides of graphs, nothing that a user could mend.
+    # Errors only: its warnings concern graph internals that a user cannot fix.
     options.log_severity_level = 3
-    # It would also take its own format, which check_onnx knows nothing of.
+    # It would also load its own format, which check_onnx does not check.
     options.add_session_config_entry("session.load_model_format", "ONNX")
-    # It computes constants while it loads a file, and a few bytes can stand for terabytes.
+    # It folds constants while loading a file, and a few bytes can expand to terabytes.
     options.add_session_config_entry(
         "optimization.constant_folding_max_output_size_in_bytes", str(max(_SMALL, 4 * len(model)))
     )
-    # It would keep a plan of its memory for each shape of inputs, and hardly two batches have one.
+    # It would cache a memory plan for each input shape, and batches rarely share a shape.
     options.enable_mem_pattern = False
     return options
 
 
 def cpu_session(onnxruntime: Any, model: bytes, source: str) -> OnnxSession:
-    """A session on the CPU. Raises BundleError if onnxruntime cannot load the file."""
+    """Return a session on the CPU. Raises BundleError if onnxruntime cannot load the file."""
     options = session_options(onnxruntime, model)
     try:
         with stopped_at_end():
@@ -106,8 +106,8 @@ def cpu_session(onnxruntime: Any, model: bytes, source: str) -> OnnxSession:
 
 
 def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -> OnnxSession:
-    """A session for an ONNX file. `on_gpu` is the file that a GPU runs instead, if there is one.
-    `check_onnx` has let both pass. Raises BundleError, DeviceError and MissingExtraError as
+    """Return a session for an ONNX file. `on_gpu` is the file for a GPU, if there is one. Both have
+    passed `check_onnx`. Raises BundleError, DeviceError and MissingExtraError as
     `thinstack.runtime.session.open_session` does."""
     onnxruntime = import_onnxruntime()
     on_cpu = partial(cpu_session, onnxruntime, model, source)
@@ -138,11 +138,11 @@ def open_session(
     gpu: bytes = b"",
     trusted: bool = False,
 ) -> Any:
-    """An `OnnxSession` of an ONNX file, which `source` names in messages; an `IsolatedSession`
-    where `isolated`, which runs it in processes of its own.
+    """Return an `OnnxSession` of an ONNX file, which messages call `source`; if `isolated`, an
+    `IsolatedSession`, which runs it in separate processes.
 
-    `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
-    for GPUs, if it has one. `trusted`: whether the model is the user's own, which is not checked.
+    `allow_operators`: further operators allowed in an isolated file. `gpu`: the bundle's file for
+    GPUs, if there is one. `trusted`: whether the model is the user's own and is not checked.
     `Predictor` describes `device` and the errors. Raises BundleError also if `check_onnx` refuses
     the model or onnxruntime cannot load it.
     """
@@ -177,6 +177,6 @@ def open_session(
 
 
 def available_providers() -> list[str]:
-    """The execution providers that onnxruntime was built with, whether or not they work here.
+    """Return the execution providers of the onnxruntime build, whether or not they work here.
     Raises MissingExtraError without onnxruntime."""
     return list(import_onnxruntime().get_available_providers())

@@ -1,5 +1,5 @@
-"""Vectors of words that are no node of their tree: the nodes that cover them, joined by the
-model."""
+"""Vectors of spans that are not a node of their tree: the model composes the nodes that cover
+them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import index
@@ -21,20 +21,20 @@ LOST: Final = (
     "this prediction has no predictor, because it comes from a Doc, a pickle or a copy: call "
     "predictor."
 )
-"""What is wrong where a prediction has no predictor, before what to call."""
+"""The problem with a prediction without a predictor, before the call to use."""
 
 ALONE: Final = (
     "this model has vectors for whole sentences only, not for the phrases inside: use a model "
     "of trees, or Prediction.vector"
 )
-"""What is wrong where only sentences have vectors."""
+"""The problem with a model that has vectors for sentences only."""
 
 
 def span_vectors(
     prediction: "Prediction", spans: Iterable[tuple[int, int]], predictor: "Predictor | None"
 ) -> NDArray[np.float32]:
-    """`Predictor.span_vectors`. Without a predictor, raises InputError for a span that is no
-    node."""
+    """Compute `Predictor.span_vectors`. Without a predictor, raises InputError for a span that is
+    not a node."""
     vectors, nodes, words = stored(prediction.vectors), Nodes(prediction), len(prediction.words)
     covers = list[list[int]]()
     for span in spans:
@@ -59,8 +59,8 @@ def span_vectors(
 def vector_across(
     spans: Sequence[tuple["Prediction", tuple[int, int]]], predictor: Callable[[], "Predictor"]
 ) -> NDArray[np.float32]:
-    """The vector (D,) of words [start, end) of sentences that follow each other: the nodes that
-    cover them, joined from left to right. `predictor` is called unless they are one node."""
+    """Return the vector (D,) of words [start, end) of adjacent sentences: the nodes that cover
+    them, composed from left to right. `predictor` is called unless a single node covers them."""
     words, trees = list[str](), list[NDArray[np.int8]]()
     for prediction, span in spans:
         nodes = Nodes(prediction)
@@ -75,7 +75,7 @@ def vector_across(
 
 
 def _covering(nodes: Nodes, start: int, end: int) -> list[int]:
-    """The largest nodes inside the words [start, end), from left to right."""
+    """Return the largest nodes inside the words [start, end), from left to right."""
     inside, todo = list[int](), [len(nodes.spans) - 1]
     while todo:
         node = todo.pop()
@@ -92,7 +92,7 @@ def _covering(nodes: Nodes, start: int, end: int) -> list[int]:
 def _words_and_trees(
     nodes: Nodes, cover: Sequence[int]
 ) -> tuple[list[str], list[NDArray[np.int8]]]:
-    """The words of nodes that follow each other, and the transitions of the tree of each."""
+    """Return the words of adjacent nodes, and the transitions of each node's tree."""
     steps, spans = nodes.sentence.transitions, [nodes.spans[node] for node in cover]
     if len(nodes.spans) != len(steps):
         raise InputError(ALONE)
@@ -102,7 +102,7 @@ def _words_and_trees(
 
 
 def _whole(span: Any) -> tuple[int, int]:
-    """Both whole numbers of a span; (-1, -1), which is none, for anything else."""
+    """Return a span as two ints; (-1, -1), which is invalid, for anything else."""
     try:
         start, end = map(index, span)
     except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def _whole(span: Any) -> tuple[int, int]:
 def place_of(
     sentences: Sequence["Prediction"], text: str, start: int, end: int, shift: int = 0
 ) -> tuple["Prediction", tuple[int, int]]:
-    """The sentence of the characters [start, end), and their words in it. `text` begins at the
+    """Return the sentence of the characters [start, end), and its words there. `text` begins at the
     character `shift`. Raises InputError unless they are whole words of one sentence."""
     asked = shown((start, end))
     start, end = _whole((start, end))

@@ -1,4 +1,4 @@
-"""From texts to results: a splitter makes sentences and words, and the model scores them."""
+"""From texts to results: split texts into sentences and words, and score them."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 OnError = Callable[[int, ThinstackError], None]
-"""Is told the place of a text, from 0, and what is wrong with it."""
+"""Called with the index (from 0) of a text and its error."""
 
 
 class TextReader:
-    """What reads texts or pairs with a model, in batches. `split`: whether into sentences."""
+    """A reader of texts or pairs, in batches. `split`: whether to split into sentences."""
 
     def __init__(self, scorer: "Scorer", *, split: bool):
         self._scorer, self._cut = scorer, splitter(sentences=split)
@@ -31,22 +31,22 @@ class TextReader:
     def batches(
         self, items: Iterable[Item], size: Callable[[Item], int], texts: int = 1
     ) -> Iterator[list[Item]]:
-        """The items in batches, each of so many `texts` and of a `size` in characters."""
+        """Iterate over batches of items of `texts` texts each, limited by `size` in characters."""
         threads = self._scorer.pool.threads
         most = BATCH_TEXTS[self._scorer.device] * threads // texts
         return in_batches(items, most, size, BATCH_CHARACTERS * threads)
 
     def warn_of_language(self, name: str, *sentences: Sequence[str]) -> None:
-        """Warn of the first of all texts that may not be English."""
+        """Warn about the first text that may not be English."""
         if not self._has_warned and (doubt := self._scorer.language.doubt(*sentences)):
             problem = f"{name}: {doubt}; its scores are unreliable"
             warnings.warn(LanguageWarning(problem), stacklevel=outside())
-            self._has_warned = True  # unless that was raised as an error
+            self._has_warned = True  # only if the warning was not raised as an error
 
 
 class Reader(TextReader):
-    """Scores texts with a predictor, as `Predictor.stream` says. Raises InputError for a source
-    that the model does not have."""
+    """A reader of texts for `Predictor.stream`. Raises InputError for a source that the model does
+    not support."""
 
     def __init__(
         self, predictor: "Predictor", source: TreeSource, *, split: bool, on_error: OnError | None
@@ -54,21 +54,21 @@ class Reader(TextReader):
         super().__init__(predictor, split=split)
         predictor.check_reads_texts()
         if source != "auto":
-            predictor.tree_maker(source)  # an unknown source is an error without texts too
+            predictor.tree_maker(source)  # raise for an unknown source even without texts
         self.predictor, self.source, self.on_error = predictor, source, on_error
 
     def result(self, text: str) -> Result:
-        """The result of one text."""
+        """Return the result of one text."""
         return next(self._scored([self._checked((0, text))]))
 
     def results(self, texts: Iterable[str]) -> Iterator[Result]:
-        """The results of texts, in batches."""
+        """Iterate over the results of texts, in batches."""
         checked = map(self._checked, enumerate(texts))
         for batch in self.batches(checked, lambda numbered: len(numbered[1])):
             yield from self._scored(batch)
 
     def _checked(self, numbered: tuple[int, object]) -> tuple[int, str]:
-        """A text, "" in place of one that is none, if the error is told."""
+        """Return the text, or "" for an invalid one if `on_error` receives the error."""
         place, text = numbered
         try:
             return place, check_text(text, place)
@@ -79,7 +79,7 @@ class Reader(TextReader):
             return place, ""
 
     def _scored(self, batch: Sequence[tuple[int, str]]) -> Iterator[Result]:
-        """The result of each text."""
+        """Iterate over the results of a batch."""
         for part, results in each_part(batch, self._results, ThinstackError):
             if isinstance(results, ThinstackError):
                 place, text = part[0]

@@ -1,4 +1,4 @@
-"""Terms and categories as columns of a table: their names, and the cells of each text."""
+"""Terms and categories as table columns: the column names, and the cells of each text."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +11,12 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.vectors import need_vectors
 
 Asked: TypeAlias = Sequence[str | Category]
-"""Terms and categories that a user names."""
+"""The terms and categories that a user names."""
 
 
 def term_columns(about: Asked, model: Predictor) -> list[str]:
-    """The names of the columns of terms and categories, two for each. Raises InputError as
-    `Result.about` does, for categories without vectors, and for two of one name."""
+    """Return the column names, two for each term or category. Raises InputError as `Result.about`
+    does, for categories without vectors, and for duplicate names."""
     if any(isinstance(one, Category) for one in about):
         need_vectors(model, "categories")
     if about:
@@ -31,13 +31,13 @@ def term_columns(about: Asked, model: Predictor) -> list[str]:
 
 
 def name_of(asked: str | Category) -> str:
-    """What the mentions of a term or category are asked for by (`Aspect.asked`)."""
+    """Return the name of a term or category, as in `Aspect.asked`."""
     return asked.name if isinstance(asked, Category) else asked
 
 
 def term_cells(aspects: Iterable[Aspect], about: Asked) -> Iterator[float | int]:
-    """Of each term and category, the mean polarity of its mentions, NaN without any, and their
-    number."""
+    """Iterate over two cells per term or category: the mean polarity of its mentions (NaN without
+    any), and their number."""
     polarities: dict[str, list[float]] = {name_of(one): [] for one in about}
     for aspect in aspects:
         place = math.nan if aspect.polarity is None else aspect.polarity

@@ -1,5 +1,5 @@
-"""Units: what a model reads at once, as one tree. It is the sentences of a text, a single sentence,
-or a part of a sentence that is too long; and it is joined to texts again when it is scored."""
+"""Units: the trees that a model reads at once. A unit is the sentences of a text, a single
+sentence, or a part of a sentence that is too long; the scores are joined to texts again."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -24,37 +24,37 @@ from thinstack.text.batching import (
 )
 
 MAX_WORDS: Final = 400
-"""Words of a sentence that is read as a whole, by default. The longest has 52 in SST, 159 in UD
-English EWT."""
+"""Default maximum words of a sentence that is read as a whole. The longest sentence is 52 words in
+SST, 159 in UD English EWT."""
 
 MAX_CHARACTERS: Final = 1 << 14
-"""Characters of the words of a sentence that is read as a whole, or 40 times the words if these are
-more: what long words take stays bounded."""
+"""Maximum characters of a sentence that is read as a whole, or 40 times its maximum words if that
+is more, to bound the memory for long words."""
 
 MOST_NODES: Final = 1 << 12
-"""Nodes of the tree of a unit of several sentences at most, on any device: 2,048 words."""
+"""Maximum nodes in the tree of a unit of several sentences, on any device: 2,048 words."""
 
 MOST_CHARACTERS: Final = BATCH_WORDS["cpu"]
-"""Characters of the words of such a unit at most."""
+"""Maximum characters of the words of such a unit."""
 
 MOST_PLACES: Final = 1 << 12
-"""Places of such a unit at most, where words are read in their context: sentences times the pieces
-of the widest. Attention between 8 times 512 pieces takes 0.1 GB a layer."""
+"""Maximum positions of such a unit if words are read in context: sentences times the word pieces of
+the widest. Attention between 8 times 512 pieces takes 0.1 GB per layer."""
 
-# Behind what a sentence is cut, the best first.
+# Punctuation after which a sentence may be split, in order of preference.
 _MARKS = (frozenset((";", ":", "--", "–", "—", ".", "...", "…", "!", "?")), frozenset((",",)))
 
 
 def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit: int) -> Spans:
-    """The words [start, end) of the parts of a sentence, in order. Each part costs at most `limit`,
+    """Split a sentence into parts of words [start, end), in order. Each part costs at most `limit`,
     or is a single word.
 
-    `costs`: the cost of each word, at least 1. A part that costs too much is cut in two, as often
-    as needed. The cut comes after a semicolon, colon, dash or full stop, else after a comma, else
-    at the middle. Of several marks, the nearest to the middle is taken; each side must keep at
-    least a quarter of the cost. The whole takes linear time.
+    `costs`: the cost of each word, at least 1. A part that costs too much is halved recursively:
+    after a semicolon, colon, dash or full stop, else after a comma, else in the middle. The mark
+    nearest to the middle wins; each half must keep at least a quarter of the cost. The total time
+    is linear.
     """
-    before = np.concatenate([[0], np.cumsum(costs)]).tolist()  # the cost of all words before each
+    before = np.concatenate([[0], np.cumsum(costs)]).tolist()  # cost of all words before each word
     marked: list[Sequence[int]] = [
         [place for place, word in enumerate(words, 1) if word in marks] for marks in _MARKS
     ]
@@ -83,8 +83,8 @@ def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit:
 
 
 class Limits(NamedTuple):
-    """How much of a sentence a model reads at once: words, and word pieces of a vocabulary. Where
-    trees are there already (`with_trees`), only pieces are limited, and no sentence can be cut."""
+    """The maximum size of a sentence that a model reads at once, in words and in word pieces. With
+    existing trees (`with_trees`), only pieces are limited, and sentences cannot be split."""
 
     words: int
     pieces: int | None
@@ -94,8 +94,8 @@ class Limits(NamedTuple):
     def cuts(
         self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], characters: Sequence[int]
     ) -> dict[int, Spans]:
-        """The parts of each sentence that is too long, by its place. `lengths`, `characters`: how
-        many words and characters each has."""
+        """Return {index: parts} of each sentence that is too long. `lengths`, `characters`: the
+        number of words and characters of each sentence."""
         cuts: dict[int, Spans] = {}
         most = max(MAX_CHARACTERS, 40 * self.words)
         for place, words in enumerate(sentences):
@@ -129,7 +129,7 @@ class Limits(NamedTuple):
 
 
 def _finer(parts: Spans, words: Sequence[str], costs: NDArray[np.int64], limit: int) -> Spans:
-    """The parts of a sentence, each cut again until it costs at most `limit`."""
+    """Split the parts of a sentence further, until each costs at most `limit`."""
     return tuple(
         (start + first, start + behind)
         for start, end in parts
@@ -138,9 +138,8 @@ def _finer(parts: Spans, words: Sequence[str], costs: NDArray[np.int64], limit: 
 
 
 class Unit(NamedTuple):
-    """What a model composes to one tree: the places of its sentences and of its parts, and how
-    many parts each sentence has in it. Over the parts, and over the sentences, trees are
-    balanced."""
+    """A tree that a model composes: the indices of its sentences and of their parts, and the number
+    of parts of each sentence. The trees over parts, and over sentences, are balanced."""
 
     sentences: range
     parts: range
@@ -153,7 +152,7 @@ class Unit(NamedTuple):
 
     @property
     def breaks(self) -> NDArray[np.int64]:
-        """How a model is told that tree, (p,)."""
+        """The same tree as a model input, (p,)."""
         return _top_of(self.counts)[1]
 
 
@@ -164,14 +163,15 @@ def _top_of(counts: tuple[int, ...]) -> tuple[NDArray[np.int8], NDArray[np.int64
 
 
 class Units:
-    """The units of some texts in order, and their sentences; those that are too long in parts.
+    """The units of some texts in order, and their sentences, split into parts if too long.
 
     Attributes:
         items: the units.
-        words: of each part.
-        owners: the place of the sentence that each part belongs to.
-        lengths, characters: how many words and characters each part has.
-        widths: its word pieces, None if the model does not read words in their context.
+        words: the words of each part.
+        owners: the index of each part's sentence.
+        lengths, characters: the number of words and characters of each part.
+        widths: the number of word pieces of each part; None if the model does not read words in
+            context.
     """
 
     def __init__(
@@ -183,14 +183,14 @@ class Units:
         joins: bool,
         whole: bool = False,
     ):
-        """`words`: of each sentence. `counts`: how many sentences each text has.
+        """`words`: the words of each sentence. `counts`: the number of sentences of each text.
 
-        `joins`: whether the model composes sentences and their parts. As many sentences of a text
-        are a unit as it may have, and a sentence that is too long even for that is a unit a part,
-        unless it must be `whole`. If the model does not compose them, each part is a unit.
+        `joins`: whether the model composes sentences and their parts. A unit then has as many
+        sentences of a text as fit, and a sentence that does not fit is one unit per part, unless it
+        must stay `whole`. Otherwise each part is a unit.
 
         Raises InputError for a sentence without words, for a word that is not a string or is too
-        long for the model by itself, and for a sentence that is too long and has a tree.
+        long for the model, and for a sentence with a tree that is too long.
         """
         lengths, characters = lengths_of(words), character_counts(words)
         self._sentences, self._cuts = lengths, limits.cuts(words, lengths, characters)
@@ -213,12 +213,12 @@ class Units:
             self.items = self._packed(ends)
 
     def _alone(self, inside: range) -> list[Unit]:
-        """A unit for each of some parts."""
+        """Return one unit per part."""
         owned = zip(inside, self.owners[inside.start : inside.stop], strict=True)
         return [Unit(range(owner, owner + 1), range(part, part + 1), (1,)) for part, owner in owned]
 
     def _of(self, sentences: range, ends: Sequence[int]) -> Unit:
-        """The unit of all parts of some sentences."""
+        """Return the unit of all parts of some sentences."""
         counts = tuple(ends[place + 1] - ends[place] for place in sentences)
         return Unit(sentences, range(ends[sentences.start], ends[sentences.stop]), counts)
 
@@ -236,20 +236,20 @@ class Units:
         return units
 
     def _fit(self, inside: range) -> bool:
-        """Whether some parts may be one unit."""
+        """Return whether some parts fit into one unit."""
         words, characters, count, width = self._size(inside)
         small = 2 * words <= MOST_NODES and characters <= MOST_CHARACTERS
         return small and count * width <= MOST_PLACES
 
     def _size(self, inside: range) -> tuple[int, int, int, int]:
-        """What some parts take together: their words, their characters, their number, and the word
-        pieces of the widest."""
+        """Return the total words and characters of some parts, their number, and the word pieces of
+        the widest."""
         chosen = slice(inside.start, inside.stop)
         width = 0 if self.widths is None else max(self.widths[chosen])
         return sum(self.lengths[chosen]), sum(self.characters[chosen]), len(inside), width
 
     def costs(self) -> tuple[Sequence[int], dict[str, Any]]:
-        """The words of each unit, and what else `batches` asks."""
+        """Return the number of words of each unit, and the other arguments of `batches`."""
         if len(self.items) == len(self.lengths):
             return self.lengths, {"counts": self.characters, "widths": self.widths}
         sizes = [self._size(unit.parts) for unit in self.items]
@@ -258,15 +258,15 @@ class Units:
         return words, {"counts": characters, **more}
 
     def transitions(self, steps: Sequence[NDArray[np.integer]]) -> Sequence[NDArray[np.integer]]:
-        """The transitions of each unit, from those of the parts. Raises InputError, naming the
-        place of the part, for a part whose transitions are no tree."""
+        """Return the transitions of each unit, from those of the parts. Raises InputError, with the
+        index of the part, for transitions that are not a tree."""
         if len(self.items) == len(steps):
-            return steps  # which `batches` checks
+            return steps  # `batches` checks them
         joined_transitions(steps, self.lengths, range(len(steps)))
         return [over(one.top, [np.ravel(steps[part]) for part in one.parts]) for one in self.items]
 
     def texts(self, trees: Sequence[Scored], *, phrases: bool) -> list[ScoredText]:
-        """The texts, from the scored trees of the units. `phrases`: whether every node has
+        """Return the texts, from the scored trees of the units. `phrases`: whether every node has
         scores."""
         pairs = zip(self.items, trees, strict=True)
         texts, place = list[ScoredText](), 0

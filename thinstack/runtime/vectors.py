@@ -1,4 +1,4 @@
-"""Vectors of phrases, sentences and texts, and how similar they are."""
+"""Vectors of phrases, sentences and texts, and their similarity."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from thinstack.runtime.stream import OnError
 
 SIGN_WEIGHT: Final = 0.3
-"""What the product of two signs adds to a cosine."""
+"""The weight of the product of two signs relative to a cosine."""
 
 LOAD: Final = 'thinstack.load("vectors") (pip install ./models/thinstack-vectors in a clone)'
-"""How to get a model that gives vectors."""
+"""How to get a model with vectors."""
 
 _LEAST: Final = 1e-12
 
 
 def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """The rows (..., D) as float32, each divided by its length."""
+    """Normalize rows (..., D) to length 1, as float32."""
     exact: NDArray[np.float32] = rows.astype(np.float32)
     lengths = np.sqrt((exact * exact).sum(axis=-1, keepdims=True))
     exact /= np.maximum(lengths, _LEAST)
@@ -33,15 +33,15 @@ def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def stored(vectors: NDArray[np.float16] | None) -> NDArray[np.float16]:
-    """The vectors (N, D) of a prediction. Raises InputError if its model gives none."""
+    """Return the vectors (N, D) of a prediction. Raises InputError for a model without vectors."""
     if vectors is None:
         raise InputError(f"this model gives no vectors: load one that does, {LOAD}")
     return vectors
 
 
 def need_vectors(predictor: "Predictor", purpose: str, *, sign: bool = False) -> None:
-    """Raise InputError, which names the `purpose` of vectors, if the model gives none, or if it
-    gives no polarity for their `sign`."""
+    """Raise InputError, which names the `purpose`, for a model without vectors or, if `sign`,
+    without polarity."""
     predictor.check_reads_texts()
     if not predictor.width:
         raise InputError(f"{purpose}: this model gives no vectors: load one that does, {LOAD}")
@@ -55,8 +55,8 @@ def need_vectors(predictor: "Predictor", purpose: str, *, sign: bool = False) ->
 def text_vector(
     roots: Sequence[NDArray[np.float16]], words: Sequence[int], joint: "Scored | None"
 ) -> NDArray[np.float32]:
-    """The vector (D,) of a text, from the vectors `roots` of its sentences, which have so many
-    `words`, and the tree over them."""
+    """Return the vector (D,) of a text, from the vectors `roots` and word counts `words` of its
+    sentences, and the tree over them."""
     if joint is not None:
         return unit(stored(joint.vectors)[-1])
     if len(roots) == 1:
@@ -67,8 +67,8 @@ def text_vector(
 def encoded_rows(
     predictor: "Predictor", texts: Iterable[str], on_error: "OnError | None", *, sign: bool
 ) -> Iterator[NDArray[np.float32]]:
-    """The row of each text as `Predictor.encode` has it, NaN in place of one that cannot be encoded
-    if there is `on_error`."""
+    """Iterate over the rows of `Predictor.encode`. With `on_error`, the row of a text that cannot
+    be encoded is NaN."""
     failed = set[int]()
 
     def fail(place: int, error: ThinstackError) -> None:
@@ -88,8 +88,8 @@ def encoded_rows(
 
 
 def row_of(result: "Result", *, sign: bool) -> NDArray[np.float32] | None:
-    """The row of `encode` for a text; None without words. Its `sign` is sqrt(0.3) * sign(p) *
-    sqrt(|p|) for the polarity p: the product of two of these is added to a cosine."""
+    """Return the row of `encode` for a text; None without words. Its `sign` is sqrt(0.3) * sign(p)
+    * sqrt(|p|) for the polarity p, so that the product of two signs is added to the cosine."""
     vector, polarity = result.vector, result.polarity
     if vector is None or not sign or polarity is None:
         return vector
@@ -98,7 +98,7 @@ def row_of(result: "Result", *, sign: bool) -> NDArray[np.float32] | None:
 
 
 def vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
-    """The vector (D,) of a text or of what has one, or the vectors (n, D) of several."""
+    """Return the vector (D,) of a text or of a value with one, or the vectors (n, D) of several."""
     if isinstance(value, str):
         return predictor.encode(value)
     vector = getattr(value, "vector", value)
@@ -118,7 +118,7 @@ def vectors_of(predictor: "Predictor", value: Any) -> NDArray[np.float32]:
 
 
 def check_model(predictor: "Predictor", value: Any, call: str) -> None:
-    """Raise InputError, for a call, for a phrase, a sentence or a result of another model."""
+    """Raise InputError, naming the `call`, for a phrase, sentence or result of another model."""
     sentence = next(iter(getattr(value, "sentences", ())), getattr(value, "sentence", value))
     other: Predictor | None = getattr(sentence, "predictor", None)
     if other is not None and other.bundle.manifest.digest != predictor.bundle.manifest.digest:

@@ -1,5 +1,5 @@
-"""Views of a model's classes: five classes of sentiment as three or two, and no label if no class
-is probable enough."""
+"""Views of a model's classes: five sentiment classes as three or two, and no label below a
+threshold."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +14,7 @@ from thinstack.errors import InputError, shown
 from thinstack.runtime.scored import Scored
 
 _LEAST: Final = 1e-30
-"""Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""
+"""Added to each shown class, so that wholly neutral phrases get even scores without neutral."""
 
 
 class View(NamedTuple):
@@ -22,7 +22,7 @@ class View(NamedTuple):
 
     Attributes:
         labels: the V classes that are shown.
-        abstain: if no class is as probable as this, there is no label.
+        abstain: the threshold: there is no label if the top probability is lower.
         places: for each of the model's classes, the shown class that it adds to, or -1 if it is
             left out. None if the model's own classes are shown.
         polarity: the place of each shown class from -1 (most negative) to 1 (most positive), as in
@@ -56,13 +56,13 @@ class View(NamedTuple):
         class_sets: ClassSets | None = None,
         class_weights: tuple[float, ...] = (),
     ) -> Self:
-        """The view of a model with these labels. Unless so many `classes` are asked for, the labels
-        of its `class_sets` are shown, if it has such, by their `class_weights`. Of a model of
-        aspects, the classes but `NO_TERM` are shown.
+        """Return the view of a model with these labels. Without `classes`, it shows the labels of
+        the model's `class_sets`, if any, scaled by their `class_weights`. For an aspects model, it
+        shows all classes except `NO_TERM`.
 
         Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
-        model's classes are not a scale of sentiment (`Scale`) that has so many, and for either of
-        a model without labels.
+        model's classes are not a sentiment scale (`Scale`) of at least this many, and for either
+        argument if the model has no labels.
         """
         if not labels and (classes is not None or abstain is not None):
             cls(labels).need_labels("abstain" if classes is None else "classes")
@@ -124,15 +124,15 @@ class View(NamedTuple):
 
     @property
     def mirror(self) -> tuple[int, ...] | None:
-        """For each shown class, the opposite one; None if they are not a sentiment scale, or one
-        without such a class."""
+        """The opposite of each shown class; None if they are not a sentiment scale, or a class has
+        no opposite."""
         opposite = [-place for place in self.polarity or ()]
         if self.polarity is None or not {*opposite} <= {*self.polarity}:
             return None
         return tuple(map(self.polarity.index, opposite))
 
     def need_labels(self, purpose: str) -> None:
-        """Raise InputError, which names the `purpose` of labels, if the model gives none."""
+        """Raise InputError, which names the `purpose`, for a model without labels."""
         if not self.labels:
             raise InputError(
                 f"{purpose}: this model gives vectors and no labels: use one that gives labels, "
@@ -140,17 +140,16 @@ class View(NamedTuple):
             )
 
     def label(self, row: Sequence[float]) -> str | None:
-        """The label of a row of scores (V,), as `best` has it, or None if it is less probable than
-        `abstain`."""
+        """Return the label of a row of scores (V,), as in `best`, or None if it is less probable
+        than `abstain`."""
         best = row.index(max(row))
         if self.polarity is not None and self.polarity[best] * (self.mean_place(row) or 0) < 0:
             best = int(self.best(np.array([row]))[0])
         return None if row[best] < self.abstain else self.labels[best]
 
     def best(self, scores: NDArray[np.floating]) -> NDArray[np.int64]:
-        """The class (N,) that is the label of each row of scores (N, V): the most probable one. If
-        that class contradicts the sign of the polarity, it is the most probable class with that
-        sign."""
+        """Return the label's class (N,) for each row of scores (N, V): the most probable one or, if
+        that contradicts the sign of the polarity, the most probable one with that sign."""
         best: NDArray[np.int64] = scores.argmax(axis=1)
         if self.polarity is None:
             return best
@@ -162,28 +161,28 @@ class View(NamedTuple):
         return best
 
     def mean_places(self, scores: NDArray[np.floating]) -> NDArray[np.float64]:
-        """The polarity (N,) of rows of scores (N, V) on a sentiment scale."""
-        # Class by class, as `mean_place` adds: so the numbers are the same.
+        """Return the polarity (N,) of rows of scores (N, V) on a sentiment scale."""
+        # Add class by class, as `mean_place` does, for identical rounding.
         means = np.zeros(len(scores))
         for column, place in zip(scores.astype(np.float64).T, self.polarity or (), strict=True):
             means += column * place
         return means
 
     def mean_place(self, row: Sequence[float]) -> float | None:
-        """The polarity of a row of scores (V,): the mean place of the classes."""
+        """Return the polarity of a row of scores (V,): the mean place of the classes."""
         if self.polarity is None:
             return None
-        mean = 0.0  # no `sum`, which rounds otherwise from Python 3.12 on
+        mean = 0.0  # `sum` rounds differently from Python 3.12 on
         for score, place in zip(row, self.polarity, strict=True):
             mean += score * place
         return mean
 
     def scores(self, scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
-        """The probabilities (N, V) of the shown classes, from the model's (N, C).
+        """Return the probabilities (N, V) of the shown classes, from the model's (N, C).
 
-        Also gives how much of the probability of the last row, the sentence, they stand for. It is
-        1, unless a class is left out or the shown classes have weights. For a model of aspects it
-        is 1: that the sentence is no term takes nothing from what it says.
+        Also return their share of the probability of the last row, the sentence. It is 1 unless a
+        class is left out or the shown classes have weights; always 1 for an aspects model, where
+        `NO_TERM` for the sentence does not weaken its opinion.
         """
         if self.places is None:
             return scores, 1.0
@@ -198,13 +197,13 @@ class View(NamedTuple):
         return masses / totals, float(totals[-1, 0]) if self.no_term is None else 1.0
 
     def shown(self, scored: Scored) -> Scored:
-        """A sentence with the scores of the shown classes, and how probably its nodes are terms."""
+        """Return a sentence with the scores of the shown classes, and its term probabilities."""
         scores, weight = self.scores(scored.scores)
         terms = None if self.no_term is None else 1 - scored.scores[:, self.no_term]
         return scored._replace(scores=scores, weight=weight, terms=terms)
 
     def classes(self, classes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The shown class for each of the model's classes (K,); -1 for a class that is left out."""
+        """Return the shown class for each of the model's classes (K,); -1 for an omitted class."""
         if self.places is None:
             return classes
         return np.array([*self.places, -1], np.int64)[classes]

@@ -1,4 +1,4 @@
-"""Why a sentence has its label: how much each phrase contributes, found by leaving it out."""
+"""Explain the label of a sentence: how much each phrase contributes, measured by leaving it out."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_PHRASES: Final = 126
-"""Phrases that are left out in turn, at most: all of a sentence of 64 words."""
+"""Maximum number of phrases left out in turn: all of a sentence of 64 words."""
 
 # Contributions within 2% of the largest are ties.
 _TIE = 0.98
@@ -29,29 +29,29 @@ class Contribution(NamedTuple):
     """How much a phrase contributes to the label of its sentence."""
 
     node: int
-    """Of the tree, in transition order."""
+    """The node of the tree, in transition order."""
     span: tuple[int, int]
-    """Its words [start, end)."""
+    """The words [start, end)."""
     text: str
     contribution: float
-    """How much more the sentence has its label with the phrase than without: where classes are a
-    scale, in classes, up to 4; else in probability of the label. Below 0 it speaks against it."""
+    """How much the phrase moves the sentence to its label, compared with leaving it out: on a
+    scale, in classes, up to 4; else in probability. Below 0, it counts against the label."""
     turning: bool
-    """Whether it is the one phrase that turns the sentence to its label: what contributes most and,
-    of phrases within 2% of that, has the fewest words."""
+    """Whether it is the phrase that turns the sentence to its label: of the phrases within 2% of
+    the largest contribution, the one with the fewest words."""
     start: int
-    """Its first character in the whole text."""
+    """The start character in the whole text."""
     end: int
-    """The character of the whole text behind it."""
+    """The end character in the whole text, exclusive."""
 
 
 def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contribution]:
-    """How much each phrase of the tree contributes to the label, in the order of the nodes.
+    """Return the contribution of each phrase of the tree to the label, in node order.
 
-    Each phrase is left out in turn, and its sibling takes the place of both. The rest is scored
-    over the tree that remains, all in one call. The sentence itself is not tried, nor is a phrase
-    without which no letter or digit remains. In a sentence of more than 64 words, only the 126
-    phrases highest in the tree are tried.
+    Each phrase is left out in turn, and its sibling replaces their parent. The remaining trees are
+    scored in one call. The sentence itself is not tried, nor a phrase without which no letter or
+    digit remains. In a sentence of more than 64 words, only the 126 phrases highest in the tree are
+    tried.
 
     Raises InputError for a prediction without a tree or without labels. Also for a sentence that
     was read in parts or is longer than `predictor.max_words`.
@@ -74,7 +74,7 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     for node in _highest(parents):
         start, end = spans[node]
         rest = map(plain, words[:start] + words[end:])
-        if any(any(map(str.isalnum, word)) for word in rest):  # more than marks is left
+        if any(any(map(str.isalnum, word)) for word in rest):  # more than punctuation remains
             nodes.append(node)
     sentences, trees = [words], [steps]
     for node in nodes:
@@ -97,13 +97,13 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
 
 
 def turning(parts: Sequence[Contribution]) -> Contribution | None:
-    """The phrase that turns the sentence, or None if no phrase speaks for the label."""
+    """Return the phrase that turns the sentence, or None if no phrase supports the label."""
     return next((part for part in parts if part.turning), None)
 
 
 def reason(prediction: Prediction, part: Contribution) -> str:
-    """How the phrase that turns a sentence is announced: "turned by" if its own label is on the
-    other side of the scale ("bad" of "not bad"), else "because of"."""
+    """Return "turned by" if the label of the phrase that turns a sentence has the opposite sign
+    ("bad" of "not bad"), else "because of"."""
     scale, labels = prediction.view.scale, prediction.label_ids
     if scale is None:
         return "because of"
@@ -112,8 +112,8 @@ def reason(prediction: Prediction, part: Contribution) -> str:
 
 
 def why_data(prediction: Prediction, parts: Sequence[Contribution]) -> list[dict[str, Any]]:
-    """Contributions as data ready for JSON: `start` and `end` (characters of the text), `text`,
-    `contribution`, `turning`."""
+    """Return contributions as data for JSON: `start` and `end` (characters of the sentence),
+    `text`, `contribution`, `turning`."""
     return [
         {
             "start": part.start - prediction.start,
@@ -127,7 +127,7 @@ def why_data(prediction: Prediction, parts: Sequence[Contribution]) -> list[dict
 
 
 def _highest(parents: NDArray[np.int64]) -> list[int]:
-    """The nodes but the root, in order; of many those highest in the tree, left before right."""
+    """Return the nodes except the root in order, at most those highest in the tree, left first."""
     nodes = np.flatnonzero(parents >= 0)
     highest = nodes[np.argsort(depths(parents)[nodes], kind="stable")][:MOST_PHRASES]
     chosen: list[int] = np.sort(highest).tolist()
@@ -135,10 +135,10 @@ def _highest(parents: NDArray[np.int64]) -> list[int]:
 
 
 def _support(scores: NDArray[np.floating], view: View) -> NDArray[np.float64]:
-    """How much each row of scores (R, C) speaks for the label of the first, (R,).
+    """Return how much each row of scores (R, C) supports the label of the first row, (R,).
 
-    Where classes are a scale: its mean class, counted towards the side of the label; for a neutral
-    one how near it is to neutral. Else the probability of the label.
+    On a scale, this is the mean class in the direction of the label; for a neutral label, the
+    closeness to neutral. Otherwise it is the probability of the label.
     """
     label, rows, scale = int(view.best(scores[:1])[0]), scores.astype(np.float64), view.scale
     if scale is None:
@@ -149,7 +149,7 @@ def _support(scores: NDArray[np.floating], view: View) -> NDArray[np.float64]:
 
 
 def _turning(changes: NDArray[np.float64], spans: NDArray[np.int64]) -> int | None:
-    """The place of the phrase that turns the sentence, if one speaks for its label."""
+    """Return the index of the phrase that turns the sentence; None if none supports its label."""
     if not changes.size or changes.max() <= 0:
         return None
     level = np.flatnonzero(changes >= _TIE * changes.max())
