@@ -103,7 +103,7 @@ def turning(parts: Sequence[Contribution]) -> Contribution | None:
 
 def reason(prediction: Prediction, part: Contribution) -> str:
     """Return "turned by" if the label of the phrase that turns a sentence has the opposite sign
-    ("bad" of "not bad"), else "because of"."""
+    ("not" of "not bad"), else "because of"."""
     scale, labels = prediction.view.scale, prediction.label_ids
     if scale is None:
         return "because of"
