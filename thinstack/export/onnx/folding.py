@@ -1,6 +1,7 @@
 """What a graph computes from its weights only, computed once, when it is exported.
 
-Otherwise a runtime would compute it each time that it loads the file.
+Otherwise a runtime would compute it each time that it loads the file. Only parts of a matrix are
+left to runtimes, where all of it is stored anyway.
 
 A reshape of what was reshaped reads what the first one read.
 """
@@ -13,33 +14,41 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx.graph import OPSET, Graph, nodes_read, set_nodes, subgraphs
+from thinstack.export.onnx.graph import OPSET, Graph, nodes_read, set_nodes, subgraphs, walk
+from thinstack.export.onnx.value import Value
 
 # Weights of half precision are cast, and vectors of no elements made, where they are read.
 KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
 
-def fold_constants(g: Graph) -> None:
+def fold_constants(g: Graph, *, apart: bool = False) -> None:
     """Replace nodes that read nothing but weights by weights, in a finished main graph and in the
-    loops in it."""
+    loops in it. `apart`: store parts of matrices even where all of it is stored too."""
     nodes, g.nodes[:] = list(g.nodes), []
-    outputs = {output.name for output in g.outputs}
-    g.nodes += _Folder(g).folded(nodes, outputs)
+    folder, outputs = _Folder(g, apart), {output.name for output in g.outputs}
+    left = folder.folded(nodes, outputs)
+    folder.cut(left)
     stored = {tensor.name for tensor in g.weights}
+    # New weights of half precision are cast as well, and all of them before anything reads them.
+    cut = {node.name for node in g.nodes}
+    g.nodes += left
+    g.nodes[:] = nodes_read(outputs, sorted(g.nodes, key=lambda node: _rank(node, stored, cut)))
 
-    def makes_weight(node: onnx.NodeProto) -> bool:
-        """New weights of half precision are cast too, all of them before anything reads them."""
-        return node.op_type == "Constant" or (node.op_type == "Cast" and node.input[0] in stored)
 
-    g.nodes[:] = nodes_read(outputs, sorted(g.nodes, key=makes_weight, reverse=True))
+def _rank(node: onnx.NodeProto, stored: set[str], cut: set[str]) -> int:
+    """What weights are made of comes first: constants and casts, then parts of matrices."""
+    if node.op_type == "Constant" or (node.op_type == "Cast" and node.input[0] in stored):
+        return 0
+    return 1 if node.name in cut else 2
 
 
 class _Folder:
-    def __init__(self, g: Graph):
-        self._g = g
+    def __init__(self, g: Graph, apart: bool):
+        self._g, self._apart = g, apart
         self._known = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._renamed: dict[str, str] = {}
         self._reshaped: dict[str, str] = {}
+        self._parts: dict[str, list[tuple[onnx.NodeProto, NDArray[np.generic]]]] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], outputs: set[str]) -> list[onnx.NodeProto]:
         """The nodes that are left. Nodes of subgraphs are replaced in place. `outputs` keep
@@ -56,7 +65,10 @@ class _Folder:
                 constants.append(node)
                 continue
             for name, value in zip(node.output, values, strict=True):
-                self._store(constants, name, value)
+                if node.op_type == "Slice" and value.dtype == np.float32 and value.ndim == 2:
+                    self._parts.setdefault(node.input[0], []).append((node, value))
+                else:
+                    self._store(constants, name, value)
         return constants
 
     def _reshape_once(self, node: onnx.NodeProto) -> None:
@@ -67,6 +79,23 @@ class _Folder:
         if node.input[0] in self._reshaped and shape is not None and 0 not in shape:
             node.input[0] = self._reshaped[node.input[0]]
         self._reshaped[node.output[0]] = node.input[0]
+
+    def cut(self, nodes: list[onnx.NodeProto]) -> None:
+        """Put the parts of matrices into the places of the nodes that made them. A part is cut at
+        the root, where runtimes do so once, unless it takes less to store the parts than all."""
+        every, names = list(walk(nodes)), dict[str, str]()
+        read = {name for node in every for name in node.input}
+        for whole, parts in self._parts.items():
+            sizes = {value.tobytes(): value.size for _, value in parts}
+            apart = whole not in read and sum(sizes.values()) < self._known[whole].size
+            apart = apart or self._apart
+            for node, value in parts:
+                bounds = [self._known[name] for name in node.input[1:]]
+                matrix = Value(self._g, whole)
+                part = self._g.weight(value, node.name) if apart else matrix.op("Slice", *bounds)
+                names[node.output[0]] = part.name
+        for node in every:
+            node.input[:] = [names.get(name, name) for name in node.input]
 
     def _store(self, nodes: list[onnx.NodeProto], name: str, value: NDArray[np.generic]) -> None:
         if value.ndim and value.dtype == np.float32 and value.size:
