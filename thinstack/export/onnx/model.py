@@ -105,7 +105,7 @@ def export_stages(
     inputs = _inputs(g, model, dtype)
     words = _words(g, model, stored, inputs, quantize)
     factors = factor_bounds(stored.embedding)
-    with whole_products(quantize == "int8" and not factors):
+    with whole_products(chosen["quantize"] == "int8" and not factors):
         _score(g, stored, words, inputs, dtype, chosen["outputs"])
     fold_constants(g, apart=quantize == "int8")
     metadata = {
