@@ -1,4 +1,4 @@
-"""Opens files that may be compressed: gzip, bzip2 and xz. The first bytes of a file decide, and not
+"""Open files that may be compressed with gzip, bzip2 or xz. The first bytes of a file decide, not
 its name, because some programs unpack a file and leave its name."""
 
 import io
@@ -14,13 +14,13 @@ from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unr
 from thinstack.errors import DataError
 
 BUFFER: Final = 1 << 16
-"""Bytes that are read at a time, and that `peek` gives at most."""
+"""Bytes read at a time, and the maximum that `peek` returns."""
 
 COMPRESSED_SUFFIXES: Final = (".gz", ".bz2", ".xz")
 
 _UNPACKED: Final = {b"\x1f\x8b\x08": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
-"""The module that reads a file, by its first bytes."""
-_BLOCK: Final = (b"1AY&SY", b"\x17rE8P\x90")  # behind "BZh" and a digit, which a text may have too
+"""The module that reads a file, by its magic number."""
+_BLOCK: Final = (b"1AY&SY", b"\x17rE8P\x90")  # follows "BZh" and a digit, unlike in a text
 _REFUSED: Final[dict[bytes, str]] = {
     b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
@@ -30,15 +30,15 @@ _REFUSED: Final[dict[bytes, str]] = {
 
 
 def without_compression(path: FilePath) -> Path:
-    """The name of a file without `COMPRESSED_SUFFIXES`: reviews.csv for reviews.csv.gz."""
+    """Return a file name without `COMPRESSED_SUFFIXES`: reviews.csv for reviews.csv.gz."""
     name = Path(path)
     return name.with_suffix("") if name.suffix.lower() in COMPRESSED_SUFFIXES else name
 
 
 @contextmanager
 def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
-    """A stream of the bytes of a file, unpacked while they are read. Raises DataError for a file
-    that is missing, is damaged, or is an archive of another kind."""
+    """Open a file as a stream of bytes that is decompressed while it is read. Raises DataError for
+    a file that is missing or damaged, or that is another kind of archive."""
     try:
         with ExitStack() as stack:
             file: Any

@@ -1,4 +1,4 @@
-"""One process writes to a folder at a time. The system lets go of the lock of a dead process."""
+"""Folder locks for one writing process at a time. The system releases those of dead processes."""
 
 import errno
 import os
@@ -12,18 +12,18 @@ from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
 
 LOCK = ".lock"
-"""The file that is locked; it stays, and holds who has locked it last."""
+"""The lock file. It is not removed, and contains the last owner."""
 
 NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
-"""What file systems without locks say."""
+"""Error numbers of file systems without locks."""
 
 
 @contextmanager
 def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
-    """Hold the lock of a folder, which is made if it is not there, and goes again if the block
-    fails before it has written anything. Where the file system has no locks, nothing is held.
-    Raises InputError as `check_new_folder` does, and where another process holds it, or where
-    it cannot be written to, which advises to name another folder with `option`."""
+    """Hold the lock of a folder. A missing folder is created, and removed if the block fails before
+    it writes anything. Does nothing on a file system without locks. Raises InputError as
+    `check_new_folder` does, if another process holds the lock, and if the folder is not writable;
+    the message then suggests another folder for `option`."""
     import socket
 
     new = not folder.exists()
@@ -59,8 +59,8 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
 
 
 def take(handle: int) -> bool:
-    """Lock an open file or folder until it is closed. False where another process holds the lock,
-    or has removed the file. Raises OSError where the file system has no locks."""
+    """Lock an open file or folder until it is closed. Return False if another process holds the
+    lock or has removed the file. Raises OSError on a file system without locks."""
     from filelock import lock_descriptor
 
     return lock_descriptor(handle, blocking=False) and os.fstat(handle).st_nlink > 0
@@ -70,5 +70,5 @@ def _holder(file: IO[str]) -> str:
     try:
         file.seek(0)
         return file.read(200) or "a process that has just started"
-    except OSError:  # Windows locks what is in the file too
+    except OSError:  # a Windows lock also protects the content
         return "a process"

@@ -1,5 +1,5 @@
-"""One rule for the files that a command writes for its user: none replaces what the command reads,
-and one that cannot be written is refused before the work starts."""
+"""Output files of commands: none overwrites an input of the command, and an unwritable one is
+rejected before the work starts."""
 
 import os
 from collections.abc import Iterable
@@ -11,21 +11,21 @@ from thinstack.data.files.writing import PARTIAL, is_stream, replacing, staging
 from thinstack.errors import InputError
 
 Used: TypeAlias = FilePath | int | None
-"""A file or folder that a command reads, or another one that it writes; also the number of an open
-file, such as 0 for standard input. None stands for nothing."""
+"""A file or folder that a command reads, or another one that it writes; or a file descriptor, such
+as 0 for standard input. None means no file."""
 
 
 class Output(NamedTuple):
-    """A file that may be written, as `check_output` found. `before`: what was there then."""
+    """A writable file, as returned by `check_output`. `before`: the state of the file then."""
 
     path: Path
     option: str
     before: tuple[int, ...] | None
 
     def write(self, content: str | bytes) -> None:
-        """Write the file as a whole, text in UTF-8, with escapes for halves of surrogates. Raises
-        InputError if another program has put a file there since `check_output`, which then stays;
-        OSError."""
+        """Write the whole file, text in UTF-8, with escapes for lone surrogates. Raises InputError
+        if another program has created or replaced the file since `check_output`, and leaves it
+        alone; OSError."""
         data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
         with replacing(self.path) as temporary:
             temporary.write_bytes(data)
@@ -38,11 +38,10 @@ class Output(NamedTuple):
 
 
 def check_output(path: FilePath, option: str, used: Iterable[Used] = ()) -> Output:
-    """The file to write at `path`, which `option` names. `Output.write` replaces one that is there
-    already. Devices and pipes always pass.
+    """Check the output file `path` of `option`. `Output.write` replaces an existing file. Devices
+    and pipes always pass.
 
-    Raises InputError for a folder, as `check_apart` does, and where no file can be written, which
-    is tried.
+    Raises InputError for a folder, as `check_apart` does, and if a trial write fails.
     """
     output = any_path(path)
     try:
@@ -61,8 +60,8 @@ def check_output(path: FilePath, option: str, used: Iterable[Used] = ()) -> Outp
 
 
 def check_apart(path: Path, option: str, used: Iterable[Used]) -> None:
-    """Raise InputError if a file or folder to write, which `option` names, is one that is `used`
-    otherwise, is in such a folder, or has it inside. Links count as what they lead to."""
+    """Raise InputError if the output file or folder of `option` is one of those `used`, is inside
+    one, or contains one. Links are resolved."""
     places = {path.resolve(), path.parent.resolve() / path.name}
     for other in (other for other in used if other is not None):
         target = None if isinstance(other, int) else Path(other).resolve()
@@ -79,8 +78,8 @@ def check_apart(path: Path, option: str, used: Iterable[Used]) -> None:
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """What tells a file from another one that takes its place; None without one, and of a device
-    or a pipe."""
+    """Return a fingerprint that changes if a file is replaced; None for a missing file, a device or
+    a pipe."""
     if is_stream(path) or not os.path.lexists(path):
         return None
     status = path.lstat()

@@ -1,4 +1,4 @@
-"""Files as users and tables name them, and the content of one that is read once."""
+"""Paths as users and tables write them, and the content of a file that is read once."""
 
 import hashlib
 import os
@@ -12,13 +12,13 @@ from typing import TypeAlias
 from thinstack.errors import DataError, InputError, shown
 
 FilePath: TypeAlias = str | os.PathLike[str]
-"""The path of a file that is read; also a `FileContent`, which has been read."""
+"""The path of a file to read; or a `FileContent`, which is already read."""
 
 _FILES = (
     *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".spacy", ".xlsx", ".txt"),
     *(".html", ".svg", ".onnx", ".toml", ".gz", ".zip"),
 )
-"""How names of files end, which a new folder does not have."""
+"""Suffixes of file names, which a new folder must not have."""
 
 _SHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+:)/+")
@@ -27,9 +27,9 @@ _PIPE = "save its contents to a file and name that (thinstack predict --input - 
 
 
 def any_path(path: object) -> Path:
-    """The path of a file or folder, which need not be there. "~" is the home folder. Raises
-    DataError for what is no path, for an address, and for a name that no file has: one with a NUL
-    character, or with half of a surrogate pair."""
+    """Convert a path of a file or folder, which need not exist. "~" is the home folder. Raises
+    DataError for a value that is not a path, for a URL, and for an invalid file name with a NUL
+    character or a lone surrogate."""
     try:
         place = Path(path)  # type: ignore[arg-type]
         usable = b"\0" not in os.fsencode(place)
@@ -38,18 +38,18 @@ def any_path(path: object) -> Path:
     if not usable:
         raise DataError(f"expected the path of a file, found {shown(path)}")
     if _ADDRESS.match(str(place)) and not place.exists():
-        where = _ADDRESS.sub(r"\1//", str(place), count=1)  # which Path writes with one slash
+        where = _ADDRESS.sub(r"\1//", str(place), count=1)  # Path writes it with one slash
         problem = "this is an address, and thinstack does not download files"
         raise DataError(f"{where}: {problem}. Download the file, and name the copy by its path")
     return place.expanduser() if str(place)[0] == "~" and not place.exists() else place
 
 
 def file_path(path: object) -> Path:
-    """The path of a file that is to be read; a link counts as what it leads to.
+    """Return the path of a file to read; links are resolved.
 
     Raises DataError as `any_path` does, for a spreadsheet by its name, and for a folder, a pipe, a
-    socket or a device: a device may never end, and a pipe waits until somebody writes to it. That
-    a file is missing is for whoever opens it to say.
+    socket or a device: a device may never end, and a pipe blocks until something is written to it.
+    A missing file is reported by the code that opens it.
     """
     place = any_path(path)
     if place.suffix.lower() in _SHEETS:
@@ -66,8 +66,8 @@ def file_path(path: object) -> Path:
 
 
 def check_new_folder(path: Path, option: str, holds: str) -> None:
-    """Raise InputError for a folder that is not there yet and has the name of a file, since a file
-    is then expected. `option` names the folder, which `holds` what the message says."""
+    """Raise InputError if a missing folder is named like a file, because the user then expects a
+    file. The message names `option` and what the folder `holds`."""
     if path.suffix.lower() in _FILES and not path.exists():
         name = path.name.split(".")[0] or "scores"
         raise InputError(
@@ -77,15 +77,14 @@ def check_new_folder(path: Path, option: str, holds: str) -> None:
 
 
 def in_resolved_folder(path: FilePath) -> Path:
-    """The absolute path of a file, whose folder has no links. The name stays, also where the file
-    itself is a link: its own name says what it holds, and another file may have it elsewhere."""
+    """Return the absolute path of a file in a folder with links resolved. A link at the file itself
+    is kept, because its name describes the content and the target may have another name."""
     place = file_path(path)
     return place.parent.resolve() / place.name
 
 
 def why_unreadable(path: FilePath, error: OSError) -> str:
-    """Why a file cannot be read, in the system's words. Of a link that leads nowhere, also where it
-    leads."""
+    """Return the system's reason why a file cannot be read and, for a broken link, its target."""
     said = error.strerror or str(error)
     if isinstance(error, FileNotFoundError) and os.path.islink(path):
         return f"{said}; it is a link to {os.readlink(path)}: restore that file, or fix the link"
@@ -93,10 +92,11 @@ def why_unreadable(path: FilePath, error: OSError) -> str:
 
 
 class FileContent(os.PathLike[str]):
-    """The bytes of a file, which are read when somebody first asks for them, and then kept.
+    """The bytes of a file, read on first access and then cached.
 
-    It goes wherever the path of a table goes. `content`: the bytes, or what reads them; by default
-    it reads the file at `path`, and raises OSError, and DataError as `file_path` does.
+    It is accepted wherever the path of a table is. `content`: the bytes, or a function that reads
+    them; by default it reads the file at `path`, and raises OSError, and DataError as `file_path`
+    does.
     """
 
     def __init__(self, path: FilePath, content: bytes | Callable[[], bytes] | None = None):
@@ -109,15 +109,15 @@ class FileContent(os.PathLike[str]):
 
     @classmethod
     def of(cls, path: FilePath) -> "FileContent":
-        """The content of a file, or what is content already."""
+        """Return the content of a file; an existing `FileContent` is returned unchanged."""
         return path if isinstance(path, FileContent) else cls(path)
 
     def named(self, path: FilePath) -> "FileContent":
-        """The same bytes under another name, for messages."""
+        """Return the same bytes with another name for messages."""
         return FileContent(path, self.content)
 
     def sha256(self) -> str:
-        """The digest of the bytes."""
+        """The SHA-256 digest of the bytes."""
         return hashlib.sha256(self.content()).hexdigest()
 
     def __fspath__(self) -> str:
@@ -127,8 +127,8 @@ class FileContent(os.PathLike[str]):
 
 
 def first_there(name: str, folders: Iterable[Path], what: str) -> Path:
-    """The path of the file `name` in the first of `folders` that has it. Raises DataError, which
-    says `what` asks for it, if none has."""
+    """Return the path of the file `name` in the first of `folders` that contains it. Raises
+    DataError, which says that `what` needs it, if none does."""
     paths = list(dict.fromkeys(folder / name for folder in folders))
     if not (there := [path for path in paths if path.exists()]):
         raise DataError(

@@ -1,5 +1,5 @@
-"""Reads models of transformers, from a folder or from the hub: quietly, and with errors that say
-where they were looked for."""
+"""Read transformers models from a folder or from the hub, silently, with errors that name the
+places searched."""
 
 import pickle
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from thinstack.errors import ConfigError, DataError
 
 
 def hub_answers() -> bool:
-    """Whether the hub can be asked: transformers would try again for half a minute."""
+    """Return whether the hub is reachable; transformers would retry for half a minute."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
@@ -21,7 +21,7 @@ def hub_answers() -> bool:
     try:
         urlopen(constants.ENDPOINT, timeout=5).close()
     except HTTPError:
-        return True  # A mirror answers, though it has no page there.
+        return True  # A mirror responds even if this page is missing.
     except OSError:
         return False
     return True
@@ -29,9 +29,9 @@ def hub_answers() -> bool:
 
 @contextmanager
 def readable(expected: str, name: str, folder: Path, *more: type[Exception]) -> Iterator[None]:
-    """Turn the errors that transformers raises where it finds no model into DataError. Its message
-    begins with what was `expected`, in the `folder` or by this name on the hub. `more`: errors of
-    what reads weights."""
+    """Convert transformers' errors about a missing model to DataError. The message begins with what
+    was `expected`, in the `folder` or under this name on the hub. `more`: further errors to
+    convert, from the weights reader."""
     problems: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, RuntimeError)
     problems += (pickle.UnpicklingError, *more)
     try:
@@ -46,8 +46,8 @@ def readable(expected: str, name: str, folder: Path, *more: type[Exception]) -> 
 
 @contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Silence transformers: no progress bars, and no warnings of weights that are not read, such as
-    a pooler's."""
+    """Silence transformers: no progress bars, and no warnings about unused weights, such as a
+    pooler's."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()
     bars = logging.is_progress_bar_enabled()
@@ -62,8 +62,8 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 
 def variant_of(folder: Path) -> str | None:
-    """The variant of the weights in a folder: "fp16" if their file is model.fp16.safetensors. None
-    if the folder has weights without a variant, or no weights."""
+    """Return the variant of the weights in a folder: "fp16" for model.fp16.safetensors. None if the
+    folder contains weights without a variant, or no weights."""
     if (folder / "model.safetensors").exists() or (folder / "pytorch_model.bin").exists():
         return None
     names = sorted(path.name for path in folder.glob("model.*.safetensors"))

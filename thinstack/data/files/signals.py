@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM stop a run with a message, and all that it has begun to write is removed."""
+"""Stop a run with a message on Ctrl-C and SIGTERM, and remove partial output."""
 
 import signal
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal has come. No `Exception`, for code that hides errors of models must not hide it."""
+    """A signal arrived. Not an `Exception`, so that handlers of model errors do not swallow it."""
 
     def __init__(self, number: int):
         super().__init__(signal.Signals(number).name)
@@ -21,11 +21,11 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stoppable(message: str) -> Iterator[None]:
-    """Where Ctrl-C or SIGTERM stops the block, raise StoppedError, which says `message` and the
-    notes of the error. Its exit code is 128 and the number of the signal, as shells have it.
+    """If Ctrl-C or SIGTERM stops the block, raise StoppedError with `message` and the notes of the
+    error. Its exit code is 128 plus the signal number, as in shells.
 
-    The second signal ends the process at once. One that was ignored is still ignored, as `nohup`
-    wants it. Only the main thread can call this.
+    A second signal ends the process at once. Ignored signals stay ignored, as `nohup` requires.
+    Only the main thread can call this.
     """
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     caught = [number for number in SIGNALS if handlers[number] != signal.SIG_IGN]

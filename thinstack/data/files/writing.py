@@ -1,5 +1,5 @@
-"""Writes files that are whole even if their writer is killed: the old file stays until the new one
-is on the disk."""
+"""Atomic writes: files are complete even if the writer is killed, because the old file stays until
+the new one is on disk."""
 
 import errno
 import os
@@ -16,25 +16,25 @@ from typing import Final
 from thinstack.data.files.lock import take
 
 PARTIAL: Final = ("{}.", ".partial")
-"""How names of files begin and end that are being written, as `staging` takes it."""
+"""Prefix and suffix of the names of unfinished files, for `staging`."""
 
 _OPEN_FILES: Final = (("dev", "fd"), ("dev", "stdin"), ("dev", "stdout"), ("dev", "stderr"))
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file, text in UTF-8, or leave the old one if that fails. Raises OSError."""
+    """Write a file, text in UTF-8, or keep the old one if that fails. Raises OSError."""
     with replacing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write a file to. If the block ends without an error, that file takes
-    the place of the one at `path`, with the rights of that; else it is removed.
+    """Yield a temporary path next to `path` to write to. If the block succeeds, the file replaces
+    `path` and inherits its permissions; otherwise it is removed.
 
-    Several processes may write the same file: the last one wins. What a killed one has left is
-    removed. A link at `path` is replaced, and what it points to stays. A device or a pipe is
-    written to as it is. Raises OSError, which names `path`.
+    Several processes may write the same file: the last one wins. Leftovers of killed processes are
+    removed. A link at `path` is replaced, and its target stays. A device or a pipe is written to
+    directly. Raises OSError, which names `path`.
     """
     if is_stream(path):
         yield path
@@ -50,28 +50,28 @@ def replacing(path: Path) -> Iterator[Path]:
             keep_rights(path, temporary)
             temporary.replace(path)
     except OSError as error:
-        if error.errno is not None and error.filename is None:  # as where the disk is full
+        if error.errno is not None and error.filename is None:  # for example if the disk is full
             error.filename = str(path)
         raise
 
 
 def keep_rights(old: Path, new: Path, more: int = 0) -> None:
-    """Give a file or folder the rights of one that it will replace, if that is there, and `more`.
-    A file system without rights is left alone."""
+    """Copy the permissions of a file or folder to its replacement, if it exists, plus the bits
+    `more`. Does nothing on a file system without permissions."""
     with suppress(OSError):
         new.chmod(stat.S_IMODE(old.stat().st_mode) & 0o777 | more)
 
 
 @contextmanager
 def staging(path: Path, start: str, end: str, *, folder: bool = False) -> Iterator[Path]:
-    """A new, empty file or folder beside `path`, which is removed at the end if it is still there.
+    """Yield a new, empty file or folder next to `path`, removed at the end if it still exists.
 
-    Its name is random between `start`, where {} is the name of `path`, and `end`. While the block
-    runs, it is locked. Those that killed processes have left are removed first. Raises OSError.
+    Its name is random between `start`, where {} is the name of `path`, and `end`. The block holds
+    its lock. Leftovers of killed processes are removed first. Raises OSError.
     """
     remove_leftovers(path, start, end)
     handle = None
-    while handle is None:  # where another process took it for a leftover before it was locked
+    while handle is None:  # if another process removed it as a leftover before it was locked
         fresh = path.with_name(f"{start.format(path.name)}{secrets.token_hex(4)}{end}")
         if folder:
             fresh.mkdir()
@@ -79,7 +79,7 @@ def staging(path: Path, start: str, end: str, *, folder: bool = False) -> Iterat
             fresh.touch(exist_ok=False)
         try:
             handle = _lock(fresh)
-        except OSError:  # without locks nobody takes it for a leftover
+        except OSError:  # without locks, no process removes leftovers
             handle = -1
     try:
         yield fresh
@@ -90,7 +90,7 @@ def staging(path: Path, start: str, end: str, *, folder: bool = False) -> Iterat
 
 
 def remove_leftovers(path: Path, start: str, end: str) -> None:
-    """Remove what `staging` made beside `path` in processes that were killed."""
+    """Remove the files of `staging` next to `path` that killed processes left behind."""
     fitting = re.compile(re.escape(start.format(path.name)) + "[0-9a-f]{8}" + re.escape(end))
     try:
         names = os.listdir(path.parent)
@@ -104,11 +104,11 @@ def remove_leftovers(path: Path, start: str, end: str) -> None:
 
 
 def _lock(path: Path) -> int | None:
-    """Open and lock a file or folder, but no link. None where another process has locked or removed
-    it. Raises OSError where there are no locks."""
+    """Open and lock a file or folder, but not a link. None if another process has locked or removed
+    it. Raises OSError on a file system without locks."""
     if sys.platform == "win32":
         raise OSError(errno.ENOSYS, "Windows locks no folder, and replaces no open file")
-    # A file is opened for writing, as locks over networks want it.
+    # Open files for writing, because locks on network file systems require it.
     handle = os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if path.is_dir() else os.O_RDWR))
     try:
         if take(handle):
@@ -129,8 +129,8 @@ def _remove(path: Path) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether something must be written to as it is: a device, a pipe, what the system calls
-    /dev/stdout."""
+    """Return whether a path must be written to directly: a device, a pipe, or the system's name for
+    it, such as /dev/stdout."""
     parts = path.absolute().parts
     if parts[1:3] in _OPEN_FILES or parts[1:2] == ("proc",):
         return True
@@ -141,9 +141,9 @@ def is_stream(path: Path) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file or folder is on the disk. Raises OSError."""
+    """Wait until a file or folder is flushed to disk. Raises OSError."""
     folder = path.is_dir()
-    if folder and os.name != "posix":  # elsewhere a folder cannot be opened
+    if folder and os.name != "posix":  # other systems cannot open a folder
         return
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:

@@ -1,4 +1,4 @@
-"""Names that mean the same to a person, and not to a machine."""
+"""Names that look the same to a person but differ for a program."""
 
 import re
 import unicodedata
@@ -9,15 +9,15 @@ from typing import Final
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.ASCII)
 _SIGNS: Final = str.maketrans("‐‑‒–—−‘’‛“”", "------'''\"\"")
-_NO_WIDTH = re.compile(  # hyphens, joiners, marks of direction and order, variants, tags
+_NO_WIDTH = re.compile(  # hyphens, joiners, direction marks, variation selectors, tags
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 
 
 def likeness(text: str) -> str:
-    """What texts have in common that a person takes for the same. It has no case, single spaces,
-    one normal form, one kind of hyphen and of quotation mark, no characters of no width."""
+    """Return a normal form, equal for texts that look the same to a person: one case, single
+    spaces, one Unicode form, one hyphen, one quotation mark, no zero-width characters."""
     if not text.isascii():
         seen = _NO_WIDTH.sub("", unicodedata.normalize("NFKC", text)).translate(_SIGNS)
         text = unicodedata.normalize("NFKC", seen.casefold())
@@ -25,7 +25,7 @@ def likeness(text: str) -> str:
 
 
 def alike(names: Iterable[str]) -> list[list[str]]:
-    """The names in groups: each group is alike by `likeness`, or is one number."""
+    """Group names that have the same `likeness` or are the same number."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         groups[meaning(name)].append(name)
@@ -33,7 +33,7 @@ def alike(names: Iterable[str]) -> list[list[str]]:
 
 
 def difference(names: Sequence[str]) -> tuple[list[str], str]:
-    """The names of a group of `alike`, written so that they differ visibly, and how they differ."""
+    """Return the names of a group from `alike`, written visibly different, and the difference."""
     if len({" ".join(name.casefold().split()) for name in names}) == 1:
         return [repr(name) for name in names], "differ only in case or spaces"
     if _NUMBER.fullmatch(likeness(names[0])):
@@ -42,7 +42,7 @@ def difference(names: Sequence[str]) -> tuple[list[str], str]:
 
 
 def unknown_label(label: str, labels: Sequence[str]) -> str:
-    """What was found in place of one of `labels`; with the one that it is like, if any is."""
+    """Describe a label that is not one of `labels`, with the label that it resembles, if any."""
     for name in labels:
         if meaning(name) == meaning(label):
             (written, like), how = difference([label, name])
@@ -51,6 +51,6 @@ def unknown_label(label: str, labels: Sequence[str]) -> str:
 
 
 def meaning(name: str) -> str:
-    """The `likeness` of a name; of a number, the same for all ways to write it."""
+    """Return the `likeness` of a name; for a number, the same in all notations."""
     text = likeness(name)
     return str(Decimal(text).normalize() + 0) if _NUMBER.fullmatch(text) else text

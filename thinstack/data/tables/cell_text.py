@@ -1,4 +1,4 @@
-"""The text of a cell of a table, and the marks that stand for a missing value."""
+"""The text of a table cell, and the marks for missing values."""
 
 import math
 import re
@@ -17,16 +17,16 @@ _EXCEL = "#NULL!|#DIV/0!|#VALUE!|#REF!|#NAME?|#NUM!"
 _MARKS: Final = frozenset("|".join((_PANDAS, _OTHERS, _EXCEL)).split("|"))
 _NO_CLASS: Final = _MARKS | frozenset(("-", "--", "---", "?", "??", ".", "_", "na", "Na", "nil"))
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-_WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
+_WHOLE_FLOATS = 2**53  # floats above it are not exact counts, and their digits are noise
 
 
 class Classes(NamedTuple):
-    """The column of a table that holds classes.
+    """The class column of a table.
 
     Attributes:
-        column: its name.
-        names: classes that are meant, though they look like a mark for nothing, such as "NA".
-        advice: what to do about a label that looks so; the end of its message.
+        column: the column name.
+        names: valid classes that look like a mark for a missing value, such as "NA".
+        advice: what to do about such a label; the end of the message.
     """
 
     column: str
@@ -38,14 +38,14 @@ class Classes(NamedTuple):
 
 
 def cell_text(value: object, classes: Classes | None = None) -> str:
-    """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
-    "3"), a truth value as "true" or "false".
+    """Convert a cell to text. Text is unchanged. A number is formatted as a person writes it (3 and
+    3.0 are "3"), a boolean as "true" or "false".
 
     In a column of `classes`, a list of one label is that label.
 
-    Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
-    for text that stands for a missing value (`is_missing`), unless `classes` has it as a name. Also
-    for lists and other objects, and for text that UTF-8 cannot hold or that holds a NUL character.
+    Raises DataError, without the place, for a missing cell: None, NaN or blank text. Also for text
+    that marks a missing value (`is_missing`), unless `classes` lists it as a name. Also for lists
+    and other objects, and for text with a NUL character or that UTF-8 cannot encode.
     """
     if classes and isinstance(value, list):
         if len(value) > 1:
@@ -72,15 +72,15 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
 
 
 _KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
-_NOTHING: Final = ("NoneType", "NAType", "NaTType")  # the last two are of pandas
+_NOTHING: Final = ("NoneType", "NAType", "NaTType")  # the last two are from pandas
 
 
 class MissingCellError(DataError):
-    """What is wrong with a cell that is missing."""
+    """The cell is missing."""
 
 
 def is_missing_cell(value: object) -> bool:
-    """Whether a cell is missing, as `cell_text` says."""
+    """Return whether a cell is missing, as defined by `cell_text`."""
     try:
         cell_text(value)
     except DataError as error:
@@ -89,15 +89,15 @@ def is_missing_cell(value: object) -> bool:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a text is one of the marks that pandas, R, SQL, JavaScript and spreadsheets write for
-    a missing value, such as "NA", "None", "<NA>" or "#N/A". Case counts: many data sets have a
-    class "none"."""
+    """Return whether a text is one of the marks of pandas, R, SQL, JavaScript and spreadsheets for
+    a missing value, such as "NA", "None", "<NA>" or "#N/A". Case-sensitive, because many data sets
+    have a class "none"."""
     return text.strip() in _MARKS
 
 
 def is_no_class(label: str) -> bool:
-    """Whether a label `is_missing`, or is a sign that data sets have in place of a class, such as
-    "-" or "?"."""
+    """Return whether a label `is_missing`, or is a sign that data sets use for a missing class,
+    such as "-" or "?"."""
     return label.strip() in _NO_CLASS
 
 
@@ -105,7 +105,7 @@ def _number(value: float | Decimal) -> str:
     try:
         if isinstance(value, int):
             return str(value)
-    except ValueError:  # more digits than Python prints
+    except ValueError:  # more digits than Python converts
         raise DataError("found a number with thousands of digits") from None
     if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
         raise MissingCellError("found NaN")

@@ -1,5 +1,5 @@
-"""Containers that do not iterate over the texts, sentences or rows in them, such as a DataFrame or
-a dict; and what to give in their place."""
+"""Containers that do not iterate over their texts, sentences or rows, such as a DataFrame or a
+dict, and what to pass instead."""
 
 import os
 from collections import UserString
@@ -13,21 +13,21 @@ from thinstack.core import Tree
 from thinstack.errors import InputError, shown
 
 _QUOTED: Final = (str, bytes, bytearray, memoryview, os.PathLike)
-"""Kinds whose value a message shows; of others it names the type."""
+"""Types whose value a message shows; for others, it names the type."""
 _TYPES: Final = (*_QUOTED, UserString, RawIOBase, BufferedIOBase, Mapping, Tree)
 _TABLES: Final = ("columns", "column_names")
 _MEMBERS: Final = (*_TABLES, "to_pylist", "sents", "is_sent_start", "leaves", "_fields")
-"""Members of tables, of arrays of Arrow, of what spaCy makes, of trees of nltk, of named tuples."""
+"""Attributes of tables, Arrow arrays, spaCy objects, nltk trees and named tuples."""
 
 
 def check_container(value: object, expected: str) -> None:
-    """Raise InputError, which says what is `expected`, for what does not iterate over that: what
-    `instead_of` knows, and what cannot be iterated."""
+    """Raise InputError, which says what is `expected`, for an object that cannot be iterated, or
+    that `instead_of` recognizes."""
     _check(value, expected, instead_of(value))
 
 
 def check_rows(value: object) -> None:
-    """Raise InputError for what does not iterate over mappings of columns to cells."""
+    """Raise InputError for an object that does not iterate over mappings of columns to cells."""
     if hasattr(type(value), "columns") or not hasattr(type(value), "column_names"):
         advice = (
             "pass rows, such as frame.to_dict('records') of pandas, .to_dicts() of polars, "
@@ -37,9 +37,9 @@ def check_rows(value: object) -> None:
 
 
 def instead_of(value: object) -> str | None:
-    """What was found and what to give, for what does not iterate over texts, sentences or rows.
-    That is a table, a mapping, an array of other axes, one text, a Doc, a tree, a path or a binary
-    file. None for others."""
+    """Describe an object that does not iterate over texts, sentences or rows, and what to pass
+    instead: a table, a mapping, an array of other dimensions, a single text, a Doc, a tree, a path
+    or a binary file. None for any other object."""
     advice = "pass a list, such as [text] or [doc.text], or a file that is opened as text"
     if isinstance(value, Tree) or hasattr(type(value), "leaves"):
         advice = "put a single tree in a list; thinstack.from_nltk reads one of nltk"
@@ -49,7 +49,7 @@ def instead_of(value: object) -> str | None:
 
 
 def _instead(value: object, advice: str) -> str | None:
-    mode = getattr(value, "mode", None)  # of what wraps a file
+    mode = getattr(value, "mode", None)  # from a file wrapper
     axes = 1 if isinstance(value, np.generic) else getattr(value, "ndim", 1)
     members = any(hasattr(type(value), name) for name in _MEMBERS)
     binary = isinstance(mode, str) and "b" in mode

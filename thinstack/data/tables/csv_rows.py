@@ -1,5 +1,5 @@
-"""Writes rows of CSV as pandas reads and writes them: quotes around a cell that needs them, and a
-line feed behind each row."""
+"""Write CSV rows as pandas does: with quotes around cells that need them, and a line feed after
+each row."""
 
 import csv
 import io
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 def csv_writer(stream: TextIO) -> "Writer":
-    """A writer of rows to a stream that leaves line feeds as they are (`newline=""`). None and ""
-    are empty cells. Texts stay as they are, also those that begin with "=" like a formula."""
+    """Return a writer of rows to a stream that does not translate line feeds (`newline=""`). None
+    and "" are empty cells. Text is unchanged, even if it begins with "=" like a formula."""
     return csv.writer(_Lines(stream), lineterminator="\r\n")
 
 
 def csv_line(cells: Iterable[Any]) -> str:
-    """One row."""
+    """Format one row."""
     stream = io.StringIO(newline="")
     csv_writer(stream).writerow(cells)
     return stream.getvalue()
 
 
 def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], instead: str) -> None:
-    """Raise InputError for a class with the name of another of the `columns`, as each class has a
-    column of its name. `option` asks for CSV, and `instead` says what to do."""
+    """Raise InputError for a class with the name of another of the `columns`, because each class
+    gets a column of its name. `option` requests CSV; `instead` says what to do."""
     if twice := [label for label in labels if label in columns]:
         raise InputError(
             f"{option} has a column for each class, and the name {twice[0]!r} is already "
@@ -36,8 +36,8 @@ def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], in
 
 
 class _Lines:
-    """Takes whole rows. Before Python 3.13, `csv` puts only cells in quotes that hold a character
-    of the line terminator, and a carriage return needs them too."""
+    """A writer of whole rows. Before Python 3.13, `csv` quotes only cells that contain a character
+    of the line terminator, but a carriage return needs quotes too."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream

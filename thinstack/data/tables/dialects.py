@@ -1,5 +1,5 @@
-"""Finds out how a table of separated cells is written: its separator, its spaces, its header. This
-is the one place that decides it, for every command and recipe."""
+"""Detect the dialect of a table of separated cells: separator, spaces, header. All commands and
+recipes use this module."""
 
 import csv
 import re
@@ -16,10 +16,10 @@ from thinstack.data.tables.table_kinds import named_separator
 from thinstack.errors import DataError
 
 SAMPLE: Final = 1 << 16
-"""Characters at the start of a table by which its dialect is found."""
+"""Characters at the start of a table from which its dialect is detected."""
 
 ONE_COLUMN: Final = "\0"
-"""The separator of a table of one column, which no text holds."""
+"""The separator of a one-column table, which no text contains."""
 
 _EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
 _CHOICES: Final = ("\t", ";", "|", ",")
@@ -27,8 +27,8 @@ _NAMES: Final = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe
 
 
 def separator_of(text: object) -> object:
-    """The character that separates cells: `text` itself, or the one that it names, as "tab" and the
-    two characters of an escaped tab do. Raises ValueError for what is not one character."""
+    """Return the character that separates cells: `text` itself or the one that it names, such as
+    "tab" or an escaped tab of two characters. Raises ValueError for anything but one character."""
     character = _NAMES.get(text, text) if isinstance(text, str) else text
     if isinstance(character, str) and (len(character) != 1 or character in '"\r\n\0'):
         raise ValueError(
@@ -39,16 +39,16 @@ def separator_of(text: object) -> object:
 
 
 Separator = Annotated[str, BeforeValidator(separator_of)]
-"""The separator of the cells of a table, as people write it."""
+"""The cell separator of a table, as people write it."""
 
 
 class Dialect(NamedTuple):
-    """How the cells of a table are written.
+    """The format of the cells of a table.
 
     Attributes:
         separator: the character between two cells. Few writers quote cells between tabs.
-        spaced: whether spaces stand behind separators, which belong to no cell.
-        first: the number of lines up to the line `sep=;` of Excel, where there is one.
+        spaced: whether separators are followed by spaces, which are not part of the cells.
+        first: the number of lines up to and including Excel's line `sep=;`, if there is one.
     """
 
     separator: str
@@ -56,29 +56,29 @@ class Dialect(NamedTuple):
     first: int = 0
 
     def split(self, line: str) -> list[str]:
-        """The cells of a line in which a quote mark is text."""
+        """Split a line into cells, with quotation marks as text."""
         cells = bare(line).split(self.separator)
         return [cell.lstrip(" ") for cell in cells] if self.spaced else cells
 
     def split_quoted(self, line: str) -> tuple[list[str], bool]:
-        """The cells of a line; and whether one begins with a quote mark that it does not close,
-        which is then text. A cell is quoted if it begins and ends with a quote mark, and those
-        between are doubled."""
+        """Split a line into cells; also return whether a cell begins with a quotation mark that the
+        line does not close, which is then text. A quoted cell begins and ends with a quotation
+        mark, and those inside are doubled."""
         cells = _cell(self.separator, self.spaced).findall(bare(line) + self.separator)
         texts = [plain or quoted.replace('""', '"') for quoted, plain in cells]
         return texts, any(plain[:1] == '"' for _, plain in cells)
 
     def quoted_rows(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The rows of lines with quotes as in RFC 4180. Raises csv.Error at the first other
-        quote."""
+        """Iterate over the rows of lines quoted as in RFC 4180. Raises csv.Error at the first other
+        quotation mark."""
         return csv.reader(
             lines, delimiter=self.separator, strict=True, skipinitialspace=self.spaced
         )
 
     def header_names(self, cells: Sequence[str], sample: Sequence[str]) -> list[str]:
-        """The names of the columns. `cells`: of the header. `sample`: the first lines of the table.
+        """Return the column names. `cells`: the header. `sample`: the first lines of the table.
 
-        An empty name comes first if the rows start with one cell more that numbers them, as R
+        An empty name comes first if the rows start with an extra cell that numbers them, as R
         writes them by default (`write.table`)."""
         names = [name.strip(" ") for name in cells] if self.spaced else list(cells)
         rows = _rows(sample, self.separator)[1:]
@@ -87,8 +87,8 @@ class Dialect(NamedTuple):
         return ["", *names] if numbered else names
 
     def numbers(self, sample: Sequence[str]) -> list[str]:
-        """The names of the columns of a table without a header, "1" and so on. There are as many
-        as most of its first rows have cells."""
+        """Return the column names "1", "2" and so on of a table without a header, as many as most
+        of its first rows have cells."""
         widths = Counter(map(len, _rows(sample, self.separator))).most_common(1)
         return [str(number) for width, _ in widths for number in range(1, width + 1)]
 
@@ -100,12 +100,12 @@ def _cell(separator: str, spaced: bool) -> re.Pattern[str]:
 
 
 def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) -> Dialect:
-    """The dialect of a table with these first lines. A `separator` that the user has named is taken
-    as it is, and one in a line of Excel's.
+    """Detect the dialect of a table from its first lines. A `separator` from the user or Excel's
+    line is not changed.
 
-    By default the separator is the one that the ending of the name promises. If the first row does
-    not have it, or only another one fits all rows, it is the one that fits most rows. Raises
-    DataError for a separator that is not one character.
+    By default, the suffix of the file name decides. If the first row lacks that separator, or only
+    another one fits all rows, the one that fits most rows is used. Raises DataError for a separator
+    that is not one character.
     """
     try:
         character = None if separator is None else str(separator_of(separator))
@@ -116,7 +116,7 @@ def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) ->
     if rows and (excel := _EXCEL.match(rows[0])):
         character, first = character or excel[1], [*map(bare, lines)].index(rows.pop(0)) + 1
     character = character or _separator(rows, named_separator(path))
-    # A space behind each separator of the header, or before the quote mark that opens a cell.
+    # A space after each separator of the header, or before an opening quotation mark.
     header = rows[0].split(character)[1:] if rows else []
     opened = re.compile(rf'{re.escape(character)} +"(?!")')
     spaced = bool(header) and all(cell[:1] == " " for cell in header)
@@ -125,7 +125,7 @@ def find_dialect(path: FilePath, lines: Sequence[str], separator: str | None) ->
 
 
 def bare(line: str) -> str:
-    """A line without its end."""
+    """Strip the line end."""
     return line.rstrip("\r\n")
 
 
@@ -140,8 +140,8 @@ def _separator(rows: Sequence[str], named: str | None) -> str:
 
 
 def _fit(rows: Sequence[str], separator: str) -> tuple[float, int]:
-    """How well a separator fits: the share of rows with as many cells as the first, and how many
-    these are. It is the better fit of two: of rows with quotes, and of those without."""
+    """Return how well a separator fits: the share of rows with as many cells as the first, and that
+    number. It is the better fit of reading the rows with and without quotes."""
     plain = [row.count(separator) + 1 for row in rows[1:] if '"' not in row]
     quoted = [len(row) for row in _rows(rows, separator)]
     width = quoted[0] if quoted else 0
@@ -150,7 +150,7 @@ def _fit(rows: Sequence[str], separator: str) -> tuple[float, int]:
 
 
 def _rows(lines: Iterable[str], separator: str) -> list[list[str]]:
-    """The rows of a sample, as far as they can be read; blank lines are none."""
+    """Return the rows of a sample, as far as they can be parsed, without blank lines."""
     rows = list[list[str]]()
     with suppress(csv.Error):
         ended = (f"{bare(line)}\n" for line in lines)

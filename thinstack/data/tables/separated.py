@@ -1,5 +1,5 @@
-"""Reads tables of separated cells row by row. A cell is quoted or not whatever other cells hold,
-and a quote mark that is not closed costs no other row."""
+"""Read tables of separated cells row by row. Whether a cell is quoted does not depend on other
+cells, and an unclosed quotation mark does not affect other rows."""
 
 import csv
 import warnings
@@ -15,14 +15,14 @@ from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
 
 LONGEST_CELL: Final = 1 << 24
-"""Characters. It bounds how far the end of an open quote is looked for."""
+"""Characters. It limits the search for the end of an open quote."""
 
 
 def separated_records(
     path: FilePath, encoding: str, *, separator: str | None = None, header: bool | None = None
 ) -> Iterator[Found]:
-    """The columns and the rows of a table of separated cells, as `Table.records` gives them."""
-    # This limit holds for the whole process; other code may have set it higher.
+    """Iterate over the columns and rows of a table of separated cells, as `Table.records` does."""
+    # The limit is global to the process; other code may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with opened_text(path, encoding) as stream:
         sample = stream.readlines(SAMPLE)
@@ -46,33 +46,33 @@ def separated_records(
 
 
 _Row: TypeAlias = tuple[int, Sequence[str], DataError | None]
-"""The line where a row starts, its cells, and what is wrong with it."""
+"""The line where a row starts, its cells, and its error."""
 
 
 class _Rows:
-    """The rows of a table of one dialect."""
+    """The rows of a table in one dialect."""
 
     def __init__(self, path: FilePath, encoding: str, dialect: Dialect, lines: Iterator[str]):
         self._path, self._encoding, self._dialect = path, encoding, dialect
         self._lines, self._put_back = lines, deque[str]()
-        self._line = 0  # the number of the line that was taken last
+        self._line = 0  # number of the last line read
         self._width: int | None = None
         self._stray_is_text = self._tabs = dialect.separator == "\t"
-        self._unclosed_before = 0  # the line up to which a quote that stays open is not closed
+        self._unclosed_before = 0  # a quote that opens before this line is known to be unclosed
         self._warned = False
         for _ in range(dialect.first):
             self._take()
 
     def set_width(self, width: int) -> None:
-        """Set the number of cells that each row must have; the header has any. A table of one
-        column has no separator."""
+        """Set the required number of cells per row; the header may have any number. A one-column
+        table has no separator."""
         self._width = width
         if width == 1:
             self._dialect = self._dialect._replace(separator=ONE_COLUMN)
             self._stray_is_text = True
 
     def next(self) -> _Row | None:
-        """The next row, with as many cells as there must be or a problem; None at the end."""
+        """Return the next row, with the required number of cells or an error; None at the end."""
         while (line := self._take()) and not bare(line):
             pass
         if not line:
@@ -89,16 +89,16 @@ class _Rows:
         return self._checked(start, cells)
 
     def _take(self) -> str:
-        """The next line, or "" at the end."""
+        """Read the next line; "" at the end."""
         line = self._put_back.popleft() if self._put_back else next(self._lines, "")
         self._line += bool(line)
         return line
 
     def _over_lines(self, start: int, line: str, cells: list[str]) -> _Row:
-        """The row of a line with a quote that it does not close. The cell ends on a later line if
-        the row is then as RFC 4180 says, with the right number of cells, and if most of its lines
-        are no rows themselves. Otherwise the quote mark is a stray one, and the next row starts on
-        the next line. `cells`: those of the line, if the mark is text."""
+        """Return the row of a line with an unclosed quote. The cell ends on a later line if the row
+        then conforms to RFC 4180 and has the right number of cells, and if most of its lines are
+        not rows themselves. Otherwise the quotation mark is stray, and the next row starts on the
+        next line. `cells`: those of the line with the mark as text."""
         joined, taken = self._joined(line)
         last = self._line
         if joined and self._fits(joined) and not self._are_rows(taken):
@@ -120,10 +120,10 @@ class _Rows:
         )
 
     def _joined(self, first: str) -> tuple[list[str] | None, list[str]]:
-        """The cells of a row with quotes as in RFC 4180, or None; and the lines that it takes.
+        """Return the cells of a row quoted as in RFC 4180, or None; and its lines.
 
-        A search that fails covers the searches from all lines that it passed: at the end of each
-        of these a quote was open. So every line is searched once."""
+        A failed search covers those from all lines it passed, at whose ends a quote was open. Thus
+        every line is searched once."""
         taken = [first]
         if self._line < self._unclosed_before:
             return None, taken
@@ -142,9 +142,9 @@ class _Rows:
             return None, taken
 
     def _are_rows(self, lines: Sequence[str]) -> bool:
-        """Whether the lines of one quoted row are rows themselves, between two stray quotes: two
-        of them between tabs, which texts seldom hold, otherwise most of them. In one column each
-        line could be; between tabs, where few writers quote, it is taken for one."""
+        """Return whether the lines of a quoted row are rows themselves, between two stray marks:
+        two of them if tab-separated, as texts rarely contain tabs, else most of them. In one
+        column, any line could be one; with tabs, where few writers quote, it counts as one."""
         if self._width is None or len(lines) == 1:
             return False
         if self._width == 1:
@@ -152,14 +152,14 @@ class _Rows:
         return sum(map(self._is_row, lines)) > (1 if self._tabs else len(lines) / 2)
 
     def _hold_rows(self, lines: Sequence[str]) -> bool:
-        """Whether a broken row of these lines holds other rows: a line alone is one. The last may
-        be so only if it does not close the quote, and thus has pairs of quote marks."""
+        """Return whether any line of a broken row is a row itself. The last line counts only if it
+        has paired marks and thus does not close the quote."""
         even = lines[-1].count('"') % 2 == 0
         return any(map(self._is_row, lines if even else lines[:-1]))
 
     def _is_row(self, line: str) -> bool:
-        """Whether a line alone has the right number of cells. A comma before a space or at the end
-        of a line is one of prose."""
+        """Return whether a line alone has the right number of cells. A comma before a space or at
+        the end of a line is part of prose."""
         cells, _ = self._dialect.split_quoted(line)
         if not self._fits(cells) or self._tabs:
             return self._fits(cells)
@@ -167,7 +167,7 @@ class _Rows:
         return not (spaced or bare(line).endswith(self._dialect.separator))
 
     def _with_marks(self, line: int, cells: list[str]) -> list[str]:
-        """Cells in which a quote mark is text, of which the first ones of a table warn."""
+        """Return cells with quotation marks as text, and warn about the first of a table."""
         if self._fits(cells) and not self._warned:
             self._warned = True
             warnings.warn(

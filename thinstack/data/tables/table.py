@@ -1,5 +1,5 @@
-"""A table of texts: CSV, tab-separated, JSON or parquet; and rows in memory, which are read as its
-rows are."""
+"""Tables of texts: CSV, tab-separated, JSON or parquet files; and rows in memory, with the same
+checks."""
 
 import io
 import json
@@ -23,23 +23,23 @@ from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, needs_extra, shown
 
 _BATCH = 1024
-"""Rows of parquet that are read at a time."""
+"""Rows of parquet read at a time."""
 _BUFFER = 1 << 20
-"""Bytes read at a time; by default pyarrow reads the columns of a whole row group at once."""
+"""Bytes read at a time; by default, pyarrow reads the columns of a whole row group at once."""
 
 
 class Table:
-    """A table in a file. Nothing is opened before something is asked for.
+    """A table in a file, which is opened on first access.
 
-    The rows of a path stream; only a file that is one JSON array is held in memory. `FileContent`
-    in place of a path is read once, however often the table is gone through.
+    Rows are streamed; only a file that is one JSON array is held in memory. `FileContent` instead
+    of a path is read once for any number of passes.
 
-    `encoding`: of text; parquet is always UTF-8. `separator`: the character between cells; by
-    default it is found (`find_dialect`). `header`: False for a table whose columns are named "1",
-    "2" and so on; by default there is a header.
+    `encoding`: the text encoding; parquet is always UTF-8. `separator`: the character between
+    cells; detected by default (`find_dialect`). `header`: False for columns named "1", "2" and so
+    on; by default there is a header.
 
-    Whatever reads the file raises DataError if it is missing, damaged or no table, and for a
-    `separator` or `header` of a table that has none; MissingExtraError for parquet without pyarrow.
+    Reading raises DataError for a file that is missing, damaged or not a table, and for a
+    `separator` or `header` that its kind lacks; MissingExtraError for parquet without pyarrow.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class Table:
 
     @property
     def kind(self) -> str:
-        """As `table_kind` gives it."""
+        """The kind, as in `table_kind`."""
         named = self.separator is not None or self.header is not None
         return table_kind(self.path, separated=named)
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns. In JSON they are the keys of the first objects; a line before
-        these that is no object raises DataError."""
+        """The column names. In JSON, they are the keys of the first objects; a line before these
+        that is not an object raises DataError."""
         for item in self.records(()):
             if isinstance(item, list):
                 return item
@@ -71,8 +71,8 @@ class Table:
         raise DataError(f"{self.path}: expected a table with rows, found nothing")
 
     def records(self, wanted: Sequence[str]) -> Iterator[Found]:
-        """The columns and the rows, whose cells are not checked. From parquet only the `wanted`
-        columns are read."""
+        """Iterate over the columns and the rows, with unchecked cells. From parquet, only the
+        `wanted` columns are read."""
         if (kind := self.kind) == ".parquet":
             return _parquet_records(self.path, wanted)
         if kind in (".json", ".jsonl"):
@@ -82,17 +82,17 @@ class Table:
         )
 
     def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
-        """The rows, one after the other, with the texts of `columns`, as `checked_rows` gives them.
+        """Iterate over the rows with the texts of `columns`, as `checked_rows` does.
 
-        CSV is as in RFC 4180, except that one column needs no quotes. Tab-separated text is the
-        same, but a quote mark that does not fit is text, which warns (UserWarning). JSON has one
-        object a line, or one array of objects. A file may be compressed (`opened_bytes`). A byte
-        order mark and blank lines are ignored. Cells become text as `cell_text` says; in CSV 3.0
-        stays "3.0".
+        CSV follows RFC 4180, except that a single column needs no quotes. So does tab-separated
+        text, but a stray quotation mark is text and triggers a UserWarning. JSON is one object per
+        line, or one array of objects. A file may be compressed (`opened_bytes`). A byte order mark
+        and blank lines are ignored. Cells become text as in `cell_text`; in CSV, 3.0 stays "3.0".
 
-        A row is also bad if it has too few or too many cells, or bytes that are not in `encoding`.
-        So is one with a quote that is not doubled, is never closed or takes other rows along, and a
-        line of JSON that is no object. The DataErrors of bad rows start with file and line.
+        A row is also bad if it has too few or too many cells, or bytes that are invalid in
+        `encoding`; if a quotation mark in it is not doubled, is never closed or swallows other
+        rows; or if it is a line of JSON but not an object. The DataErrors of bad rows start with
+        file and line.
         """
         return checked_rows(str(self.path), self.records(columns), columns, **checks)
 
@@ -104,10 +104,10 @@ def read_mappings(
     source: str = "rows",
     **checks: Unpack[RowChecks],
 ) -> Iterator[TableRow]:
-    """The rows of a table in memory, as `Table.rows` gives the rows of a file.
+    """Iterate over the rows of a table in memory, as `Table.rows` does for a file.
 
     `rows`: mappings of columns to cells, numbered from 1. The columns of the table are the keys of
-    the first row. `source` leads every message. Raises what `checked_rows` raises.
+    the first row. `source` begins every message. Raises the errors of `checked_rows`.
     """
 
     def record(line: int, row: object) -> Record:
@@ -121,8 +121,8 @@ def read_mappings(
 
 
 def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
-    """The rows of a file of JSON, whatever its name: an object a line, or one array of objects,
-    which is held in memory. The line of a row is then its place in the array, from 1."""
+    """Iterate over the rows of a JSON file, whatever its name: one object per line, or one array of
+    objects, which is held in memory. The line of a row is then its index in the array, from 1."""
 
     def row(line: int, value: object, what: str) -> Record:
         if isinstance(value, dict):
@@ -154,7 +154,7 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
 
 
 def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
-    """The names of a file's columns, then its rows, which hold only the `wanted` ones of these."""
+    """Iterate over the column names of a file, then its rows, with only the `wanted` columns."""
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
         from pyarrow import parquet
@@ -171,7 +171,7 @@ def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
                 raise DataError(
                     f"{path}: expected {rows:,} rows, found {line - 1:,}: it is damaged"
                 )
-    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # also in names of columns
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # also in column names
         problem = getattr(error, "strerror", None) or error
         if isinstance(error, FileNotFoundError):
             problem = why_unreadable(path, error)
@@ -179,8 +179,8 @@ def _parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
 
 
 def batch_records(batch: Any, wanted: Sequence[str], line: int) -> Iterator[Record]:
-    """The rows of an Arrow record batch, with the `wanted` columns. `line` is the number of its
-    first row. Needs pyarrow."""
+    """Iterate over the rows of an Arrow record batch, with the `wanted` columns. `line` is the
+    number of its first row. Needs pyarrow."""
     import pyarrow as pa
 
     columns = [_column_values(pa, batch.column(name)) for name in wanted]
@@ -190,18 +190,18 @@ def batch_records(batch: Any, wanted: Sequence[str], line: int) -> Iterator[Reco
 
 def _column_values(pa: Any, column: Any) -> list[Any]:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if pa.types.is_float32(kind):  # by its shortest digits: 2.3, not 2.299999952316284
+    if pa.types.is_float32(kind):  # use the shortest digits: 2.3, not 2.299999952316284
         column = column.cast(pa.string()).cast(pa.float64())
     elif pa.types.is_binary(kind):
         column = column.cast(pa.string(), safe=False)
     try:
         return list(column.to_pylist())
-    except (ValueError, OverflowError, pa.ArrowException):  # a date, say, that Python has not
+    except (ValueError, OverflowError, pa.ArrowException):  # such as a date beyond Python's range
         return list(map(_cell_value, column))
 
 
 def _cell_value(cell: Any) -> Any:
-    """A cell in Python's types; as it is where they have no such value or it is not UTF-8."""
+    """Convert a cell to a Python type; unchanged if there is no such value or it is not UTF-8."""
     try:
         return cell.as_py()
     except Exception:

@@ -1,4 +1,4 @@
-"""Finds out the kind of a table: by its name, or by its first bytes if the name is silent."""
+"""Detect the kind of a table by its name or, if the name does not show it, by its first bytes."""
 
 from typing import Final
 
@@ -7,22 +7,21 @@ from thinstack.data.files.paths import FilePath, file_path
 from thinstack.errors import DataError
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet")
-"""How names of tables end, in any case. Behind them a name may have one of
-`COMPRESSED_SUFFIXES`."""
+"""Suffixes of table names, case-insensitive. One of `COMPRESSED_SUFFIXES` may follow."""
 
 _NAMED_SEPARATORS: Final = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 SILENT_SUFFIXES: Final = ("", ".txt", ".text", ".data", ".dat")
-"""Endings of names that do not say what is in a file."""
+"""Suffixes that do not show the kind of a file."""
 
 
 def is_table(path: FilePath) -> bool:
-    """Whether the name of a file ends as a table's name does (`TABLE_SUFFIXES`)."""
+    """Return whether a file name ends like a table's (`TABLE_SUFFIXES`)."""
     return _suffix(path) in TABLE_SUFFIXES
 
 
 def holds_table(path: FilePath) -> bool:
-    """Whether a file is a table. If its name does not say, it is one unless it is missing, blank,
-    or begins with a tree in brackets."""
+    """Return whether a file is a table. If its name does not show it, any file is one unless it is
+    missing, blank, or begins with a bracketed tree."""
     path = file_path(path)
     if is_table(path) or _suffix(path) not in SILENT_SUFFIXES or not path.is_file():
         return is_table(path)
@@ -31,9 +30,9 @@ def holds_table(path: FilePath) -> bool:
 
 
 def table_kind(path: FilePath, *, separated: bool = False) -> str:
-    """The kind of a table: ".parquet", ".json", ".jsonl" or ".csv", which stands for cells with any
-    separator between them. `separated`: whether it has a separator or a header to name, as only the
-    last kind has. Raises DataError for a file of no kind, or of another than `separated` says."""
+    """Return the kind of a table: ".parquet", ".json", ".jsonl" or ".csv" for any separator.
+    `separated`: whether the user names a separator or a header, which only the last kind has.
+    Raises DataError for a file of no kind, or if `separated` contradicts the kind."""
     suffix = _suffix(path)
     if suffix in SILENT_SUFFIXES and not separated:
         start = _start(path)
@@ -54,7 +53,7 @@ def table_kind(path: FilePath, *, separated: bool = False) -> str:
 
 
 def named_separator(path: FilePath) -> str | None:
-    """The separator that the ending of a table's name promises."""
+    """Return the separator implied by the suffix of a table's name."""
     return _NAMED_SEPARATORS.get(_suffix(path))
 
 
@@ -63,6 +62,6 @@ def _suffix(path: FilePath) -> str:
 
 
 def _start(path: FilePath) -> bytes:
-    """The first bytes of a file behind white space and a byte order mark."""
+    """Return the first bytes of a file after white space and a byte order mark."""
     with opened_bytes(path) as file:
         return bytes(file.peek(1)).removeprefix(b"\xef\xbb\xbf").lstrip()[:8]

@@ -1,4 +1,4 @@
-"""Checks the rows of a table: each gets a text in every column that is wanted."""
+"""Check the rows of a table: each must have a text in every required column."""
 
 import difflib
 import re
@@ -11,23 +11,23 @@ from thinstack.errors import DataError, shown
 
 COLUMN_ADVICE = "name the columns with --text and --label (in Python text= and label=)"
 _NAMED = re.compile(r"\.(jsonl?|ndjson|parquet|spacy)(\.\w+)?$|^(the frame|rows)$")
-"""Sources whose rows name their columns, so that no header can be missing."""
+"""Sources whose rows name their columns, so that a header cannot be missing."""
 
 _ROW_ADVICE = "fix the row, or skip such rows with --skip-bad"
 
 _AROUND: Final = " \t\ufeff"
-_MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
-_AHEAD: Final = 100  # rows in which a column of JSON may first be named
-_COMPARED = 1000  # columns among which one of a like name is looked for
+_MOST, _LONGEST = 50, 60  # maximum columns in a message, and characters of each
+_AHEAD: Final = 100  # rows in which a JSON column may first occur
+_COMPARED = 1000  # maximum columns compared for a similar name
 
 
 class TableRow(NamedTuple):
     """A row of a table.
 
     Attributes:
-        line: the line of the file where the row starts, from 1. In parquet and mappings, the number
-            of the row, from 1.
-        values: the texts of the wanted columns, by name. No text is blank.
+        line: the line of the file where the row starts, from 1. For parquet and mappings, the row
+            number, from 1.
+        values: {column: text} for the required columns. No text is blank.
     """
 
     line: int
@@ -35,8 +35,8 @@ class TableRow(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row as its file has it: its line, the cells that could be read, by column, and a fault of
-    the row as a whole, such as a wrong number of cells."""
+    """A raw row: its line, the readable cells by column, and an error of the row as a whole, such
+    as a wrong number of cells."""
 
     line: int
     cells: Mapping[str, object]
@@ -44,15 +44,15 @@ class Record(NamedTuple):
 
 
 class RowChecks(TypedDict, total=False):
-    """What is asked of the rows of a table.
+    """Options for checking the rows of a table.
 
     Attributes:
-        skipped: takes the DataErrors of bad rows, which are then left out; without it, the first
+        skipped: receives the DataErrors of bad rows, which are then skipped; without it, the first
             one is raised.
-        advice: how to name another column; the end of the message where a column is missing.
-        classes: the column that holds classes.
-        optional: columns in which nothing may stand. A cell that is missing, as `cell_text` says,
-            is then the text "". One row at least must have each of these columns.
+        advice: how to name another column; the end of the message about a missing column.
+        classes: the class column.
+        optional: columns whose cells may be missing, as defined by `cell_text`; such a cell is the
+            text "". At least one row must have each of these columns.
     """
 
     skipped: list[DataError] | None
@@ -62,13 +62,13 @@ class RowChecks(TypedDict, total=False):
 
 
 Found = list[str] | Record
-"""An item that a file gives, in order: its columns (once, before the first record), or a record."""
+"""An item of a file, in order: its column names (once, before the first record), or a record."""
 
 
 def with_columns(records: Iterable[Record], wanted: Iterable[str] = ()) -> Iterator[Found]:
-    """The records of rows that name their cells; before the first usable one, the names in it and
-    in those behind it, up to `_AHEAD`. A column `wanted` that no cell names, such as "data.text",
-    is the cell "text" of the object "data"."""
+    """Iterate over records of rows that name their cells; before the first usable one, yield the
+    names in it and in the following ones, up to `_AHEAD`. A column of `wanted` that no cell names,
+    such as "data.text", is the cell "text" of the object "data"."""
     first, dotted = True, [name for name in wanted if "." in name]
 
     def named(record: Record) -> Record:
@@ -93,13 +93,13 @@ def with_columns(records: Iterable[Record], wanted: Iterable[str] = ()) -> Itera
 def checked_rows(
     source: str, items: Iterable[Found], columns: Sequence[str], **checks: Unpack[RowChecks]
 ) -> Iterator[TableRow]:
-    """The records of `items` as rows of texts. `source` leads every message.
+    """Iterate over the records of `items` as rows of texts. `source` begins every message.
 
-    A record is bad if `cell_text` refuses a cell, or if it repeats the names of the columns. In the
-    column of `classes`, signs such as "-" and "?" count as missing too.
+    A record is bad if `cell_text` rejects a cell, or if it repeats the column names. In the column
+    of `classes`, signs such as "-" and "?" also count as missing.
 
-    Raises DataError for a table without one of `columns`, with two columns of one name, or without
-    any row that can be used.
+    Raises DataError for a table without one of `columns`, with duplicate column names, or without
+    any usable row.
     """
     skipped, advice = checks.get("skipped"), checks.get("advice", COLUMN_ADVICE)
     optional = checks.get("optional", ())
@@ -133,8 +133,8 @@ def checked_rows(
 
 
 def repeats_header(source: str, names: Sequence[str] | None, record: Record) -> DataError | None:
-    """The error of a record that holds the names of the columns again, as in files that were put
-    one behind the other; not in tables of one column, where a text may be that word."""
+    """Return the error of a record that repeats the column names, as in concatenated files; None
+    for one-column tables, where the name may be a text."""
     if names is None or len(names) < 2:
         return None
     for name in names:
@@ -167,9 +167,9 @@ def _row(
 
 
 def check_columns(source: str, names: list[str], wanted: Iterable[Any], advice: str) -> None:
-    """Raise DataError for a table without one of the wanted columns, which ends with `advice`, or
-    with two of one name, and for a column in place of its name. The name may be empty, as an index
-    or a last comma gives it."""
+    """Raise DataError, ending with `advice`, for a table without one of the required columns; also
+    for duplicate names, and for a column passed instead of its name. A name may be empty, as for an
+    index or after a trailing comma."""
     for column in wanted:
         if hasattr(column, "__len__") and not isinstance(column, str | bytes | tuple):
             kind = type(column).__name__
@@ -181,7 +181,7 @@ def check_columns(source: str, names: list[str], wanted: Iterable[Any], advice: 
                 advice += (
                     ", or if the table has no header, add --no-header (in Python header=False)"
                 )
-            # pandas has numbers for names too
+            # column names in pandas may be numbers
             plain = {str(name)[:_LONGEST].strip().casefold(): name for name in names[:_COMPARED]}
             asked = str(column)[:_LONGEST].strip().casefold()
             like = difflib.get_close_matches(asked, plain, n=1, cutoff=0.8)
@@ -194,7 +194,7 @@ def check_columns(source: str, names: list[str], wanted: Iterable[Any], advice: 
 
 
 def listed(columns: Iterable[object]) -> str:
-    """The names of columns, for a message."""
+    """Format column names for a message."""
     names = list(columns)
     first = ", ".join(shown(name, _LONGEST) for name in names[:_MOST])
     return first + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")

@@ -1,5 +1,4 @@
-"""Reads text in a named encoding, line by line, so that bytes that are no text cost only their
-line."""
+"""Read text in a named encoding, line by line, so that invalid bytes affect only their line."""
 
 import codecs
 import io
@@ -19,7 +18,7 @@ ENCODING_ADVICE = (
     "(--encoding NAME, in Python encoding=)"
 )
 
-_MARKS = {  # those of UTF-32 first: one starts with a mark of UTF-16
+_MARKS = {  # UTF-32 first: one of its marks starts with a mark of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -31,17 +30,17 @@ _UNDECODED = re.compile("[\0\udc80-\udcff]")
 
 @contextmanager
 def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -> Iterator[TextIO]:
-    """A stream of the text of a file, or of an open stream of bytes, without a byte order mark.
-    Messages call it `name`. A file may be compressed (`opened_bytes`). Where UTF-8 is asked for and
-    the mark of UTF-16 or UTF-32 stands, which no text in UTF-8 starts with, that is read.
+    """Open the text of a file or of a binary stream, without a byte order mark. Messages call it
+    `name`. A file may be compressed (`opened_bytes`). A byte order mark of UTF-16 or UTF-32, which
+    cannot begin a UTF-8 text, overrides the encoding UTF-8.
 
-    A line ends with a line feed, as `wc -l` counts; a carriage return within a line is text. Only
-    where the first bytes have carriage returns and no line feed, as in files of old Macs, does a
-    carriage return end a line.
+    Lines end with a line feed, as `wc -l` counts; a carriage return within a line is text. A
+    carriage return ends a line only if the first bytes contain some and no line feed, as in files
+    from old Macs.
 
-    Bytes that are not in the encoding become lone surrogates, which `undecoded` finds. So the lines
-    after them can still be read. Raises DataError for an encoding that is unknown or cannot go on
-    after such a byte, and what `opened_bytes` raises.
+    Invalid bytes become lone surrogates, which `undecoded` detects, so that later lines can still
+    be read. Raises DataError for an encoding that is unknown or cannot resume after such a byte,
+    and the errors of `opened_bytes`.
     """
     name = name or str(source)
     codec = "utf-8-sig" if check_encoding(encoding, name) == "utf-8" else encoding
@@ -50,7 +49,7 @@ def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -
             file: Any = source
             if isinstance(source, str | os.PathLike):
                 file = stack.enter_context(opened_bytes(source))
-            elif not isinstance(source, io.BufferedReader):  # standard input gives lines at once
+            elif not isinstance(source, io.BufferedReader):  # standard input yields lines at once
                 file = io.BufferedReader(file, BUFFER)
                 stack.callback(file.detach)
             start = file.peek(BUFFER)
@@ -64,12 +63,12 @@ def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -
         raise DataError(f"{name}: unknown encoding {encoding!r}; {ENCODING_ADVICE}") from None
     except OSError as error:
         raise DataError(f"{name}: cannot be read: {error.strerror or error}") from None
-    except UnicodeError as error:  # Some encodings cannot go on after such a byte.
+    except UnicodeError as error:  # Some encodings cannot resume after such a byte.
         raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
 
 
 def check_encoding(encoding: str, name: str) -> str:
-    """The name that Python has for an encoding. Raises DataError, led by `name`, for an unknown
+    """Return Python's name for an encoding. Raises DataError, beginning with `name`, for an unknown
     one."""
     try:
         return codecs.lookup(encoding).name
@@ -78,21 +77,22 @@ def check_encoding(encoding: str, name: str) -> str:
 
 
 def undecoded(source: FilePath, line: int, text: str, encoding: str) -> DataError | None:
-    """The DataError of a row that holds bytes that are not in the encoding, or None."""
+    """Return the DataError of a row with bytes that are invalid in the encoding, or None."""
     odd = _UNDECODED.search(text)
     if odd is None:
         return None
     byte = ord(odd[0]) & 0xFF
     expected = f"{source}:{line}: expected text in {encoding}, found the byte 0x{byte:02x}"
-    if text.count("\0") > len(text) // 3:  # every second byte of English in UTF-16
+    if text.count("\0") > len(text) // 3:  # half of the bytes of English in UTF-16
         order = "utf-16-be" if text.startswith("\0") else "utf-16-le"
         return DataError(f"{expected}; it seems to be in {order}: add --encoding {order}")
     return DataError(f"{expected}; {ENCODING_ADVICE}")
 
 
 def lines_of(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[str]:
-    """The lines of a stream of bytes, without their ends. Raises what `opened_text` raises, and
-    DataError for a line that is not in the encoding, with its number."""
+    """Iterate over the lines of a binary stream, without line ends. Raises the errors of
+    `opened_text`, and DataError, with the line number, for a line that is invalid in the
+    encoding."""
     with opened_text(stream, encoding, name=name) as text:
         for number, line in enumerate(text, start=1):
             if problem := undecoded(name, number, line, encoding):
@@ -101,8 +101,8 @@ def lines_of(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[str]:
 
 
 def paragraphs_of(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The texts between blank lines, each with the number of its first line, from 1. The lines of a
-    text stay apart by line feeds."""
+    """Iterate over the texts between blank lines, with the number of their first line, from 1.
+    Lines of a text are joined by line feeds."""
     numbered = enumerate(lines, start=1)
     for is_text, group in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
         if is_text:
