@@ -87,11 +87,10 @@ class ClauseNodes(Nodes):
         return Verdict(node, turned, because if because >= 0 else None)
 
     def because(self, first: int, behind: int, side: int, top: int) -> int | None:
-        """Return the node inside `top` that decides the polarity sign of the words [first, behind).
+        """Return the node inside `top` that decides the sign of the words [first, behind), or None.
 
         In the smallest phrase around them with that sign, this is the sibling if it has the sign,
-        else the phrase. It is readable alone and has a content word outside the term. None without
-        one.
+        else the phrase. It is readable alone and has a content word outside the term.
         """
         node, beside = self.smallest(first, behind), list[int]()
         while side != NEUTRAL and node >= 0:

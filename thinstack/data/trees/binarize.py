@@ -1,4 +1,4 @@
-"""Makes constituency trees binary, and undoes it."""
+"""Convert constituency trees to binary trees and back."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -13,24 +13,23 @@ from thinstack.errors import TreeError
 Branching = Literal["right", "left", "head"]
 
 Heads = Callable[[str | None, Sequence[str | None]], int]
-"""Takes a phrase's label and the labels of its children, at least two. Gives the position of the
-head child, from 0."""
+"""A function of a phrase's label and the labels of its children, at least two. Returns the index of
+the head child, from 0."""
 
 ADDED, CHAIN = "@", "+"
 
 
 def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
-    """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`.
+    """Binarize a constituency tree: `(A b c d)` becomes `(A b (c d))`.
 
-    A chain of single children becomes its topmost node. New nodes have the label None. This cannot
-    be undone, unlike `to_binary`.
+    A unary chain becomes its topmost node. New nodes have the label None. This cannot be undone,
+    unlike `to_binary`.
 
-    `leaves`: for each leaf, in order, the words that replace it. Several words become a phrase that
-    branches to the right. A leaf without words is removed, and so is every phrase that then has no
-    word.
+    `leaves`: for each leaf, in order, the words that replace it. Several words become a
+    right-branching phrase. A leaf without words is removed, as is every phrase that is then empty.
 
-    Raises TreeError for a tree with words at inner nodes, for another number of `leaves`, and if no
-    word is left.
+    Raises TreeError for a tree with words at inner nodes, for a wrong number of `leaves`, and if no
+    word remains.
     """
     check_constituency(tree)
     groups = [(word,) for word in tree.words] if leaves is None else leaves
@@ -39,7 +38,7 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
         mend = "use an empty group for a leaf to leave out"
         raise TreeError(f"{expected}, found {len(groups)}; {mend}")
     rest = iter(groups)
-    parts = [0] * len(tree)  # how many words, or children with one, make up each node
+    parts = [0] * len(tree)  # number of words, or non-empty children, of each node
     steps: list[int] = []
     labels: list[str | None] = []
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
@@ -50,8 +49,7 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
             labels += [None] * parts[node]
         if not parts[node]:
             continue
-        # The parts lie on top of the stack: reducing the top two until one is left branches to the
-        # right.
+        # The parts are on top of the stack: reducing the top two repeatedly branches to the right.
         steps += [REDUCE] * (parts[node] - 1)
         labels += [None] * (parts[node] - 1)
         labels[-1] = label
@@ -66,10 +64,10 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
 
 
 def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None = None) -> Tree:
-    """The binary tree of a constituency tree. `from_binary` turns it back.
+    """Binarize a constituency tree so that `from_binary` can restore it.
 
-    The label of an added node is `@` and the label of its phrase. A chain of single children
-    becomes one node, its labels joined by `+` from the topmost down (None as ""). `branching`:
+    The label of an added node is `@` and the label of its phrase. A unary chain becomes one node,
+    its labels joined by `+` from the top (None as ""). `branching`:
 
     - "right": right-branching (right-factored, in NLTK's terms): `(A b c d)` becomes `(A b (@A c
       d))`.
@@ -79,17 +77,17 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
       child is the head; `thinstack.data.trees.head_rules.english_head` knows the Penn Treebank's
       phrases.
 
-    Raises TreeError for a tree with words at inner nodes, and for a label that is empty, holds `+`
-    or starts with `@`. Also where `heads` gives a child that is not there. Raises ValueError for
-    another `branching`, and for "head" without `heads`.
+    Raises TreeError for a tree with words at inner nodes, for a label that is empty, contains `+`
+    or starts with `@`, and if `heads` returns an invalid index. Raises ValueError for another
+    `branching`, and for "head" without `heads`.
     """
     check_constituency(tree)
     _check_labels(tree)
     head = _head_children(tree, branching, heads)
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
-    taken = [0] * len(tree)  # children of each node so far
+    taken = [0] * len(tree)  # number of children of each node so far
     steps: list[int] = []
-    chains: list[list[str | None]] = []  # labels of each new node, from the bottom up
+    chains: list[list[str | None]] = []  # labels of each new node, bottom up
     for node, label in enumerate(tree.labels):
         above = parents[node]
         if arities[node] == 0:
@@ -98,9 +96,9 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
         elif arities[node] == 1:
             chains[-1].append(label)
         else:
-            chains[-1] = [label]  # the last REDUCE over its children makes the phrase itself
+            chains[-1] = [label]  # the last REDUCE over its children creates the phrase itself
         if above >= 0 and arities[above] > 1:
-            # Once the last child is there, the head with all on its right lies on top of those on
+            # After the last child, the head with everything to its right is on top of everything to
             # its left.
             last = taken[above] == arities[above] - 1
             count = (taken[above] > head[above]) + (head[above] if last else 0)
@@ -115,17 +113,17 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
 
 
 def from_binary(tree: Tree) -> Tree:
-    """The tree that `to_binary` made this one from, without the added nodes and with its chains.
+    """Undo `to_binary`: remove the added nodes, and restore the unary chains.
 
-    Raises TreeError for a tree with words at inner nodes, and where `@` marks a leaf, the root or a
+    Raises TreeError for a tree with words at inner nodes, and if `@` marks a leaf, the root or a
     part of a chain.
     """
     check_constituency(tree)
     parents: list[int] = []
     tokens: list[str | None] = []
     labels: list[str | None] = []
-    orphans: list[int] = []  # nodes that still need a parent
-    counts: list[int] = []  # the number of orphans in each subtree on the stack
+    orphans: list[int] = []  # nodes without a parent so far
+    counts: list[int] = []  # number of orphans in each subtree on the stack
     nodes = zip(tree.arities.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (arity, word, label) in enumerate(nodes):
         added = label is not None and label.startswith(ADDED)
@@ -160,7 +158,7 @@ def _check_labels(tree: Tree) -> None:
 
 
 def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> list[int]:
-    """The child of each node that binarisation starts from; 0 with fewer than two children."""
+    """Return the child of each node where binarization starts; 0 with fewer than two children."""
     if branching not in ("right", "left", "head"):
         raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
     if branching == "right":

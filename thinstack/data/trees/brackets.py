@@ -1,10 +1,10 @@
-"""Reads and writes Penn Treebank brackets, with labels, `(3 (2 The) (4 acting))`, and without them,
-`( The acting )`.
+"""Read and write Penn Treebank brackets, labelled, `(3 (2 The) (4 acting))`, or unlabelled, `( The
+acting )`.
 
-With labels, a bracket holds its label, then one word or children. The label may be missing where
-there are children, as in the outermost bracket of the treebank's files. Without labels, a bracket
-holds children, and each word is a leaf by itself. Traces, `(NP (-NONE- *-1))`, are left out with
-the constituents that hold nothing else.
+A labelled bracket contains its label, then one word or children. The label may be missing before
+children, as in the outermost bracket of the treebank's files. An unlabelled bracket contains
+children, and each word is a leaf. Traces, `(NP (-NONE- *-1))`, are omitted, with the constituents
+that contain nothing else.
 """
 
 import re
@@ -17,10 +17,10 @@ from thinstack.data.trees.phrases import check_constituency
 from thinstack.errors import TreeError
 
 SPACE = " \t\r\n\f\v"
-"""What separates: ASCII white space only, since treebanks hold no-break spaces inside words."""
+"""Separators: ASCII white space only, because treebanks have no-break spaces inside words."""
 
 _TRACE = "-NONE-"
-"""The label of the Penn Treebank for what is not said."""
+"""The Penn Treebank's label for an empty element."""
 _NAME = re.compile(rf"[^{SPACE}()]+")
 _LABELLED = re.compile(rf"\([{SPACE}]*({_NAME.pattern})?|\)|{_NAME.pattern}")
 _UNLABELLED = re.compile(rf"[()]|{_NAME.pattern}")
@@ -69,8 +69,8 @@ def from_brackets(
 
 @dataclass(slots=True)
 class _Frame:
-    """An open bracket: where it stands, its label, its word and the children closed so far; and
-    whether it held a trace."""
+    """An open bracket: its position, label, word and closed children, and whether it contained a
+    trace."""
 
     at: int
     label: str | None
@@ -80,7 +80,7 @@ class _Frame:
 
 
 class _Reader:
-    """The nodes read so far, and the brackets that are open."""
+    """The nodes read so far, and the open brackets."""
 
     def __init__(self, labelled: bool):
         self.labelled, self.done = labelled, False
@@ -133,14 +133,14 @@ class _Reader:
 
 
 def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
-    """The bracket string of a constituency tree; `labelled=False` leaves the labels out.
+    """Return the bracket string of a constituency tree; `labelled=False` omits the labels.
 
     Raises TreeError for a tree with a word at an inner node and for a leaf without a label. Also
-    for a word or label that is empty, or holds white space or a bracket. Write brackets as `-LRB-`
-    and `-RRB-` (`ptb.escape`).
+    for a word or label that is empty, or contains white space or a bracket. Write brackets as
+    `-LRB-` and `-RRB-` (`ptb.escape`).
     """
     check_constituency(tree)
-    # The brackets before each word, the innermost first.
+    # The brackets that open before each word, innermost first.
     opened: list[list[str]] = [[] for _ in tree.words]
     nodes = zip(tree.spans[:, 0].tolist(), tree.tokens, tree.labels, strict=True)
     for node, (start, word, label) in enumerate(nodes):

@@ -1,8 +1,8 @@
-"""Reads and writes CoNLL-U: dependency trees, one word a line in ten columns
+"""Read and write CoNLL-U: dependency trees, one word per line in ten columns
 (https://universaldependencies.org/format.html).
 
 Node i of a tree is word i. Its label is the word's relation to its head, None for `_` in the column
-DEPREL; or, from labelled files, its class.
+DEPREL; or, in labelled files, its class.
 """
 
 import re
@@ -19,42 +19,42 @@ from thinstack.errors import DataError, TreeError
 
 ID, FORM, HEAD, DEPREL, MISC, COLUMNS = 0, 1, 6, 7, 9, 10
 
-_NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
-# The ID of a word `3`, a multiword token `3-4`, an empty node `3.1`.
+_NUMBER = "0|[1-9][0-9]{0,17}"  # digits that fit into int64
+# The ID of a word `3`, a multiword token `3-4`, or an empty node `3.1`.
 _ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")
 _LABEL = re.compile(r"\s*label\s*=(.*)", re.IGNORECASE)
-_ENDS = re.compile("[\t\n\r]")  # These end a column, or for some readers a line.
+_ENDS = re.compile("[\t\n\r]")  # These end a column or, for some readers, a line.
 
 
 def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
-    """The dependency tree of each sentence of a file.
+    """Read the dependency tree of each sentence of a file.
 
-    A multiword token (`3-4`) and an empty node (`3.1`) are left out; the words of a multiword token
-    are read. The errors of malformed sentences go to the list `skipped` (see `collect`). They give
-    file, line and column.
+    Multiword tokens (`3-4`) and empty nodes (`3.1`) are omitted; the words of a multiword token are
+    read. The errors of malformed sentences, with file, line and column, are added to the list
+    `skipped` (see `collect`).
 
-    Raises TreeError for the first malformed sentence if there is no `skipped`. Raises DataError for
-    a file that is missing, is not UTF-8 or holds no sentence.
+    Raises TreeError for the first malformed sentence without `skipped`. Raises DataError for a file
+    that is missing, is not UTF-8 or contains no sentence.
     """
     return collect(_tree, [rows for _, rows in blocks_of(path) if rows], skipped)
 
 
 def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
-    """The dependency tree of each sentence of a file, labelled with classes.
+    """Read the dependency tree of each sentence of a file, labelled with classes.
 
-    A comment `# label = NAME` gives the class of its sentence. `Label=NAME` in the column MISC
-    gives the class of a word together with all words below it:
+    A comment `# label = NAME` sets the class of its sentence. `Label=NAME` in the column MISC sets
+    the class of the subtree of a word:
 
         # label = positive
         1   good    good    ADJ     _   _   2   amod    _   Label=positive
         2   film    film    NOUN    _   _   0   root    _   _
 
-    The label of a node is its class, or None where the file gives none. A node has one label, so
-    relations (DEPREL) are not read.
+    The label of a node is its class, or None without one. A node has one label, so relations
+    (DEPREL) are not read.
 
-    Raises what `read_conllu` raises, and skips as it does. A sentence is malformed too if a label
-    has no name, or if a node has two labels. So is a label at a multiword token, at an empty node,
-    or in a comment without a sentence. Raises DataError where no sentence has any label.
+    Raises and skips errors as `read_conllu` does. A sentence is also malformed if a label has no
+    name, a node has two labels, or a label is at a multiword token, at an empty node, or in a
+    comment without a sentence. Raises DataError if no sentence has a label.
     """
     read = collect(_labelled, blocks_of(path), skipped)
     trees = [tree for tree in read if tree is not None]
@@ -70,8 +70,8 @@ def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = 
 def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
     """Write a file that `read_conllu` reads as the same trees.
 
-    Raises what `to_conllu` raises, with the number of the tree, counted from 0. Raises DataError
-    where the file cannot be written.
+    Raises the errors of `to_conllu`, with the index of the tree, from 0. Raises DataError if the
+    file cannot be written.
     """
     lines: list[str] = []
     for number, tree in enumerate(trees):
@@ -83,11 +83,11 @@ def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
 
 
 def to_conllu(tree: Tree) -> str:
-    """The lines of a tree, and an empty line after them. They fill ID, FORM, HEAD and DEPREL, and
-    have `_` in the other columns.
+    """Return the lines of a tree, followed by an empty line, with the columns ID, FORM, HEAD and
+    DEPREL, and `_` in the others.
 
-    Raises TreeError for a node without a word. Also for a word or label that is empty, or holds a
-    tab or an end of line, and for the label `_`.
+    Raises TreeError for a node without a word. Also for a word or label that is empty, or contains
+    a tab or a line end, and for the label `_`.
     """
     lines = []
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
@@ -109,8 +109,8 @@ def to_conllu(tree: Tree) -> str:
 
 
 def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
-    """The blocks between empty lines, their lines cut into columns: for each block, its comments
-    and the lines of its sentence. Raises DataError as `read_conllu` does."""
+    """Return the blocks between empty lines, split into columns: for each block, its comments and
+    the lines of its sentence. Raises DataError as `read_conllu` does."""
     blocks: list[tuple[list[Row], list[Row]]] = [([], [])]
     for number, text in enumerate(read_lines(path), start=1):
         row = Row(str(path), number, text, text.split("\t"))
@@ -125,8 +125,8 @@ def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
 
 
 def _tree(sentence: list[Row]) -> Tree:
-    """The tree of a sentence, labelled with relations. Raises TreeError with the place of the
-    fault."""
+    """Return the tree of a sentence, labelled with relations. Raises TreeError with the place of
+    the error."""
     words = _words(sentence)
     forms, heads, labels = ([row.entries[n] for row in words] for n in (FORM, HEAD, DEPREL))
     parents = parse_parents(heads, lambda n, message: words[n].error(HEAD, message))
@@ -136,11 +136,11 @@ def _tree(sentence: list[Row]) -> Tree:
 def parse_parents(
     entries: Sequence[str], error: Callable[[int, str], TreeError]
 ) -> NDArray[np.int64]:
-    """The parents (N,) of N nodes, counted from 0, and -1 for the one root. The entries count from
-    "1"; "0" is the parent of the root.
+    """Return the parents (N,) of N nodes, from 0, with -1 for the single root. The entries count
+    from "1"; "0" is the parent of the root.
 
-    Raises what `error` makes of a node (from 0) and a message. It does so for any other entry, for
-    no root or several, and for a node that leads to a cycle.
+    Raises the error that `error` returns for a node (from 0) and a message: for an invalid entry,
+    for no root or several, and for a node whose ancestors form a cycle.
     """
     nodes = len(entries)
     numbers = {str(number): number - 1 for number in range(nodes + 1)}
@@ -159,10 +159,10 @@ def parse_parents(
 
 
 def _words(sentence: list[Row]) -> list[Row]:
-    """The rows of a sentence that are words, in order.
+    """Return the rows of a sentence that are words, in order.
 
-    Words count from 1. A multiword token stands before its words, an empty node after its word.
-    Raises TreeError with the place of the first row that breaks this.
+    Words count from 1. A multiword token precedes its words, an empty node follows its word. Raises
+    TreeError with the place of the first row that breaks this.
     """
     words: list[Row] = []
     covered, cover = 0, sentence[0]
@@ -192,7 +192,7 @@ def _words(sentence: list[Row]) -> list[Row]:
 
 
 def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
-    """The tree of a block, None where it holds only comments without a label."""
+    """Return the tree of a block; None if it contains only comments without a label."""
     comments, rows = block
     above = [(row, 0, name) for row in comments for name in _names(row, 0, [row.text[1:]])]
     if not rows:
@@ -220,7 +220,7 @@ def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
 
 
 def _names(row: Row, place: int, parts: list[str]) -> Iterator[str]:
-    """The labels that these parts of an entry give."""
+    """Iterate over the labels in these parts of an entry."""
     for match in filter(None, map(_LABEL.fullmatch, parts)):
         if not (name := match[1].strip()):
             raise row.error(place, "expected the name of a class after 'label =', found nothing")

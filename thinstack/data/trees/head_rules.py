@@ -1,10 +1,10 @@
-"""Finds the head child of an English phrase, by the head table of Collins (1999, appendix A) for
-the labels of the Penn Treebank."""
+"""Find the head child of an English phrase, by the head table of Collins (1999, appendix A) for the
+labels of the Penn Treebank."""
 
 import re
 from collections.abc import Sequence
 
-# The end from which the children are searched, and the labels to search for, one after the other.
+# The end from which to search the children, and the labels to search for, in order.
 _TABLE = {
     "ADJP": ("left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),
     "ADVP": ("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
@@ -13,7 +13,7 @@ _TABLE = {
     "INTJ": ("left", ""),
     "LST": ("right", "LS :"),
     "NAC": ("left", "NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW"),
-    "NP": ("right", ""),  # and the steps below
+    "NP": ("right", ""),  # then the steps below
     "PP": ("right", "IN TO VBG VBN RP FW"),
     "PRN": ("left", ""),
     "PRT": ("right", "RP"),
@@ -32,8 +32,8 @@ _TABLE = {
     "WHPP": ("right", "IN TO FW"),
 }
 
-# A noun phrase has steps: from one end, the first child with any of the labels. Collins's step
-# before these, a last child POS, is contained in the first of them.
+# The steps for noun phrases: from one end, the first child with any of the labels. Collins's
+# preceding step, a last child POS, is contained in the first of them.
 _NOUN_PHRASE = (
     ("right", "NN NNP NNPS NNS NX POS JJR"),
     ("left", "NP"),
@@ -51,14 +51,14 @@ _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
 
 def english_head(label: str | None, children: Sequence[str | None]) -> int:
-    """The position of the head child, from 0. `label` is the phrase's, `children` holds the labels
-    of its children, at least one.
+    """Return the index of the head child, from 0. `label`: of the phrase. `children`: the labels of
+    its children, at least one.
 
     Function tags and indices are ignored (`NP-SBJ-1` is an NP). The head of a coordination is the
-    conjunct before the conjunction. Where the table has no answer, the head is the outermost child
-    at the end where the search starts. For phrases that the table lacks, that is the left end
-    (Bikel 2004). Collins takes punctuation out of the trees first; here it is the head only where
-    there is nothing else.
+    conjunct before the conjunction. If no label of the table matches, the head is the outermost
+    child at the end where the search starts; for phrases that are not in the table, the leftmost
+    (Bikel 2004). Collins removes punctuation from the trees first; here it is the head only of
+    phrases that contain nothing else.
 
     Raises ValueError without children.
     """
@@ -75,7 +75,7 @@ def english_head(label: str | None, children: Sequence[str | None]) -> int:
 
 
 def _plain(label: str | None) -> str:
-    """A label without function tags; `-LRB-` and `-NONE-` stay whole."""
+    """Remove the function tags of a label; `-LRB-` and `-NONE-` are unchanged."""
     return "" if label is None else label if label.startswith("-") else _FUNCTION.sub("", label)
 
 

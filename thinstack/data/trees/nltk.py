@@ -1,5 +1,5 @@
-"""Converts constituency trees from and to nltk: `nltk.Tree("NN", ["dog"])` is one leaf with its
-label and its word."""
+"""Convert constituency trees from and to nltk: `nltk.Tree("NN", ["dog"])` is a single leaf with a
+label and a word."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def from_nltk(tree: "nltk.Tree") -> Tree:
-    """The thinstack tree of an nltk tree. A string that is its parent's only child becomes that
-    parent's word. Any other string becomes a leaf without a label.
+    """Convert an nltk tree to a thinstack tree. A string that is its parent's only child becomes
+    that parent's word. Any other string becomes a leaf without a label.
 
     The label "" becomes None. Raises TreeError for an object that is not an nltk Tree, for a node
     without children, and for labels or words that are not strings. Raises MissingExtraError without
@@ -38,11 +38,11 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
 
 
 def to_nltk(tree: Tree) -> "nltk.Tree":
-    """The nltk tree that `from_nltk` reads as `tree`. The label None becomes "".
+    """Convert a tree to an nltk tree that `from_nltk` converts back. The label None becomes "".
 
-    A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around
-    the string. Raises TreeError for a word at an inner node or a label "". Raises MissingExtraError
-    without nltk.
+    A leaf without a label becomes a plain string if it has siblings, else a Tree with the label ""
+    and the string. Raises TreeError for a word at an inner node or a label "". Raises
+    MissingExtraError without nltk.
     """
     kind = _tree_type()
     check_constituency(tree)
@@ -50,7 +50,7 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     below: list[list[Any]] = [[] for _ in arities]
     built: Any = None
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
-    for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
+    for node, (parent, word, label) in enumerate(nodes):  # children precede their parent
         if label == "":
             raise TreeError(
                 f"node {node} has the label '', which in nltk means no label; make it None"
@@ -63,7 +63,7 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
 
 
 def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
-    """Label, word and children of a tree, or of a string beside others."""
+    """Return the label, word and children of a tree, or of a string with siblings."""
     if not isinstance(part, kind):
         return None, _string(part, "words"), []
     label = _string(part.label(), "labels") or None

@@ -1,5 +1,5 @@
-"""The labelled phrases of a tree, as Tai et al. (2015, 5.1) use them: carried over to another tree,
-or as sequences of words, to train a sequential model on."""
+"""The labelled phrases of a tree, as in Tai et al. (2015, 5.1): projected onto another tree, or as
+word sequences to train a sequential model."""
 
 from itertools import zip_longest
 from typing import NamedTuple
@@ -22,12 +22,11 @@ def check_constituency(tree: Tree) -> None:
 
 
 def project_labels(phrases: Tree, tree: Tree) -> Tree:
-    """`tree` with labels: a node that covers the same words as a phrase gets its label, any other
-    node gets None.
+    """Label `tree` with the labels of phrases that cover the same words; other nodes get None.
 
     Args:
-        phrases: constituency tree of the sentence. If several phrases have the same words, the
-            topmost one counts.
+        phrases: constituency tree of the sentence. If several phrases cover the same words, the
+            topmost counts.
         tree: dependency tree of the sentence, or any other tree. A node whose subtree has gaps
             (`Tree.gaps`) covers no phrase.
 
@@ -42,25 +41,25 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
                 "way in both"
             )
     check_constituency(phrases)
-    # Parents come after their children, so the topmost phrase is the one that stays.
+    # Parents follow their children, so the topmost phrase overwrites the others.
     label_of = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
     spans = zip(map(tuple, tree.spans.tolist()), tree.gaps.tolist(), strict=True)
     return tree.with_labels(None if gap else label_of.get(span) for span, gap in spans)
 
 
 def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
-    """The S labelled phrases of a tree: their words [start, end), (S, 2), and their classes, (S,).
+    """Return the S labelled phrases of a tree: their words [start, end), (S, 2), and classes, (S,).
     The last one is the whole sentence, labelled or not.
 
     Args:
-        tree: a tree of any kind. A node whose subtree has gaps (`Tree.gaps`) is no phrase.
-        labels: (N,) the class of each node, -1 where it has none. If several nodes have the same
-            words, the topmost one counts.
+        tree: a tree of any kind. A node whose subtree has gaps (`Tree.gaps`) is not a phrase.
+        labels: (N,) the class of each node, -1 without one. If several nodes cover the same words,
+            the topmost counts.
     """
     classes = np.asarray(labels, np.int64)
     spans, contiguous = tree.spans.tolist(), (~tree.gaps).tolist()
-    # Where nodes share their words, parents come after their children (transition order): the
-    # topmost one stays.
+    # If nodes cover the same words, parents follow their children (transition order), so the
+    # topmost overwrites the others.
     nodes = zip(spans, classes.tolist(), contiguous, strict=True)
     label_of = {tuple(span): label for span, label, whole in nodes if whole}
     sentence = (0, len(tree.words))
@@ -71,13 +70,13 @@ def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
 
 
 class Chains(NamedTuple):
-    """C sequences of T words in all, one after the other.
+    """C concatenated sequences of T words in total.
 
     Attributes:
         words: (T,) the position of each word in the sentence.
         lengths: (C,) the number of words of each sequence.
-        labels: (T,) the class of the phrase that starts with the sequence and ends at this word,
-            -1 where there is no class.
+        labels: (T,) the class of the phrase that starts with the sequence and ends at this word; -1
+            without a class.
     """
 
     words: IntArray
@@ -86,8 +85,8 @@ class Chains(NamedTuple):
 
 
 def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
-    """The phrases of `phrases_of` as sequences for a model that reads forwards. Its state after a
-    word is the state of the phrase that ends there.
+    """Return the phrases of `phrases_of` as sequences for a forward model, whose state after a word
+    is that of the phrase that ends there.
 
     Phrases that start at the same word share the sequence of the longest one. The last sequence is
     the whole sentence.
@@ -97,7 +96,7 @@ def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
         labels: (S,) their classes.
     """
     table, classes = np.asarray(spans, np.int64).reshape(-1, 2), np.asarray(labels, np.int64)
-    # From the right, so that the sequence of word 0 is the last.
+    # From right to left, so that the sequence from word 0 comes last.
     starts, sequence = np.unique(-table[:, 0], return_inverse=True)
     ends = np.zeros(len(starts), np.int64)
     np.maximum.at(ends, sequence, table[:, 1])

@@ -1,4 +1,4 @@
-"""Cuts phrases out of binary trees, exchanges them, and joins trees."""
+"""Extract, replace and join phrases of binary trees."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,19 +11,18 @@ from thinstack.core.transitions import REDUCE, SHIFT, balanced, over, sentence_t
 
 
 class LabelledTree(NamedTuple):
-    """A binary tree of N nodes, with labels that follow its phrases.
+    """A binary tree of N nodes whose labels move with its phrases.
 
     Attributes:
         tree: the tree.
-        labels: (N,) the class of each node, -1 where it is unknown.
-        soft: (N, C) how often each class counts in the loss of a node. Without it, its class counts
-            once.
-        sentences: the words of each sentence of a text of several; None for a single sentence. A
-            parser and a leaf embedding read each one separately. The tree has a node for each.
+        labels: (N,) the class of each node, -1 if unknown.
+        soft: (N, C) the weight of each class in the loss of a node; by default, 1 for its class.
+        sentences: the word counts of the sentences of a text; None for a single sentence. Parsers
+            and leaf embeddings read sentences separately. The tree has a node for each.
         root_set: the possible classes of the root, if its exact class is unknown. They replace the
         root's label. Lessons with `soft` may have them.
-        group: the number of the group of trees that should have the same label at the root, because
-            they differ only in words that are equal. No other group of an epoch has this number.
+        group: the id of the group of trees that should get the same root label, because they differ
+            only in equivalent words. Ids are unique within an epoch.
     """
 
     tree: Tree
@@ -35,12 +34,12 @@ class LabelledTree(NamedTuple):
 
     @classmethod
     def unlabelled(cls, tree: Tree) -> "LabelledTree":
-        """A tree without any label."""
+        """Return a tree without labels."""
         return cls(tree, np.full(len(tree), -1))
 
     @classmethod
     def joined(cls, left: "LabelledTree", right: "LabelledTree", label: int = -1) -> "LabelledTree":
-        """The tree of one sentence whose root has these two trees as children, and this class."""
+        """Join two trees as the children of a root with this class, in one sentence."""
         soft = None
         if left.soft is not None and right.soft is not None:
             root = np.eye(left.soft.shape[1], dtype=np.float16)[[label]] * (label >= 0)
@@ -50,9 +49,9 @@ class LabelledTree(NamedTuple):
 
     @classmethod
     def text(cls, sentences: Sequence["LabelledTree"], label: int = -1) -> "LabelledTree":
-        """A text as the balanced tree over the trees of its sentences, at least one.
+        """Join the trees of at least one sentence by a balanced tree.
 
-        Its root has this class, unless that is unknown (-1). Other nodes above sentences have none.
+        The root gets this class, unless it is unknown (-1). Other nodes above sentences get none.
         Soft labels are kept if all sentences have them.
         """
         top, following = balanced(len(sentences)).tolist(), iter(sentences)
@@ -91,7 +90,7 @@ class LabelledTree(NamedTuple):
         ]
 
     def phrase(self, node: int) -> "LabelledTree":
-        """The phrase at a node, as a tree with its labels."""
+        """Return the phrase at a node, as a tree with its labels."""
         nodes = slice(_first(self.tree, node), node + 1)
         soft = None if self.soft is None else self.soft[nodes]
         sentences = self.sentences
@@ -102,8 +101,8 @@ class LabelledTree(NamedTuple):
         return LabelledTree(subtree(self.tree, node), self.labels[nodes], soft, sentences)
 
     def replaced(self, node: int, phrase: "LabelledTree") -> "LabelledTree":
-        """The tree in which another phrase, with its labels, replaces the phrase at a node. The new
-        phrase becomes a part of one sentence."""
+        """Replace the phrase at a node by another phrase with its labels, which becomes part of a
+        single sentence."""
         first = _first(self.tree, node)
 
         def spliced(rows: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
@@ -123,18 +122,18 @@ class LabelledTree(NamedTuple):
 
 
 def _lengths(places: Sequence[int]) -> tuple[int, ...] | None:
-    """The words of each sentence, from where each starts and where the last ends; None for one."""
+    """Return the word counts of sentences, from their bounds; None for a single sentence."""
     return tuple(np.diff(places).tolist()) if len(places) > 2 else None
 
 
 def phrase_sizes(tree: Tree) -> list[int]:
-    """The words below each of the N nodes, (N,)."""
+    """Return the number of words below each of the N nodes, (N,)."""
     sizes: list[int] = (tree.spans[:, 1] - tree.spans[:, 0]).tolist()
     return sizes
 
 
 def subtree(tree: Tree, node: int) -> Tree:
-    """The phrase at a node, as a tree. Raises TreeError unless the tree is binary."""
+    """Return the phrase at a node as a tree. Raises TreeError unless the tree is binary."""
     start, end = tree.spans[node].tolist()
     return Tree.from_transitions(
         tree.transitions[_first(tree, node) : node + 1], tree.words[start:end]
@@ -142,8 +141,8 @@ def subtree(tree: Tree, node: int) -> Tree:
 
 
 def replaced(tree: Tree, node: int, phrase: Tree) -> Tree:
-    """The tree with `phrase` in the place of the phrase at a node. Raises TreeError unless both are
-    binary."""
+    """Return the tree with `phrase` instead of the phrase at a node. Raises TreeError unless both
+    are binary."""
     start, end = tree.spans[node].tolist()
     steps, first = tree.transitions, _first(tree, node)
     changed = np.concatenate([steps[:first], phrase.transitions, steps[node + 1 :]])
@@ -151,12 +150,12 @@ def replaced(tree: Tree, node: int, phrase: Tree) -> Tree:
 
 
 def joined(left: Tree, right: Tree) -> Tree:
-    """The binary tree whose root has these two trees as children."""
+    """Join two trees as the children of a binary root."""
     steps = np.concatenate([left.transitions, right.transitions, [REDUCE]])
     return Tree.from_transitions(steps, left.words + right.words)
 
 
 def _first(tree: Tree, node: int) -> int:
-    """The first node of the phrase at a node. In transition order the nodes of a phrase stand side
-    by side."""
+    """Return the first node of the phrase at a node. In transition order, the nodes of a phrase are
+    consecutive."""
     return node - 2 * phrase_sizes(tree)[node] + 2

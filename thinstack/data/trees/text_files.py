@@ -1,4 +1,4 @@
-"""Reads and writes the text files of treebanks, and their lines."""
+"""Read and write text files of treebanks, and their lines."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -17,31 +17,31 @@ _MARK = "\ufeff"
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
-    """The text of a file, which may be compressed, without a byte order mark. Raises DataError for
-    a file that is missing, for text that is not in `encoding`, and for an unknown encoding."""
+    """Read the text of a file, possibly compressed, without a byte order mark. Raises DataError for
+    a missing file, for text that is invalid in `encoding`, and for an unknown encoding."""
     with opened_text(path, encoding) as stream:
         text = stream.read()
     odd = re.search("[\udc80-\udcff]", text)
     line = text.count("\n", 0, odd.start() if odd else 0) + 1
     if odd and (problem := undecoded(path, line, odd[0], encoding)):
         raise problem
-    is_utf_8 = check_encoding(encoding, str(path)) == "utf-8"  # whose mark is gone already
+    is_utf_8 = check_encoding(encoding, str(path)) == "utf-8"  # which removes the mark
     return text if is_utf_8 else text.removeprefix(_MARK)
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a file in UTF-8, without their ends. Raises what `read_text` raises, and
+    """Read the lines of a UTF-8 file, without line ends. Raises the errors of `read_text`, and
     DataError for an empty file."""
     text = read_text(path)
     if not text:
         raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
-    # Split at "\n" only: words may hold any other separator of Unicode.
+    # Split at "\n" only: words may contain other Unicode line separators.
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 class Row(NamedTuple):
-    """A line of a file: the name of the file, the number of the line, from 1, its text without its
-    end, and the parts of the text, in order."""
+    """A line of a file: the file name, the line number, from 1, the text without its line end, and
+    the parts of the text, in order."""
 
     source: str
     line: int
@@ -49,8 +49,8 @@ class Row(NamedTuple):
     entries: list[str]
 
     def error(self, place: int, message: str) -> TreeError:
-        """A TreeError with the place of an entry, counted from 0, or of the end of the line if
-        there is no such entry."""
+        """Return a TreeError with the place of an entry, from 0, or of the line end if there is no
+        such entry."""
         at = 0
         for entry in self.entries[:place]:
             at = self.text.index(entry, at) + len(entry) + 1
@@ -62,8 +62,8 @@ class Row(NamedTuple):
 def collect(
     make: Callable[[Part], Item], parts: Iterable[Part], skipped: list[TreeError] | None
 ) -> list[Item]:
-    """What `make` makes of each part of a file. A list `skipped` takes the TreeErrors of malformed
-    parts, which are then left out. Without it the first TreeError is raised."""
+    """Apply `make` to each part of a file. A list `skipped` receives the TreeErrors of malformed
+    parts, which are then omitted. Without it, the first TreeError is raised."""
     items = []
     for part in parts:
         try:
@@ -76,11 +76,11 @@ def collect(
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
-    """Write lines, which hold no line end, to a file in UTF-8; `read_lines` gives them back. Raises
-    DataError for a file that cannot be written and for text that UTF-8 cannot hold."""
+    """Write lines, which must not contain line ends, to a UTF-8 file; `read_lines` restores them.
+    Raises DataError for a file that cannot be written and for text that UTF-8 cannot encode."""
     text = "".join(f"{line}\n" for line in lines)
     if text.startswith(_MARK):
-        text = _MARK + text  # Readers drop one mark at the start of a file; the second is text.
+        text = _MARK + text  # Readers remove one mark at the start of a file; the second is text.
     try:
         write_atomically(any_path(path), text)
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Reads treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
+"""Read treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
 
-A tree may go on over lines that are indented deeper than its first line, or start with `)`. The
-next tree starts on another line. A tree whose brackets are still open ends at a blank line, and at
-a line indented no deeper than the trees of the file. So a malformed tree harms no other.
+A tree may continue on lines that are indented deeper than its first line, or start with `)`. The
+next tree starts on another line. A tree with open brackets ends at a blank line, and at a line
+indented no deeper than the trees of the file, so that a malformed tree does not affect others.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from thinstack.data.trees.text_files import collect, read_text
 from thinstack.errors import DataError, TreeError
 
 Labelled = tuple[Tree, NDArray[np.int64]]
-"""A tree and the class of each of its nodes, (N,), as `label_ids` gives them."""
+"""A tree and the class of each node, (N,), from `label_ids`."""
 
 
 def read_trees(
@@ -29,13 +29,13 @@ def read_trees(
     encoding: str = "utf-8",
     skipped: list[TreeError] | None = None,
 ) -> list[Tree]:
-    """The trees of a file in brackets. Blank lines and a byte order mark are ignored.
+    """Read the bracketed trees of a file. Blank lines and a byte order mark are ignored.
 
     `labelled`: True for brackets with labels, as in `(3 (2 The) (4 acting))`, False for `( The
-    acting )`. The list `skipped` takes the errors of malformed trees (see `collect`).
+    acting )`. The list `skipped` receives the errors of malformed trees (see `collect`).
 
-    Raises TreeError with file, line and column for the first malformed tree if there is no
-    `skipped`. Raises DataError for a file that is missing, is not in `encoding` or holds no tree.
+    Raises TreeError with file, line and column for the first malformed tree without `skipped`.
+    Raises DataError for a file that is missing, is invalid in `encoding` or contains no tree.
     """
     return [tree for _, tree in _numbered(path, labelled, encoding, skipped)]
 
@@ -48,13 +48,13 @@ def read_labelled(
     read: Callable[[str | Path], list[Tree]] | None = None,
     relabel: Mapping[str, str] | None = None,
 ) -> list[Labelled]:
-    """The trees of a file, each with the classes (N,) of its nodes, as `label_ids` gives them.
+    """Read the trees of a file, with the classes (N,) of their nodes from `label_ids`.
 
-    `read` reads the file; by default `read_trees` does. `relabel` gives other names to labels of
-    the file, or "" to take a label away. With `relabel`, sentences without a class are left out.
+    `read`: reads the file, by default `read_trees`. `relabel`: {label: new label}, or "" to remove
+    a label. With `relabel`, sentences without a class are omitted.
 
-    Raises what the reader and `label_ids` raise. A tree with an unknown label counts as malformed.
-    Its error names the file and the line, or with `read` the number of the tree, from 0.
+    Raises the errors of the reader and of `label_ids`. A tree with an unknown label is malformed;
+    its error names the file and the line or, with `read`, the index of the tree, from 0.
     """
 
     def one(numbered: tuple[int, Tree]) -> Labelled:
@@ -76,10 +76,10 @@ def read_labelled(
 
 
 def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
-    """The class of each node, (N,), or -1 if the node has no label.
+    """Return the class of each node, (N,), or -1 if the node has no label.
 
-    A node's label is the name of one of the C classes `labels`, or its number from "0" to "C-1". If
-    a name is also a number, the name counts. Raises TreeError for any other label.
+    A label is the name of one of the C classes `labels`, or its number from "0" to "C-1". If a name
+    is also a number, the name takes precedence. Raises TreeError for any other label.
     """
     numbers: dict[str | None, int] = {str(number): number for number in range(len(labels))}
     numbers.update((name, number) for number, name in enumerate(labels))
@@ -100,7 +100,7 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
 def _numbered(
     path: str | Path, labelled: bool, encoding: str, skipped: list[TreeError] | None
 ) -> Iterator[tuple[int, Tree]]:
-    """Each tree with the number of its first line (1-based)."""
+    """Iterate over the trees with the number of their first line, from 1."""
 
     def trees(block: list[tuple[int, str]]) -> list[tuple[int, Tree]]:
         read = partial(from_brackets, labelled=labelled, source=str(path))
@@ -111,18 +111,18 @@ def _numbered(
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
         problem = f"expected bracketed trees, such as {example}, found no tree"
         raise DataError(f"{path}: {problem}; if the file has another format, name it")
-    for block in blocks:  # one by one: errors of labels come in between
+    for block in blocks:  # one by one, to keep the errors of labels in order
         yield from chain.from_iterable(collect(trees, [block], skipped))
 
 
 def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
-    """The blocks of a file: the texts of their trees, each with the number of its first line."""
-    # Split at "\n" only: words may hold other separators of Unicode.
+    """Iterate over the blocks: the texts of their trees, with the number of their first line."""
+    # Split at "\n" only: words may contain other Unicode line separators.
     lines = text.split("\n")
     block: list[tuple[int, str]] = []
-    level = len(text)  # the least indentation of a tree so far
-    # The line where the current tree starts, and the number of its open brackets (negative if too
-    # many are closed).
+    level = len(text)  # smallest indentation of a tree so far
+    # The first line of the current tree, and the number of open brackets (negative if too many are
+    # closed).
     first = opened = 0
     for number, line in enumerate([*lines, ""]):
         indent = len(line) - len(line.lstrip(SPACE))

@@ -1,13 +1,13 @@
-"""Reads letters that are written in an unusual way: ligatures, full width, mathematical, circled
-and raised letters, accents that stand by themselves, and characters of no width."""
+"""Normalize unusual letters: ligatures, full-width, mathematical, circled and superscript letters,
+combining accents, and zero-width characters."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Literal
 
-# What NFKC turns into letters, digits or a single mark. Left out is what a model knows as it stands
-# or what would become several words: raised digits, fractions, the signs of units, trademarks.
+# Characters that NFKC converts to letters, digits or a single mark, except those that a model reads
+# or that become several words: superscript digits, fractions, unit signs, trademarks.
 _OTHERS = (
     "\u0132\u0133\u017f\u01f1-\u01f3\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a"
     "\u1d78\u1d9b-\u1dbf\u2071\u207f\u2090-\u209c\u2102\u2107\u210a-\u2113\u2115\u2119-\u211d"
@@ -17,17 +17,17 @@ _OTHERS = (
     "\U0001f12b-\U0001f12e\U0001f130-\U0001f149"
 )
 _ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20df\u3099\u309a\ufe20-\ufe2f"
-# Joiners, direction marks, the soft hyphen, the byte order mark, variants of a character.
+# Joiners, direction marks, the soft hyphen, the byte order mark, variation selectors.
 _NO_WIDTH = (
     "\xad\u034f\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0e\ufeff"
     "\ufff9-\ufffb"
 )
-# These belong to an emoji, if they stand in one, and to a keycap (the digit, U+FE0F, U+20E3).
+# Inside an emoji, these belong to it, and to a keycap (the digit, U+FE0F, U+20E3).
 _OF_EMOJI = "\u200d\ufe0f\u20e3"
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
 
 MARKED = _OTHERS + _ACCENTS + _NO_WIDTH + _OF_EMOJI
-"""The characters, for a class of a pattern, without which a text is read as it stands."""
+"""A character class; a text without these characters is unchanged."""
 
 _marked = re.compile(f"[{MARKED}]")
 _changes = re.compile(
@@ -38,18 +38,18 @@ _FORMS: tuple[Literal["NFKC", "NFC"], ...] = "NFKC", "NFC"
 
 
 def plain_letters(text: str) -> str:
-    """The text with the letters that are meant: `terrific` for a word with a ligature, composed
-    letters for separate accents (NFC), nothing for characters of no width outside of emoji."""
+    """Return the text with plain letters: `terrific` for a word with a ligature, composed letters
+    for separate accents (NFC), no zero-width characters outside emoji."""
     if text.isascii() or not _marked.search(text):
         return text
     return _changes.sub(_plain, text)
 
 
 def rewritten(text: str) -> Iterator[tuple[int, int, str]]:
-    """The characters [start, end) that `plain_letters` changes, in order, and what they become."""
+    """Iterate over the characters [start, end) that `plain_letters` changes and their new text."""
     for match in _changes.finditer(text):
         typed, plain = match[0], _plain(match)
-        # Accents that stay as they are keep their places, and so does the letter before others.
+        # Unchanged accents keep their offsets, and so does the letter before other accents.
         same = next(
             (at for at, (a, b) in enumerate(zip(typed, plain, strict=False)) if a != b), len(plain)
         )

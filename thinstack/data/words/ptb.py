@@ -1,5 +1,5 @@
-"""Writes and undoes Penn Treebank escapes: how treebanks spell brackets, slashes, asterisks and
-quotation marks inside a word."""
+"""Write and undo Penn Treebank escapes of brackets, slashes, asterisks and quotation marks in
+words."""
 
 import re
 
@@ -12,18 +12,18 @@ _QUOTES = {"``": '"', "''": '"'}
 
 
 def escape(word: str) -> str:
-    """The treebank's spelling of a word: `(` becomes `-LRB-`, `and/or` becomes `and\\/or`, and `*`
+    """Escape a word as in the treebank: `(` becomes `-LRB-`, `and/or` becomes `and\\/or`, and `*`
     becomes `\\*`, anywhere in the word."""
     return _SPECIAL.sub(lambda match: _ESCAPES[match.group()], word)
 
 
 def unescape(word: str) -> str:
-    """The word before `escape`. `-lrb-` is read as `-LRB-` is."""
+    """Undo `escape`. `-lrb-` is read like `-LRB-`."""
     if "\\" not in word and "-" not in word:
         return word
     return _ESCAPED.sub(lambda match: _UNESCAPES[match.group().upper()], word)
 
 
 def plain(word: str) -> str:
-    """The word as running text has it: unescaped, with `"` for two backticks or two apostrophes."""
+    """Unescape a word as in running text, with `"` for two backticks or two apostrophes."""
     return _QUOTES.get(word) or unescape(word)

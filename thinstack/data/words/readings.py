@@ -1,6 +1,6 @@
-"""What a vocabulary looks up for an emoji, an emoticon, a rating in stars, a word with hidden or
-stretched letters, a hashtag, a handle or a web address: plain English words, by `emoji.json`
-(docs/text.md)."""
+"""Readings: the plain English words that a vocabulary looks up for an emoji, an emoticon, a star
+rating, a word with hidden or stretched letters, a hashtag, a handle or a web address, from
+`emoji.json` (docs/text.md)."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _TAG = re.compile("[#@][A-Za-z_]")
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.).", re.IGNORECASE)
 _STRETCHED = re.compile(r"([a-z])\1{2,}")
 _ODD = re.compile(r"[^\0-\x7f]|[:;=<^*#$%_@!]|[a-zA-Z][0-9-]|[0-9][a-zA-Z]|^[wW]{3}\.")
-"""What words have that are looked up as others."""
+"""Characters of words that have another reading."""
 _MODIFIERS = "\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"
 _JOINED = "\u200d[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 
@@ -28,8 +28,8 @@ def _data() -> dict[str, dict[str, Any]]:
 
 @cache
 def _emoji() -> tuple[re.Pattern[str], dict[str, str]]:
-    """An emoji that has a word, with its skin tone and what is joined to it, or a flag; and the
-    word of the first character of an emoji."""
+    """Return a pattern of an emoji that has a word, with skin tone and joined emoji, or of a flag;
+    and the word for the first character of an emoji."""
     words = {char: word for word, chars in _data()["emoji"].items() for char in chars}
     first = f"[\U0001f1e6-\U0001f1ff]{{2}}|[{''.join(words)}]"
     return re.compile(f"(?:{first})(?:[{_MODIFIERS}]|{_JOINED})*"), words
@@ -37,8 +37,8 @@ def _emoji() -> tuple[re.Pattern[str], dict[str, str]]:
 
 @cache
 def _signs() -> tuple[re.Pattern[str], list[str]]:
-    """An emoticon, a rating in stars, or a word with hidden letters, which may have an ending; and
-    the word of each group."""
+    """Return a pattern of an emoticon, a star rating, or a word with hidden letters and an optional
+    ending; and the word of each group."""
     data, hidden = _data(), _hidden_forms()
     emoticons = list(data["emoticons"].items())
     groups = ("|".join(f"({one[1]})" for one in forms) for forms in (emoticons, hidden))
@@ -47,7 +47,7 @@ def _signs() -> tuple[re.Pattern[str], list[str]]:
 
 
 def _hidden_forms() -> list[tuple[str, str]]:
-    """Words, and patterns of them with any letter hidden, but not all behind the first."""
+    """Return words, with patterns that hide any of their letters but leave one after the first."""
     data, forms = _data()["hidden"], list[tuple[str, str]]()
     for word in data["words"]:
         first, *rest = (f"{char}{char.upper()}{data['alike'].get(char, '')}" for char in word)
@@ -57,20 +57,20 @@ def _hidden_forms() -> list[tuple[str, str]]:
 
 
 def hidden_words() -> str:
-    """A pattern, without groups, of words whose letters may be hidden. It fits the plain words
-    too."""
+    """Return a pattern, without groups, of words whose letters may be hidden. It also matches the
+    plain words."""
     forms = "|".join(pattern for _, pattern in _hidden_forms())
     return f"(?:{forms})(?:{_data()['hidden']['endings']})?"
 
 
 def reading(word: str) -> str:
-    """The words that are looked up for a word, between spaces; most words as they stand.
+    """Return the space-separated words to look up for a word; most words are unchanged.
 
-    An emoji is the word that `emoji.json` gives it, wherever it stands, and one that is not listed
-    stays. An emoticon, a rating in stars (★★★★☆) and a word with hidden letters (`sh*t`) are words
-    too. A hashtag loses its `#`. A handle, such as @ada, is `someone`, and a web address `link`.
+    An emoji becomes its word in `emoji.json`, anywhere in the word; unlisted ones are unchanged. An
+    emoticon, a star rating (★★★★☆) and a word with hidden letters (`sh*t`) also become words. A
+    hashtag loses its `#`. A handle, such as @ada, becomes `someone`, and a web address `link`.
     """
-    if word.isalpha() or not _ODD.search(word):  # as most are
+    if word.isalpha() or not _ODD.search(word):  # the usual case
         return word
     if _ADDRESS.match(word):
         return _LINK
@@ -87,8 +87,8 @@ def reading(word: str) -> str:
 
 
 def unstretched(word: str, entries: Container[str]) -> str:
-    """The entry that a small word with stretched letters (`sooo goood`) stands for: with two
-    letters where there are three or more, or else with one; the word itself if neither is one."""
+    """Return the entry for a lower-case word with stretched letters (`sooo goood`): with runs of
+    three or more letters reduced to two or else one; the word itself if neither is an entry."""
     if word in entries or not _STRETCHED.search(word):
         return word
     forms = (_STRETCHED.sub(letters, word) for letters in (r"\1\1", r"\1"))

@@ -1,5 +1,5 @@
-"""Reads tables of pretrained vectors of words or pieces: arrays of numpy, or text as GloVe,
-word2vec and fastText write it."""
+"""Read pretrained vectors of words or pieces: numpy arrays, or the text formats of GloVe, word2vec
+and fastText."""
 
 import lzma
 import re
@@ -28,8 +28,8 @@ _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
 _SAVE = "save it with numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
 
-_SAMPLE = 256  # lines that tell together how many numbers a line has
-_LONGEST = 1 << 24  # bytes of a line at most
+_SAMPLE = 256  # first lines that determine the number of values per line
+_LONGEST = 1 << 24  # maximum bytes of a line
 _MARK = "\ufeff"
 _BETWEEN = re.compile("[ \t]+")
 _HEADER = re.compile("([0-9]{1,9})[ \t]+([0-9]{1,9})")
@@ -51,32 +51,32 @@ class WordVectors(NamedTuple):
 
 
 def vectors_file(name: str, folder: Path) -> Path:
-    """The file of a recipe's vectors. The name `wordpieces` stands for those that thinstack brings
-    along (`bundled/vectors.md`); any other name is a file in the folder of the data."""
+    """Return the file of a recipe's vectors. The name `wordpieces` means those bundled with
+    thinstack (`bundled/vectors.md`); any other name is a file in the data folder."""
     return BUNDLED / "wordpieces.npz" if name == "wordpieces" else folder / name
 
 
 def bundled_pieces() -> tuple[str, ...]:
-    """The pieces of `wordpieces`, which are stored as the vocabulary of the bundled model."""
+    """Return the pieces of `wordpieces`, which are the vocabulary of the bundled model."""
     return Vocabulary.load(BUNDLED / "sentiment" / "vocabulary.txt").entries
 
 
 def recipe_vectors(name: str, folder: Path) -> WordVectors:
-    """The vectors of a recipe, read from `vectors_file`. Raises what `read_vectors` raises."""
+    """Read the vectors of a recipe from `vectors_file`. Raises the errors of `read_vectors`."""
     words = bundled_pieces() if name == "wordpieces" else None
     return read_vectors(vectors_file(name, folder), words)
 
 
 def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVectors:
-    """The words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2 ...`),
-    which may be compressed.
+    """Read the words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2
+    ...`), possibly compressed.
 
-    An `.npz` has the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may be in
-    8 bits, with an array `scale` of one number, or of one for each row. If the file stores no
-    words, `words` gives them. In text, the last X fields of a line are the vector, between spaces
-    or tabs, so a word may hold spaces. A first line `V X` may stand before them.
+    An `.npz` contains the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may
+    be 8-bit, with an array `scale` of one number, or one per row. If the file has no words, pass
+    `words`. In text, the last X fields of a line, separated by spaces or tabs, are the vector, so a
+    word may contain spaces. A first line `V X` is optional.
 
-    Of a word that occurs again the first vector is kept, and a warning says how many there were.
+    For repeated words, the first vector is kept, and a warning reports their number.
 
     Raises DataError, with the file and the word or line, for a file that is missing, damaged or
     without vectors. Also for lines of unequal length, values that are not finite, and a column of
@@ -85,7 +85,7 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
     path = file_path(path)
     try:
         table = _read_npz(path, words) if path.suffix == ".npz" else _read_text(path)
-    # RuntimeError: a zip that is encrypted or compressed in an unknown way.
+    # RuntimeError: an encrypted zip, or an unknown compression.
     except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
         raise DataError(f"{path}: cannot be read as word vectors: {error!s:.200}") from None
     table = _distinct(table, path)
@@ -94,8 +94,8 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
 
 
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
-    """The vectors (V, X), scaled by one factor so that the standard deviation of all their entries
-    is `std`. Raises DataError if it was zero or not finite."""
+    """Scale the vectors (V, X) by one factor so that the standard deviation of all their entries is
+    `std`. Raises DataError if it was zero or not finite."""
     deviation = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(deviation) or deviation == 0:
         problem = f"vectors of standard deviation {deviation} cannot be scaled to {std}"
@@ -117,7 +117,7 @@ def _read_npz(path: str | Path, stored_apart: Sequence[str] | None) -> WordVecto
                 vectors = vectors * arrays["scale"].astype(np.float32)
     except DataError:
         raise
-    except ValueError as error:  # an array that would need unpickling, or a damaged header
+    except ValueError as error:  # an array that requires unpickling, or a damaged header
         raise DataError(f"{path}: contains no plain arrays: {error!s:.200}; {_SAVE}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
         problem = f"contains no plain arrays: expected {key}.npy and vectors.npy"
@@ -130,13 +130,13 @@ def _read_npz(path: str | Path, stored_apart: Sequence[str] | None) -> WordVecto
             expected = f"{key!r} to be a flat array of strings"
         odd = vectors if flat else words
         raise DataError(f"{path}: expected {expected}, found {odd.dtype} {odd.shape}; {_SAVE}")
-    # What does not fit float32 becomes infinite, and `_check` refuses it.
+    # Values that overflow float32 become infinite, and `_check` rejects them.
     with np.errstate(over="ignore"):
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))
 
 
 def _distinct(table: WordVectors, path: Path) -> WordVectors:
-    """The first vector of each word. Warns of the others."""
+    """Keep the first vector of each word, and warn about repeated words."""
     places: dict[str, int] = {}
     for place, word in enumerate(table.words):
         places.setdefault(word, place)
@@ -165,10 +165,10 @@ def _check(table: WordVectors, path: Path) -> None:
 
 
 def _read_text(path: Path) -> WordVectors:
-    """The words of a text file, as often as they occur, and their vectors (N, X).
+    """Read the words of a text file, including repeated ones, and their vectors (N, X).
 
-    X is what a first line `V X` says, or how many numbers most of the first lines end in. A word
-    may end in whole numbers (`1 800`).
+    X comes from a first line `V X`, or is the number of trailing numbers on most of the first
+    lines. A word may end in whole numbers (`1 800`).
     """
     lines = _lines(path)
     head = list(islice(lines, _SAMPLE))
@@ -194,12 +194,12 @@ def _read_text(path: Path) -> WordVectors:
 
 
 def _parts(line: str, size: int) -> tuple[str, list[float]] | None:
-    """The word of a line and the `size` numbers after it; None if there are not so many, or if what
-    is left is no word, such as one that ends in a number with a point."""
+    """Return the word of a line and the `size` numbers after it; None if there are fewer, or if the
+    rest is not a word, for example because it ends in a decimal number."""
     word, *fields = line.rsplit(" ", size)
-    if " " in word or "\t" in line:  # a few lines, and those with more than one space between
+    if " " in word or "\t" in line:  # rare lines, and lines with several spaces between fields
         word, *fields = _BETWEEN.sub(" ", line).rsplit(" ", size)
-    if "_" in line and any("_" in field for field in fields):  # which `float` takes for a number
+    if "_" in line and any("_" in field for field in fields):  # `float` accepts underscores
         return None
     try:
         numbers = list(map(float, fields))
@@ -210,13 +210,13 @@ def _parts(line: str, size: int) -> tuple[str, list[float]] | None:
 
 
 def _numbers_at_end(line: str) -> int:
-    """How many of the last fields, the first excepted, are numbers."""
+    """Count the numbers among the last fields, excluding the first field."""
     fields = _BETWEEN.split(line)[1:]
     return len(list(takewhile(_NUMBER.fullmatch, reversed(fields))))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers (1-based)."""
+    """Iterate over the non-blank lines with their numbers, from 1."""
     with opened_bytes(path) as file:
         for number, content in enumerate(iter(partial(file.readline, _LONGEST), b""), start=1):
             if len(content) == _LONGEST and not content.endswith(b"\n"):
@@ -228,7 +228,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 mend = "write the vectors as text in UTF-8"
                 expected = f"{path}:{number}: expected text in UTF-8"
                 raise DataError(f"{expected}, {odd}; {mend}") from None
-            # Words may hold any other separator of Unicode.
+            # Words may contain other Unicode line separators.
             text = text.removeprefix(_MARK) if number == 1 else text
             text = text.rstrip("\r\n \t").lstrip(" \t")
             if text:

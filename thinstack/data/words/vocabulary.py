@@ -1,4 +1,4 @@
-"""Gives words their ids, by vocabularies that are kept as text files of one entry a line."""
+"""Map words to ids, by vocabularies stored as text files of one entry per line."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -18,9 +18,9 @@ Value = TypeVar("Value")
 
 
 class Cache(dict[str, Value]):
-    """Remembers what `compute` gives for a word: `cache[word]` is `compute(word)`.
+    """A cache of a function of words: `cache[word]` is `compute(word)`.
 
-    It is emptied when it holds `limit` words. Words of more than `LONGEST` characters are not kept.
+    It is cleared at `limit` words. Words of more than `LONGEST` characters are not cached.
     """
 
     LONGEST = 100
@@ -39,10 +39,10 @@ class Cache(dict[str, Value]):
 
 
 class Vocabulary:
-    """Distinct entries in the order of their ids. The text form is UTF-8, one entry a line; only
+    """Distinct entries in the order of their ids. The text form is UTF-8, one entry per line; only
     "\\n" separates lines.
 
-    Raises DataError for an entry that occurs twice, is empty or holds a line break.
+    Raises DataError for an entry that is repeated, empty or contains a line break.
     """
 
     entries: tuple[str, ...]
@@ -70,8 +70,8 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
-        """The vocabulary of a file in the text form. Raises DataError for a file that is missing
-        or holds anything else."""
+        """Load a vocabulary from a file in the text form. Raises DataError for a file that is
+        missing or in another format."""
         try:
             text = FileContent.of(path).content().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -84,23 +84,23 @@ class Vocabulary:
             raise DataError(f"{path}: {error}") from None
 
     def digest(self) -> str:
-        """The SHA-256 of the text form, in hex digits."""
+        """The SHA-256 of the text form, in hexadecimal."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def to_bytes(self) -> bytes:
-        """The text form."""
+        """Return the text form."""
         return "\n".join((*self.entries, "")).encode()
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-        """The ids of the words as the fields of a `Forest`, by the names of `WORD_FIELDS`."""
+        """Return the ids of words as the fields of a `Forest`, by the names in `WORD_FIELDS`."""
         raise NotImplementedError("a Vocabulary must define fields")
 
     def knows(self, word: str) -> bool:
-        """Whether no part of a word is unknown."""
+        """Return whether all parts of a word are known."""
         raise NotImplementedError("a Vocabulary must define knows")
 
     def holds(self, word: str) -> bool:
-        """Whether a word is an entry, or marks cut it into parts that are."""
+        """Return whether a word is an entry, or punctuation splits it into entries."""
         return self.knows(word)
 
 
@@ -108,11 +108,10 @@ class WordVocabulary(Vocabulary):
     """V words with the ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the number of rows
     of its table.
 
-    A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
-    are tried without its Penn Treebank escapes, and with plain letters
-    (`thinstack.data.words.letters`). At last comes the first word of the reading of an emoji, an
-    emoticon, a hashtag, a handle or an address, or of a word with stretched letters
-    (`thinstack.data.words.readings`).
+    A word is looked up unchanged, then in lower case (Teng & Zhang 2016, section 6). Then both are
+    tried without Penn Treebank escapes, and with plain letters (`thinstack.data.words.letters`).
+    The last resort is the first word of the reading of an emoji, an emoticon, a hashtag, a handle
+    or an address, or of a word with stretched letters (`thinstack.data.words.readings`).
     """
 
     UNKNOWN = 0
@@ -125,11 +124,11 @@ class WordVocabulary(Vocabulary):
         return len(self.entries) + 1
 
     def lookup(self, word: str) -> int:
-        """The id of a word, 0 if it is unknown."""
+        """Return the id of a word, 0 if it is unknown."""
         return self._cache[word]
 
     def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The ids of L words, (L,)."""
+        """Return the ids of L words, (L,)."""
         return np.array(list(map(self._cache.__getitem__, words)), np.int64)
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
@@ -153,7 +152,7 @@ class WordVocabulary(Vocabulary):
 
 
 def mean_unknown(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The table (V + 1, X) of a `WordVocabulary`, from its `vectors` (V, X). Row 0, the unknown
-    word, is their mean."""
+    """Return the table (V + 1, X) of a `WordVocabulary`, from its `vectors` (V, X). Row 0, the
+    unknown word, is their mean."""
     mean = vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32)
     return np.concatenate([mean, vectors])

@@ -1,4 +1,4 @@
-"""Cuts words into pieces of an open vocabulary (WordPiece, as BERT's uncased models have it)."""
+"""Split words into pieces of an open vocabulary (WordPiece, as in BERT's uncased models)."""
 
 import json
 import string
@@ -30,13 +30,12 @@ class WordpieceVocabulary(Vocabulary):
     """P pieces in the order of their ids. One of them is `[UNK]`. A piece that continues a word
     starts with `##`.
 
-    A treebank word loses its escapes, control characters, capitals and accents, and has plain
-    letters (`thinstack.data.words.letters`). Emoji, emoticons, hashtags and handles are the words
-    of their readings (`thinstack.data.words.readings`). It is split at punctuation and around
-    ideographs.
-    Each part is cut greedily into the longest pieces (Devlin et al. 2019). A part that cannot be
-    cut, or is longer than 100 characters, becomes `[UNK]`; so does a word without parts, and one
-    of more than 4,096 characters.
+    Treebank words are unescaped, lower-cased, stripped of control characters and accents, and
+    converted to plain letters (`thinstack.data.words.letters`). Emoji, emoticons, hashtags and
+    handles become their readings (`thinstack.data.words.readings`). Words are split at punctuation
+    and around ideographs. Each part is split greedily into the longest pieces (Devlin et al. 2019).
+    A part that cannot be split, or is longer than 100 characters, becomes `[UNK]`; so does a word
+    without parts, or of more than 4,096 characters.
 
     Raises DataError without `[UNK]`.
     """
@@ -53,12 +52,12 @@ class WordpieceVocabulary(Vocabulary):
         return len(self.entries)
 
     def pieces_of(self, word: str) -> tuple[int, ...]:
-        """The ids of a word's pieces, at least one."""
+        """Return the ids of a word's pieces, at least one."""
         return tuple(memoryview(self._cache[word]).cast("q"))
 
     def ids(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ids (P,) of the P pieces of L words, one word after the other, and the number of
-        pieces of each word, (L,)."""
+        """Return the ids (P,) of the P pieces of L words, concatenated, and the number of pieces of
+        each word, (L,)."""
         packed = list(map(self._cache.__getitem__, words))
         flat = np.frombuffer(bytearray().join(packed), np.int64)
         return flat, np.fromiter(map(len, packed), np.int64, len(packed)) // flat.itemsize
@@ -76,7 +75,7 @@ class WordpieceVocabulary(Vocabulary):
         return self._unknown not in pieces and not continued
 
     def _cut(self, word: str) -> bytes:
-        """The ids of a word's pieces, 8 bytes each: those of many words are joined at once."""
+        """Return the ids of a word's pieces, 8 bytes each, to join those of many words at once."""
         ids: Iterable[int] = ()
         if len(word) <= LONGEST_WORD:
             parts = _parts(reading(plain_letters(ptb.plain(word))))
@@ -101,14 +100,14 @@ class WordpieceVocabulary(Vocabulary):
 
 
 def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
-    """The content of `tokenizer.json`, for the library `tokenizers` (0.19 and later).
+    """Return the content of `tokenizer.json`, for the library `tokenizers` (0.19 and later).
 
-    It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does.
-    Four things differ. A word without any part has no piece here, but the vocabulary gives it the
-    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), the readings
-    of emoji and hashtags, and words with stretched letters as the entries that they stand for
-    (`thinstack.data.words.readings`), which BERT does not. No piece
-    is special: "[UNK]" in a text has three parts, as for the vocabulary.
+    It splits plain text, or words without treebank escapes such as -LRB-, like the vocabulary, with
+    four differences. A word without parts has no piece here, but the unknown piece in the
+    vocabulary. The vocabulary, unlike BERT, reads plain letters (`thinstack.data.words.letters`),
+    the readings of emoji and hashtags, and words with stretched letters as the entries they mean
+    (`thinstack.data.words.readings`). No piece is special: "[UNK]" in a text has three parts, as in
+    the vocabulary.
     """
     data: dict[str, Any] = {
         "version": "1.0",
@@ -137,16 +136,16 @@ def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
 
 
 def _parts(text: str) -> list[str]:
-    """What BERT's uncased basic tokenizer makes of a text: words and single punctuation marks."""
+    """Split a text like BERT's uncased basic tokenizer, into words and single punctuation marks."""
     chars = unicodedata.normalize("NFD", "".join(map(_cleaned, text)))
     plain = (char.lower() for char in chars if unicodedata.category(char) != "Mn")
-    # Lower-cased one by one: the final sigma of a Greek word is no special case.
+    # Lower-case each character separately: the final sigma of a Greek word is not a special case.
     return "".join(map(_isolated, plain)).split()
 
 
 @lru_cache(maxsize=4096)
 def _cleaned(char: str) -> str:
-    """Nothing for a control character, a space for white space, an ideograph between spaces."""
+    """Return "" for a control character, " " for white space, an ideograph between spaces."""
     category = unicodedata.category(char)
     if category[0] == "Z" or char in "\t\n\r":
         return " "
@@ -157,6 +156,6 @@ def _cleaned(char: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _isolated(char: str) -> str:
-    """A punctuation mark between spaces; all ASCII symbols count as punctuation."""
+    """Surround punctuation with spaces; all ASCII symbols count as punctuation."""
     mark = char in string.punctuation or unicodedata.category(char[0])[0] == "P"
     return f" {char} " if mark else char
