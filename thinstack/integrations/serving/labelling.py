@@ -1,4 +1,4 @@
-"""The texts of a table that a person labels, the least certain first, and the file of labels."""
+"""Labeling of the texts of a table by a person, the least certain first, and the file of labels."""
 
 import os
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ from thinstack.errors import DataError, InputError, shown
 from thinstack.runtime.predictor import Predictor
 
 MOST_LABELS: Final = 35
-"""Labels that a page has keys for."""
+"""Maximum number of labels: the page has a key for each."""
 
 MOST_TEXTS: Final = 50_000
-"""Texts that are scored, from the first on."""
+"""Maximum number of texts that are scored, from the first."""
 
 
 class DoubtfulText(NamedTuple):
@@ -29,7 +29,7 @@ class DoubtfulText(NamedTuple):
 
     Attributes:
         line: its line in the table, from 1.
-        label: its label there; "" without one.
+        label: its label in the table; "" without one.
         predicted: the model's label, and the `probability` of that, from 0 to 1.
     """
 
@@ -41,15 +41,15 @@ class DoubtfulText(NamedTuple):
 
 
 class Labelling:
-    """A table whose texts get labels, one by one.
+    """A table whose texts are labeled one by one.
 
-    Texts that the file `out` has are left out, as are those without words and repeated ones. The
-    others are in `texts`, by the probability of the model's label. `labels` are the model's, unless
-    the column `label` has others: then those. `saved` are the labels in the file, by the `likeness`
-    of the text. `skipped` is as `Table.rows` has it.
+    Excludes texts that the file `out` contains, texts without words, and duplicates. `texts` are
+    the others, sorted by the probability of the predicted label. `labels` are those of the column
+    `label` if it has labels that the model lacks, otherwise the model's. `saved` are the labels in
+    the file, by the `likeness` of the text. `skipped` is as for `Table.rows`.
 
-    Raises DataError for a table, or a file of labels, that cannot be read or has other columns;
-    InputError for more than `MOST_LABELS` labels, and where no text is left.
+    Raises DataError for a table or a file of labels that cannot be read or has other columns;
+    InputError for more than `MOST_LABELS` labels, and if no text is left.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class Labelling:
             )
 
     def describe(self) -> dict[str, Any]:
-        """What a page shows of it, as data ready for JSON."""
+        """Return the state for the page as JSON-serializable data."""
         counts = {"texts": len(self.texts), "saved": len(self.saved)}
         return {"labels": list(self.labels), "out": self.out.name, **counts}
 
     def row(self, place: object) -> dict[str, Any]:
-        """The text at a place from 0, as data ready for JSON; `chosen` is its label in the file, or
-        None, and `saved` how many labels that has. Raises InputError if there is no text."""
+        """Return a text by index as JSON-serializable data; `chosen` is its label in the file, or
+        None, and `saved` the number of labels there. Raises InputError for an invalid index."""
         text = self._at(place)
         return text._asdict() | {
             "chosen": self.saved.get(likeness(text.text)),
@@ -97,9 +97,9 @@ class Labelling:
         }
 
     def save(self, place: object, label: object) -> None:
-        """Write the label of a text, which is on the disk when this returns. Of several labels of
-        one text the last one counts. Raises InputError for others than `labels`, and where the file
-        cannot be written."""
+        """Write the label of a text and flush it to disk. The last of several labels of a text
+        counts. Raises InputError for a label that is not in `labels`, and if the file cannot be
+        written."""
         text = self._at(place).text
         if label not in self.labels:
             raise InputError(
@@ -123,8 +123,8 @@ class Labelling:
         return self.texts[place]
 
     def _rows_of(self, table: Table) -> Iterator[tuple[str, str]]:
-        """The texts and labels that were saved before. A last line that an editor left open is
-        closed."""
+        """Yield the texts and labels that were saved before. Terminates a last line that an editor
+        left without a newline."""
         if not (self.out.exists() and self.out.stat().st_size):
             return
         if table.columns != self._columns:
@@ -140,7 +140,7 @@ class Labelling:
             yield row.values[text], row.values[label]
 
     def _texts(self, table: Table, skipped: list[DataError] | None) -> list[DoubtfulText]:
-        """The texts to label, without scores; sets `labels`."""
+        """Return the texts to label, without scores; sets `labels`."""
         text, label = self._columns
         columns = [text, label] if label in table.columns else [text]
         if len(columns) < 2 and label != "label":

@@ -1,5 +1,5 @@
-"""The page of `thinstack serve`, for one model, on this machine alone: the server, and the data
-that the modules of the page take from either side."""
+"""The local server of `thinstack serve` and its page, for one model, and the data that the modules
+of the page exchange."""
 
 import errno
 import json
@@ -25,10 +25,10 @@ _LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})
 _ORIGIN: Final = re.compile(f"https?://{_LOCAL.pattern}", re.IGNORECASE)
 
 MAX_BODY: Final = 1_000_000
-"""Bytes of what is asked, at most."""
+"""Maximum size of a request in bytes."""
 
 MAX_WORDS: Final = 20_000
-"""Words and punctuation marks of what is asked, at most; with phrases, they take two seconds."""
+"""Maximum words and punctuation marks of a request; with phrases, they take two seconds."""
 
 _JSON: Final = "application/json"
 _KINDS: Final = {
@@ -47,9 +47,9 @@ _HEADERS: Final = {
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves the page at `url`, once `predictor` is set. Port 0 takes any that is free.
+    """Serves the page at `url`, once `predictor` is set. Port 0 picks a free port.
 
-    Raises InputError for a port that another program has, or that this user may not take.
+    Raises InputError for a port that is in use, or that requires other permissions.
     """
 
     predictor: Predictor
@@ -79,7 +79,7 @@ class PageServer(ThreadingHTTPServer):
         self._queue, self._model = threading.Lock(), threading.Lock()
 
     def describe(self) -> dict[str, Any]:
-        """What the page shows of the model, as data ready for JSON."""
+        """Describe the model for the page, as JSON-serializable data."""
         model, view = self.predictor, self.predictor.view
         labelling = {} if self.labelling is None else {"labelling": self.labelling.describe()}
         return {
@@ -92,7 +92,7 @@ class PageServer(ThreadingHTTPServer):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Have the model, with all its threads. Who has had it queues behind those who wait."""
+        """Lock the model, with all its threads. Clients that have just used it queue again."""
         with self._queue:
             self._model.acquire()
         try:
@@ -102,7 +102,7 @@ class PageServer(ThreadingHTTPServer):
 
 
 class _RefusedError(Exception):
-    """What the client did that is not served."""
+    """A request that is refused."""
 
     def __init__(self, status: HTTPStatus, message: str):
         super().__init__(message)
@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "thinstack", ""
     timeout = 60  # seconds that a client may be silent
-    disable_nagle_algorithm = True  # else each answer waits until its head is acknowledged
+    disable_nagle_algorithm = True  # otherwise each response waits until its head is acknowledged
 
     def do_GET(self) -> None:
         self._answer(self._file)
@@ -125,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(lambda: (_json(self._prediction()), _JSON))
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: texts are nobody's business."""
+        """Do nothing: texts are private."""
 
     def _answer(self, make: Callable[[], tuple[bytes, str]]) -> None:
         try:
@@ -135,11 +135,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(error.status, str(error))
         except ThinstackError as error:
             self._send(HTTPStatus.BAD_REQUEST, _json({"error": str(error)}))
-        except ConnectionError:  # nobody waits for an answer
+        except ConnectionError:  # the client has disconnected
             self.close_connection = True
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What is refused, also by the server of Python, such as another method, is JSON too."""
+        """Send an error as JSON, including those of Python's server, such as for another method."""
         self.close_connection = True  # the body may not have been read
         self._send(HTTPStatus(code), _json({"error": message or HTTPStatus(code).phrase}))
 
@@ -153,13 +153,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(body)
-        except ConnectionError:  # the reader has typed on, or left
+        except ConnectionError:  # the user has typed on, or left
             self.close_connection = True
 
     def _check_host(self) -> None:
-        """Other names of this machine are how pages of others get at it (DNS rebinding). Its ports
-        are not: ssh and containers hand on another one. A page of another port may send nothing
-        either, because its browser asks first whether it may send JSON, and is refused."""
+        """Refuse other host names, by which third-party pages could reach this server (DNS
+        rebinding). Ports are not checked, because ssh and containers forward others. A page of
+        another port cannot send anything: its browser's preflight request for JSON is refused."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if not _LOCAL.fullmatch(host):
             sender = host
@@ -181,7 +181,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.content[path]
 
     def _prediction(self) -> Any:
-        """The answer to a program at /predict, and to the page itself elsewhere."""
+        """Return the response for a program at /predict, and for the page elsewhere."""
         server = self.server
         if self.path == "/row" and server.labelling is not None:
             return _row(server.labelling, parsed(self._body()))
@@ -201,13 +201,13 @@ class _Handler(BaseHTTPRequestHandler):
         return text_data(next(results), request.about)
 
     def _results(self, texts: Sequence[str]) -> Iterator[Result]:
-        """The results of texts, with a turn for each batch. Raises ConnectionError as soon as the
-        client has left."""
+        """Yield the results of texts, with a turn per batch. Raises ConnectionError as soon as the
+        client disconnects."""
         scored = self.server.predictor.stream(texts)
         while True:
             with self.server.turn():
                 self.connection.settimeout(0)
-                with suppress(BlockingIOError):  # it waits for the answer
+                with suppress(BlockingIOError):  # the client is waiting for the response
                     if not self.connection.recv(1, socket.MSG_PEEK):
                         raise ConnectionAbortedError
                 self.connection.settimeout(self.timeout)
@@ -216,8 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
             yield result
 
     def _body(self) -> bytes:
-        """The JSON that the client sends."""
-        # Pages of others may send plain text and forms without asking, but not this type.
+        """Read the JSON that the client sends."""
+        # Third-party pages may send plain text and forms without asking, but not this type.
         if self.headers.get_content_type() != _JSON:
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected {_JSON}")
         length = self.headers.get("Content-Length", "")
@@ -238,7 +238,7 @@ def _json(data: Any) -> bytes:
 
 
 def _row(labelling: Labelling, data: Any) -> dict[str, Any]:
-    """A text to label, once the label that `data` has for it is saved."""
+    """Return a text to label, after saving the label that `data` contains for it, if any."""
     if not isinstance(data, dict):
         raise InputError('expected {"place": 0} as JSON, and "label": "..." to save a label')
     if "label" in data:

@@ -1,5 +1,5 @@
-"""What `thinstack serve` takes and answers, which `openapi.json` describes; and what its page shows
-of a text, and of many."""
+"""Requests and responses of `thinstack serve`, as described by `openapi.json`; and the data for its
+page about one text and about many."""
 
 import json
 import re
@@ -24,17 +24,17 @@ EXPECTED: Final = (
 )
 _WORDS: Final = re.compile(r"\w+|[^\w\s]")
 PHRASES: Final = ("tree", "transitions", "nodes", "parts")
-"""Keys of a sentence that it has on request only."""
+"""Keys of a sentence that are returned on request only."""
 
 
 class Request(NamedTuple):
-    """What a client asks.
+    """A request.
 
     Attributes:
         texts: the texts, in order.
-        phrases: whether the answer has the phrases of each sentence.
-        about: the terms that are asked about.
-        several: whether the texts came as a list.
+        phrases: whether to return the phrases of each sentence.
+        about: the terms to report on.
+        several: whether the texts were sent as a list.
     """
 
     texts: list[str]
@@ -44,7 +44,7 @@ class Request(NamedTuple):
 
     @classmethod
     def parse(cls, body: bytes) -> "Request":
-        """Read the body of a request. Raises InputError, which says what was expected."""
+        """Parse the body of a request. Raises InputError, which reports what was expected."""
         asked = parsed(body)
         if not isinstance(asked, dict):
             raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
@@ -59,13 +59,13 @@ class Request(NamedTuple):
 
     @property
     def words(self) -> int:
-        """About how many words and marks the texts and terms have; one without any counts too."""
+        """Approximate number of words and marks of the texts and terms, at least one each."""
         asked = (*self.texts, *self.about)
         return sum(max(1, len(_WORDS.findall(text))) for text in asked)
 
 
 def parsed(body: bytes) -> Any:
-    """The JSON of a request. Raises InputError for a body that is none."""
+    """Parse the JSON of a request. Raises InputError for an invalid body."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -73,7 +73,7 @@ def parsed(body: bytes) -> Any:
 
 
 def answer(results: Iterable[Result], request: Request) -> dict[str, Any]:
-    """What the model says: `Result.to_dict` of a text, or `results` with one for each text."""
+    """Return the response: `Result.to_dict` of a text, or `results` with one per text."""
     answers = list[dict[str, Any]]()
     for result in results:
         answers.append(data := result.to_dict())
@@ -90,10 +90,10 @@ def _are_texts(values: object) -> bool:
 
 
 def text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:
-    """What a model says of an English text. `label` is the number of a class, or -1 where the model
-    is uncertain. `highlights` are the phrases that say most, and `aspects` what is said of terms:
-    of these, or else of those that the model finds, None if it finds none. `svg` draws the trees,
-    and is None for more than MOST_WORDS words. `html` is the coloured text."""
+    """Return the data of an English text for the page. `label` is the number of a class, or -1 if
+    the model is uncertain. `highlights` are the most opinionated phrases. `aspects` are the
+    opinions about `terms`, or else about those that the model finds; None if it finds none. `svg`
+    draws the trees, and is None for more than MOST_WORDS words. `html` is the colored text."""
     finds = result.view.no_term is not None
     aspects = result.about(*terms) if terms else result.aspects if finds else None
     labels = result.view.labels
@@ -120,8 +120,8 @@ def _aspect_data(aspect: Aspect) -> dict[str, Any]:
 
 
 def _sentence_data(sentence: Prediction) -> dict[str, Any]:
-    """A sentence, and its `nodes`, which have scores. They start and end in UTF-16 units of its
-    text, by which JavaScript counts."""
+    """Convert a sentence and its scored `nodes`. They start and end in UTF-16 units of its text, as
+    in JavaScript."""
     data = sentence.to_dict()
     units = [0, *accumulate(1 + (character > "\uffff") for character in sentence.text)]
     nodes = [
@@ -142,25 +142,25 @@ def _sentence_data(sentence: Prediction) -> dict[str, Any]:
 
 
 def _number(label: str | None, labels: Sequence[str]) -> int:
-    """The number of a class, -1 where the model is uncertain."""
+    """Return the number of a class, -1 if the model is uncertain."""
     return -1 if label is None else labels.index(label)
 
 
 NEAREST: Final = 8
-"""Phrases that are shown of a phrase."""
+"""Number of similar phrases that are shown."""
 
 MOST_THEMES: Final = 5
-"""Themes of each side that are shown."""
+"""Number of themes per side that are shown."""
 
 _BATCH: Final = 64
 
 Turn = Callable[[], AbstractContextManager[object]]
-"""Has the model while its context lasts."""
+"""Locks the model while its context is active."""
 
 
 class Collection:
-    """The themes and the phrases of some texts. The model gives vectors, and is had for a `turn` at
-    a time. Raises InputError for a model without, and what `PhraseIndex.add` raises."""
+    """The themes and phrases of some texts. Locks the model for one `turn` at a time. Raises
+    InputError for a model without vectors, and what `PhraseIndex.add` raises."""
 
     def __init__(self, texts: Sequence[str], predictor: Predictor, turn: Turn):
         self._index, self._turn = PhraseIndex(predictor), turn
@@ -170,19 +170,19 @@ class Collection:
                 self._index.add(some, range(first + 1, first + len(some) + 1))
         topics = list[Theme]()
         if texts and predictor.view.scale:
-            with turn(), suppress(NothingReadError):  # where no text has words, or is in English
+            with turn(), suppress(NothingReadError):  # no text has words, or is in English
                 topics += themes(texts, model=predictor, most=MOST_THEMES, quotes=1)
         self.summary = {
             "texts": len(texts),
             "phrases": len(self._index),
             "themes": [_theme_data(theme) for theme in topics],
         }
-        """What a page shows, as data ready for JSON."""
+        """Data for the page, JSON-serializable."""
 
     def near(self, phrase: str) -> list[dict[str, Any]]:
-        """The phrases that mean most nearly what a phrase means, the best first. Each has its
-        `polarity` and how often it is mentioned (`count`), and of one mention the `sentence` and
-        the number of the `text`. Raises InputError for a phrase without words."""
+        """Return the phrases closest in meaning to a phrase, the best first. Each has its
+        `polarity`, the number of mentions (`count`), and of one mention the `sentence` and the
+        number of the `text`. Raises InputError for a phrase without words."""
         with self._turn():
             hits = self._index.search(phrase, NEAREST)
         names = ("phrase", "sentence", "polarity", "count")

@@ -1,4 +1,4 @@
-"""Texts with their phrases coloured in place, for texts whose trees would be too large to read."""
+"""Running text with colored phrases, for texts whose trees would be too large to read."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -13,10 +13,10 @@ _STYLE = files("thinstack.integrations.show").joinpath("heat.css").read_text(enc
 
 
 def heat(predictions: Sequence[Prediction]) -> str:
-    """The sentences as running text, in one `<div>`.
+    """Render the sentences as running text in one `<div>`.
 
-    Phrases have a sign and a colour where `thinstack.runtime.highlights` says so. The title of each
-    names the probability of every class.
+    The phrases in `thinstack.runtime.highlights` get a sign and a color. The title of each lists
+    the probability of every class.
     """
     sentences = (f"<p>{''.join(_sentence(prediction))}</p>\n" for prediction in predictions)
     return f'<div class="thinstack-text">\n<style>\n{_STYLE}</style>\n{"".join(sentences)}</div>\n'

@@ -1,5 +1,4 @@
-"""The places of the phrases of a tree in a picture, in pixels. `js/src/layout.ts` finds the same
-ones."""
+"""The layout of the phrases of a tree, in pixels. `js/src/layout.ts` computes the same."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,21 +8,21 @@ from thinstack.integrations.show.outline import Row, outline
 from thinstack.runtime.prediction import Prediction
 
 MAX_PHRASES, MAX_DEPTH = 1_023, 100
-"""The most phrases that are drawn of one tree: all of a sentence of up to 512 words; and the most
-levels, because browsers give up on deep nesting."""
+"""Maximum number of phrases drawn per tree, enough for a sentence of 512 words; and of levels,
+because browsers fail on deep nesting."""
 
 MAX_TEXT, MAX_ALONE = 24, 80
-"""Characters shown of a word, or of a phrase whose parts are not drawn; and of a sentence whose
-phrases have no scores."""
+"""Maximum number of characters of a word, or of a phrase whose parts are not drawn; and of a
+sentence whose phrases have no scores."""
 
 LEVEL, NODE, GAP, MARGIN = 44, 22, 14, 16
-"""Sizes in pixels: the step from one level to the next, the height of a node, the gap between two
-words, and the margin around the picture."""
+"""Sizes in pixels: the step between levels, the height of a node, the gap between words, and the
+margin around the picture."""
 
 
 class Place(NamedTuple):
-    """A phrase in the picture, by its `row` in the outline. Its node has its middle at `x`, its top
-    at `y`, and this width, in pixels. `text` is its text if its parts are not drawn, else empty."""
+    """The position of a phrase, the `row` of the outline: the center `x`, the top `y` and the
+    `width` of its node, in pixels. `text` is empty unless its parts are not drawn."""
 
     row: Row
     x: int
@@ -33,11 +32,11 @@ class Place(NamedTuple):
 
 
 def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
-    """The places of the phrases in reading order, each before its parts.
+    """Compute the positions of the phrases in reading order, each before its parts.
 
-    Words stand side by side on one line. A phrase stands in the middle above its two parts, one
-    level above the higher one. Beyond `MAX_PHRASES` and `MAX_DEPTH`, a phrase stands in place of
-    its words. `signs` is the text in each node, by the row of its scores.
+    Words are side by side on one line. A phrase is centered above its two parts, one level above
+    the higher one. Beyond `MAX_PHRASES` and `MAX_DEPTH`, a phrase is drawn instead of its words.
+    `signs`: the text in each node, by the row of its scores.
     """
     spans = prediction.spans.tolist()
     rows, most = [Row(0, 0, last=True, hidden=0)], MAX_ALONE  # only the sentence
@@ -53,7 +52,7 @@ def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
             column = max(text_width(texts[number]), widths[number])
             middles[number] = right + column // 2
             right += column + GAP
-    for number, row in reversed([*enumerate(rows)]):  # what has parts in the middle above them
+    for number, row in reversed([*enumerate(rows)]):  # phrases centered above their parts
         if row.parts:
             middles[number] = sum(middles[part] for part in row.parts) // 2
             levels[number] = max(levels[part] for part in row.parts) + 1

@@ -1,8 +1,8 @@
-"""What every picture of a prediction shows of its phrases: names, signs, tones, probabilities, and
-texts, how wide they are and how long ones are shortened.
+"""The text and style of phrases in all pictures of a prediction: names, signs, tones,
+probabilities, and the width and shortening of texts.
 
-Widths come from a table of code points, so `js/src/drawnText.ts` finds the same ones. No font is
-measured, and nothing depends on a version of Unicode.
+Widths come from a table of code points, so that `js/src/drawnText.ts` computes the same. They do
+not depend on fonts or on a version of Unicode.
 """
 
 from functools import partial
@@ -18,9 +18,9 @@ class Marks:
 
     Attributes:
         names: its label, or "uncertain".
-        signs: its sign on a scale from negative to positive, or "?" if it is uncertain. Without
-            such a scale it is the name.
-        tones: its class in style sheets: "t0" (very negative) to "t4", or "plain".
+        signs: its sign on a scale from negative to positive, or "?" if uncertain. Without such a
+            scale, its name.
+        tones: its CSS class: "t0" (very negative) to "t4", or "plain".
     """
 
     def __init__(self, prediction: Prediction):
@@ -37,7 +37,7 @@ class Marks:
             self.tones = ["plain" if label is None else f"t{tones[label]}" for label in labels]
 
     def scores(self, node: int) -> str:
-        """The probability of every class for one phrase, as text."""
+        """Format the probability of every class for one phrase."""
         pairs = zip(self._labels, self._scores[node].tolist(), strict=True)
         return ", ".join(f"{label} {percent(score)}" for label, score in pairs)
 
@@ -49,27 +49,26 @@ _WIDE: Final = (range(0x1100, 0x1160), range(0x2600, 0x27C0), range(0x2E80, 0x11
 
 
 def text_width(text: str) -> int:
-    """The width in pixels that a text of 14 pixels is taken to have. Common fonts are narrower."""
+    """Estimate the width of a text in pixels at 14 px. Common fonts are narrower."""
     return sum(_WIDTH[char] if char in _WIDTH else _other_width(ord(char)) for char in text)
 
 
 def _other_width(code: int) -> int:
     if code < 0x80:
         return 8
-    if any(code in block for block in _NOTHING):  # marks above letters, joiners, variants
+    if any(code in block for block in _NOTHING):  # combining marks, joiners, variation selectors
         return 0
     return 15 if any(code in block for block in _WIDE) else 10
 
 
 shorten = partial(elide, cells=False)
-"""A text in at most so many characters, 24 or more. If it is longer, dots replace words in its
-middle."""
+"""Shorten a text to `most` characters, 24 or more, by replacing words in the middle with dots."""
 
 
 excerpt = partial(phrase, shorten=shorten)
-"""The words [start, end) of a sentence, made visible and shortened to so many characters."""
+"""Return the words [start, end) of a sentence, made visible and shortened."""
 
 
 def percent(share: float) -> str:
-    """A probability in whole percents; a half is rounded up."""
+    """Format a probability in whole percent, rounding half up."""
     return f"{int(100 * share + 0.5)}%"

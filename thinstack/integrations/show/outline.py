@@ -1,4 +1,4 @@
-"""The phrases of a `Prediction` in reading order, and what all renderings share: signs, and text
+"""The phrases of a `Prediction` in reading order, and helpers for all renderings: signs, and text
 that is safe to show."""
 
 import re
@@ -17,14 +17,14 @@ from thinstack.runtime.prediction import Prediction
 SIGNS = ("--", "-", "0", "+", "++")
 """The signs of the tones, from 0 (very negative) to 4 (very positive)."""
 
-UNCERTAIN = "uncertain"  # in place of a label, if a prediction abstains
+UNCERTAIN = "uncertain"  # replaces the label if a prediction abstains
 _SPACE = re.compile(r"\s+")
 
 
 class Row(NamedTuple):
-    """One phrase of an outline: the row of its scores, and the levels between the sentence and it.
-    `last`: whether no sibling follows. `hidden`: how many phrases inside it are left out. `parts`:
-    the places of the rows of its two parts, if these are not left out."""
+    """One phrase of an outline: the row of its scores, and its depth below the sentence. `last`:
+    whether it is the last sibling. `hidden`: the number of phrases inside it that are left out.
+    `parts`: the indices of the rows of its two parts, unless they are left out."""
 
     node: int
     depth: int
@@ -34,10 +34,9 @@ class Row(NamedTuple):
 
 
 def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -> list[Row]:
-    """The phrases at most `depth` levels below the sentence, each before the phrases inside it,
-    left before right.
+    """List the phrases at most `depth` levels below the sentence in preorder, left before right.
 
-    With `phrases` there are at most so many: the top of the tree, level by level and in whole
+    `phrases`: the maximum number of phrases: the top of the tree, level by level and in whole
     pairs.
     """
     steps, spans = prediction.transitions, prediction.spans
@@ -63,24 +62,24 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
 
 
 def visible(text: str) -> str:
-    """`text` on one line. White space becomes one space, and `escaped` does the rest."""
+    """Put `text` on one line, with whitespace collapsed, and escape it (`escaped`)."""
     return inline(text).strip(" ")
 
 
 def inline(text: str) -> str:
-    """`visible`, but with a space at either end where the text has white space there."""
+    """Return `visible(text)`, with a space at either end where the text has whitespace there."""
     return escaped(_SPACE.sub(" ", text))
 
 
 def as_text(value: object) -> str:
-    """`str(value)` for a line that rich prints: brackets are no markup there, and what could act on
-    a terminal is escaped."""
+    """Convert a value to text for rich: brackets are not markup, and terminal control characters
+    are escaped."""
     return escape(escaped(str(value)))
 
 
 def elide(text: str, width: int, dots: str = " … ", *, cells: bool = True) -> str:
-    """`text` in at most `width` columns of a terminal, or without `cells` in so many characters. If
-    it is wider, `dots` replace words in its middle."""
+    """Shorten `text` to `width` terminal columns, or characters if not `cells`, by replacing words
+    in the middle with `dots`."""
     measure: Callable[[str], int] = cell_len if cells else len
     if measure(text) <= width:
         return text
@@ -109,12 +108,12 @@ def phrase(
     width: int,
     shorten: Callable[[str, int], str] = elide,
 ) -> str:
-    """The words [start, end) as they stand in the text, made visible and shortened to `width`."""
+    """Return the words [start, end) as in the text, made visible and shortened to `width`."""
 
     def cut(first: int, behind: int) -> str:
         return visible(prediction.text_of(first, behind))
 
-    # Words at either end that are sure to fill the width: a long phrase costs no more than those.
+    # Enough words at either end to fill the width, so that a long phrase does not cost more.
     ends = max(width, 1)
     if end - start <= 2 * ends:
         return shorten(cut(start, end), width)

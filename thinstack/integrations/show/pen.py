@@ -1,5 +1,4 @@
-"""Draws what sentences and texts have in common in a terminal: a headline, signs, and the bars of
-the classes."""
+"""Terminal drawings shared by sentences and texts: headlines, signs, and bars of classes."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,9 +12,9 @@ from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, elide, visible
 from thinstack.runtime.views import View
 
 MAX_CLASSES: Final = 10
-"""The most classes that are drawn of a sentence. If there are more, these are the most probable."""
+"""Maximum number of classes drawn per sentence, the most probable ones."""
 
-# Orange and blue: told apart by colour-blind readers, legible on black and on white.
+# Orange and blue: color-blind readers can distinguish them, on black and on white.
 TEXT_STYLES: Final = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
 _STRONG = ("bold reverse color(166)", "bold reverse color(32)")
 _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
@@ -37,15 +36,15 @@ class Pen:
         self.sign_width = max(map(cell_len, self._signs.values()))
 
     def fit(self, text: str) -> str:
-        """`text` with nothing in it that acts on the terminal or that its encoding lacks."""
+        """Escape control characters, and characters that the terminal's encoding lacks."""
         return visible(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def style(self, label: str | None, styles: tuple[str, ...]) -> str:
-        """The style of a class, by its tone."""
+        """Return the style of a class, by its tone."""
         return styles[self._tones[label]] if label in self._tones else ""
 
     def sign(self, label: str | None) -> Text:
-        """The sign of a class, or its name if classes are not a scale; "?" without a label."""
+        """Return the sign of a class, its name if classes are not a scale, or "?" without label."""
         name = "?" if label is None else self._signs[label]
         pad = " " * (self.sign_width - cell_len(name))
         cell = f" {pad}{name} " if self._tones else f" {name}{pad} "
@@ -53,7 +52,7 @@ class Pen:
         return Text.assemble(" ", (cell, style), " ", no_wrap=True, overflow="crop")
 
     def headline(self, label: str | None, polarity: float | None, text: str, *, lines: int) -> Text:
-        """The label and polarity, and a text in at most so many lines."""
+        """Draw the label and polarity, and a text in at most `lines` lines."""
         style = self.style(label, TEXT_STYLES)
         place = "" if polarity is None else f" {polarity:+.2f}"
         start = Text.assemble((self.fit(label or UNCERTAIN), f"bold {style}"), place, ": ")
@@ -61,7 +60,7 @@ class Pen:
         return start.append(self.elide(self.fit(text), max(room, 1)), "bold")
 
     def classes(self, scores: Mapping[str, float], most: int = MAX_CLASSES) -> list[Text]:
-        """A line for each class with its probability, for `most` classes at most."""
+        """Draw one line per class with its probability, for at most `most` classes."""
         hidden = len(scores) - most
         order = sorted(scores, key=scores.__getitem__, reverse=True)
         shown = [*scores] if hidden <= 0 else order[:most]
@@ -83,5 +82,5 @@ class Pen:
 
 
 def note(text: str) -> Text:
-    """A line that says what is not drawn; it is cut where it does not fit."""
+    """Draw a line that reports what is left out, truncated to fit."""
     return Text(text, style="dim", no_wrap=True, overflow="crop")

@@ -56,7 +56,7 @@ def render(
 
 
 def predictions_of(x: Any) -> list[Prediction]:
-    """A prediction for each tree that `render` draws for `x`. Raises as `render` does."""
+    """Return a prediction for each tree that `render` draws for `x`. Raises as `render` does."""
     if isinstance(x, Prediction):
         return [x]
     if isinstance(x, Result):
@@ -85,7 +85,7 @@ def predictions_of(x: Any) -> list[Prediction]:
 
 
 def _of_tree(tree: Tree) -> Prediction:
-    """A tree, whose labels are taken as certain."""
+    """Convert a tree, whose labels get probability 1."""
     names = sorted({label for label in tree.labels if label is not None}) or [""]
     labels = FIVE if {*names} <= {*NUMBERS} else tuple(names)
     numbers = {label: place for place, label in enumerate(NUMBERS if labels is FIVE else names)}

@@ -1,4 +1,4 @@
-"""The trees of predictions as one picture: an SVG document, or a page, that needs no other file.
+"""The trees of predictions as one self-contained picture: an SVG document or an HTML page.
 
 `js/src/svg.ts` draws the same, byte for byte.
 """
@@ -16,13 +16,13 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
 
 HEADING, WORDS = 30, 20
-"""Heights in pixels of the line above a tree, and of the line of words."""
+"""Heights in pixels of the heading of a tree, and of the line of words."""
 
 MAX_CLOSED, MAX_NAME = 40, 300
-"""Characters shown of a phrase that the reader has closed, and read out for a phrase."""
+"""Maximum number of characters of a collapsed phrase, and of an accessible name."""
 
 _STYLE = files("thinstack.integrations.show").joinpath("tree.css").read_text(encoding="utf-8")
-# No script element: pages, notebooks among them, leave those out that are put in later.
+# Not a script element: pages and notebooks ignore those that are inserted later.
 _TOGGLE = (
     "const g=event.target.closest('[aria-expanded]');"
     "if(g&amp;&amp;(event.type==='click'||event.key==='Enter'||event.key===' '))"
@@ -50,13 +50,13 @@ body {{ margin: 1rem; overflow-x: auto; }}
 
 
 def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
-    """The trees of sentences, one below the other, as one `<svg>` document.
+    """Draw the trees of sentences below each other as one `<svg>` document.
 
-    Each phrase is a node above its words, with a colour and its sign, or its label if the labels
-    are no scale from negative to positive. The title of a node names the probability of every
-    class. A click on a node, or Enter, closes and opens a phrase. A sentence whose phrases have no
-    scores is one node. `whys`: for each prediction, what its phrases contribute. The phrase that
-    turns the sentence has a thick line.
+    Each phrase is a node above its words, with a color and its sign, or its label if the labels are
+    not a scale from negative to positive. The title of a node lists the probability of every class.
+    A click on a node, or Enter, collapses and expands a phrase. A sentence whose phrases have no
+    scores is one node. `whys`: for each prediction, the contributions of its phrases. The phrase
+    that turns the sentence has a thick line.
     """
     drawn, width, height = list[str](), 2 * MARGIN, MARGIN
     for prediction, why in zip(predictions, whys or repeat(()), strict=False):
@@ -76,14 +76,14 @@ def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contributi
 
 
 def page(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
-    """An HTML5 page with the trees of all sentences, as `svg` draws them. `whys`: for each
-    prediction, what its phrases contribute."""
+    """Return an HTML5 page with the trees of all sentences, as `svg` draws them. `whys`: for each
+    prediction, the contributions of its phrases."""
     trees = svg(predictions, whys=whys) if predictions else "<p>There are no sentences.</p>\n"
     return _PAGE.format(trees=trees)
 
 
 class _Picture:
-    """One tree and the line above it."""
+    """One tree and its heading."""
 
     def __init__(self, prediction: Prediction, turning: Contribution | None):
         self.prediction, self.marks = prediction, Marks(prediction)
@@ -102,7 +102,7 @@ class _Picture:
         yield from self._phrase(self.places[0])
 
     def _phrase(self, place: Place) -> Iterator[str]:
-        """The group of a phrase, with those of its parts."""
+        """Yield the group of a phrase, including those of its parts."""
         node, x, y = place.row.node, place.x, place.y + HEADING
         start, end = self.spans[node]
         parts = [self.places[part] for part in place.row.parts]
@@ -120,7 +120,7 @@ class _Picture:
             return
         closed = escape(excerpt(self.prediction, start, end, MAX_CLOSED))
         yield f'<text class="closed" x="{x}" y="{foot + 16}">{closed}</text>\n'
-        # Slanted for one level, then straight down: no other node stands there.
+        # Slanted for one level, then straight down, where there are no other nodes.
         lines = "".join(f"M{x} {foot}L{part.x} {y + LEVEL}V{part.y + HEADING}" for part in parts)
         yield f'<g role="group"><path d="{lines}"/>\n'
         for part in parts:

@@ -1,4 +1,4 @@
-"""What a terminal shows of sentences and texts, and which classes were mistaken for which."""
+"""Terminal drawings of sentences and texts, and of confusion matrices."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -18,23 +18,23 @@ from thinstack.runtime.result import Result
 from thinstack.runtime.why import Contribution, reason, turning
 
 MAX_PHRASES = 127
-"""The most phrases that are drawn of one tree: all of a sentence of up to 64 words."""
+"""Maximum number of phrases drawn per tree, enough for a sentence of 64 words."""
 
 WIDEST: Final = 12
-"""The largest number of classes whose matrix fits a terminal."""
+"""Maximum number of classes of a confusion matrix in a terminal."""
 
 MOST_LINES: Final = 12
-"""Lines of a text at most."""
+"""Maximum number of lines of a text."""
 
 NO_WORDS: Final = "no words"
-"""In place of a label."""
+"""Shown instead of a label."""
 
 _CLASSES: Final = 5
 _HIGHLIGHTS: Final = 3
 
 
 def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> RenderableType:
-    """A table of `counts` (C, C): how many texts of each class (rows) were taken for each class
+    """Draw a confusion matrix: `counts` (C, C) of texts by class (rows) and predicted class
     (columns). `labels` names the C classes."""
     from rich.table import Table
 
@@ -52,11 +52,11 @@ class Drawing(NamedTuple):
     """Draws one sentence: its label, the probability of each class and, if phrases have scores, the
     tree.
 
-    A line of the tree holds the sign of a phrase, or its label as in `svg`, and its text. The
-    drawing has the top of the tree, up to MAX_PHRASES phrases and as deep as guides in half the
-    width can go. A phrase with `(+n)` has n more inside. It fits the width and the encoding of its
-    console. If the prediction abstains, the label is `uncertain` and the sign `?`. `why`: what the
-    phrases contribute. The phrase that turns the sentence is named and marked.
+    A line of the tree contains the sign of a phrase, or its label as in `svg`, and its text. The
+    drawing shows the top of the tree, up to MAX_PHRASES phrases, and as deep as guides in half the
+    width allow. A phrase with `(+n)` contains n more. It fits the width and the encoding of its
+    console. If the prediction abstains, the label is `uncertain` and the sign `?`. `why`: the
+    contributions of the phrases. The phrase that turns the sentence is named and marked.
     """
 
     prediction: Prediction
@@ -88,7 +88,7 @@ class Drawing(NamedTuple):
         nodes = Nodes(self.prediction)
         deepest = max((pen.width // 2 - pen.sign_width - 4) // 2, 1)
         rows = outline(self.prediction, depth=deepest, phrases=MAX_PHRASES)
-        above: list[bool] = []  # of each level above: was its phrase the last of its pair?
+        above: list[bool] = []  # for each level above: whether its phrase was the last of its pair
         for row in rows:
             del above[row.depth :]
             yield self._line(pen, row, above, nodes)
@@ -117,10 +117,10 @@ class Drawing(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Draws a text with words: its label and polarity, and the probabilities of its classes and its
-    highlights, in at most MOST_LINES lines; or in place of these its `aspects`, each with what
-    decides. It fits the width and the encoding of its console. `more`: what shows the rest, or
-    nothing."""
+    """Draws a text with words: its label and polarity, the probabilities of its classes and its
+    highlights, in at most MOST_LINES lines; or instead of these its `aspects` with the deciding
+    phrases. It fits the width and the encoding of its console. `more`: a hint how to show the rest,
+    or empty."""
 
     result: Result
     aspects: Sequence[Aspect] | None = None
@@ -153,7 +153,7 @@ def _term(pen: Pen, aspect: Aspect) -> str:
 
 
 def _aspect(pen: Pen, aspect: Aspect, width: int) -> Text:
-    """An aspect, whose term gets so much room."""
+    """Draw an aspect. `width`: the width of its term."""
     line, term = pen.sign(aspect.label), _term(pen, aspect)
     line.append(term + " " * (width - cell_len(term)), pen.style(aspect.label, TEXT_STYLES))
     line.append("" if aspect.polarity is None else f"  {aspect.polarity:+.2f}")
@@ -164,9 +164,9 @@ def _aspect(pen: Pen, aspect: Aspect, width: int) -> Text:
 
 
 def brief(pen: Pen, said: Result | Aspect, start: str = "", end: str = "", *, cut: bool) -> Text:
-    """A text, or an aspect with what decides, as one line: `start`, label, polarity, text, and
-    `end`. Those of one model stand below each other. `cut`: whether the line is cut to the width of
-    the pen."""
+    """Draw a text, or an aspect with its deciding phrase, on one line: `start`, label, polarity,
+    text and `end`. Lines of the same model are aligned. `cut`: whether to truncate the line to the
+    width of the pen."""
     if isinstance(said, Result):
         view, text = said.view, said.text
         others = [UNCERTAIN, NO_WORDS] if said.sentences else [NO_WORDS, UNCERTAIN]
