@@ -1,4 +1,4 @@
-"""The components that run a bundle in spaCy, their results, and trees of Docs."""
+"""spaCy components that run bundles, their results, and trees of Docs."""
 
 from thinstack.integrations.spacy.aspects_component import TreeAspects, about, aspects
 from thinstack.integrations.spacy.component import TreeSentiment

@@ -1,5 +1,5 @@
-"""`tree_aspects`, a spaCy component: what is said of what. It is a `tree_sentiment` that shows
-other things of its results: `doc.spans["aspects"]`, `Doc._.aspects` and `Span._.about`."""
+"""`tree_aspects`, a spaCy component: opinions about terms. It is a `tree_sentiment` with different
+annotations: `doc.spans["aspects"]`, `Doc._.aspects` and `Span._.about`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -53,12 +53,12 @@ def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
     if aspect is None:
         return None
     listed = _listed(span.doc, aspect)
-    listed.pop("asked", None)  # its own text
+    listed.pop("asked", None)  # the text of the span itself
     return listed
 
 
 def aspects_of(doc: Doc, name: str | None = None) -> list[Aspect]:
-    """The aspects of a Doc, whose `start` and `end` are characters of it. Raises as `aspects`."""
+    """Return the aspects of a Doc, with `start` and `end` in characters. Raises as `aspects`."""
     stored = stored_of(doc, name, "tree_aspects")
     sentences = stored.result.sentences if stored else ()
     if not (stored and sentences):
@@ -70,8 +70,7 @@ def aspects_of(doc: Doc, name: str | None = None) -> list[Aspect]:
 
 
 def register_aspects() -> None:
-    """Make the attributes known to spaCy. Raises ConfigError if something else has taken one of
-    their names."""
+    """Register the attributes with spaCy. Raises ConfigError if one of their names is taken."""
     of_doc, of_span = {"getter": aspects}, {"getter": about}
     register("tree_aspects", [(Doc, "aspects", of_doc), (Span, "about", of_span)])
 
@@ -83,7 +82,7 @@ def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:
 
 
 def _placed(doc: Doc, data: dict[str, Any]) -> dict[str, Any]:
-    """Where something stands, by the tokens around it and by its characters; and its text."""
+    """Return the tokens around a span of characters, these characters, and their text."""
     start, end = data["start"], data["end"]
     tokens = span_around(doc, start, end)
     place = {"start": tokens.start, "end": tokens.end, "start_char": start, "end_char": end}
@@ -91,8 +90,7 @@ def _placed(doc: Doc, data: dict[str, Any]) -> dict[str, Any]:
 
 
 class AspectGroup(PhraseGroup):
-    """The aspects that have a label, each under it, by a component `tree_aspects`. Otherwise it is
-    as a `PhraseGroup`."""
+    """The labeled aspects of a `tree_aspects` component. Otherwise like `PhraseGroup`."""
 
     def _marked(self, doc: Doc) -> Iterator[Marked]:
         for aspect in aspects_of(doc, self._component):
@@ -136,7 +134,7 @@ class TreeAspects(TreeSentiment):
 
     @property
     def cfg(self) -> dict[str, Any]:
-        """What spaCy hands to the scorer."""
+        """The settings that spaCy passes to the scorer."""
         return {"spans_key": self.spans_key}
 
     def show(self, doc: Doc, result: Result) -> None:

@@ -1,6 +1,6 @@
 """`tree_sentiment`, a spaCy component: the sentiment of documents, sentences and phrases. A saved
-pipeline holds the whole bundle, as a folder in it, and checks it when it is read: what `model`
-names is not needed any more."""
+pipeline contains the whole bundle as a folder, which is verified on loading; the bundle that
+`model` names is no longer needed."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -44,17 +44,16 @@ from thinstack.text.sentences import Sentence
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Reading = tuple[list[str], list[list[Sentence]], Trees]
-"""The text and the sentences of each Doc, and the source of all trees, or the transitions of
-each."""
+"""The texts and the sentences of Docs, and the source of all trees or the transitions of each."""
 
 
 class TreeSentiment(BatchedPipe):
-    """The component. Its model is read by `load`, `from_disk` or `from_bytes`, or else when it is
-    first needed. docs/spacy.md describes its settings, which are its arguments, and what it sets on
-    a Doc."""
+    """The component. Its model is loaded by `load`, `from_disk` or `from_bytes`, or else on first
+    use. docs/spacy.md describes its settings, which are its arguments, and the attributes that it
+    sets on a Doc."""
 
     kind: Kind = "tree_sentiment"
-    learner = "tree_classifier"  # what learns in its place
+    learner = "tree_classifier"  # the trainable counterpart
     about: list[str] | None = None
 
     def __init__(
@@ -82,23 +81,23 @@ class TreeSentiment(BatchedPipe):
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
-        self._warned = self._told = False  # that it does not learn; that sentences are not set
-        self._doubted = False  # that a Doc may not be English
+        self._warned = self._told = False  # about training; about missing sentence boundaries
+        self._doubted = False  # about a Doc that may not be English
 
     def predict(self, docs: Iterable[Doc]) -> list[Result]:
-        """The model's results for each Doc, by its characters, without setting them. Raises
-        InputError if parses are requested and cannot be used, and BundleError if the model
-        fails."""
+        """Return the model's results for each Doc, by its characters, without setting them. Raises
+        InputError if parses are requested and cannot be used, and BundleError if the model fails.
+        """
         return self.run(self.read(docs))
 
     @property
     def threads_at_work(self) -> int:  # type: ignore[override]
-        """How many threads score; 1 until the model is read."""
+        """Number of threads that score; 1 until the model is loaded."""
         return 1 if self._predictor is None else self._predictor.pool.threads
 
     def read(self, docs: Iterable[Doc]) -> Reading:
-        """What `run` needs of Docs. Raises what `predict` raises before the model runs."""
-        _ = self.predictor  # a missing model is an error of Docs without words too
+        """Read the input of `run` from Docs. Raises what `predict` raises before the model runs."""
+        _ = self.predictor  # a missing model is an error even for Docs without words
         docs = check_docs(docs)
         texts = [doc.text for doc in docs]
         pairs = [(doc, sentences_of(doc, text)) for doc, text in zip(docs, texts, strict=True)]
@@ -127,11 +126,11 @@ class TreeSentiment(BatchedPipe):
                 warnings.warn(
                     f"{problem}; its scores are unreliable", LanguageWarning, stacklevel=3
                 )
-                self._doubted = True  # unless that was raised as an error
+                self._doubted = True  # unless the warning was raised as an error
                 return
 
     def run(self, reading: Reading) -> list[Result]:
-        """What `predict` gives, from what was read. It can be called in any thread."""
+        """Score the output of `read`. Can be called in any thread."""
         texts, docs, trees = reading
         words = [[sentence.words for sentence in sentences] for sentences in docs]
         scored = self.predictor.score_texts(words, trees)
@@ -150,8 +149,8 @@ class TreeSentiment(BatchedPipe):
         return Result(text, tuple(said), view, joint=joint)
 
     def set_annotations(self, docs: Iterable[Doc], said: Iterable[Result]) -> None:
-        """Set the results of the component on each Doc, from what `predict` gave, and what it shows
-        of them: `doc.cats` and `doc.spans[spans_key]`."""
+        """Store the results of `predict` on each Doc, and annotate it: `doc.cats` and
+        `doc.spans[spans_key]`."""
         usual: DocAggregation = "tree" if self.predictor.aggregation == "tree" else "words"
         digest = self.predictor.bundle.manifest.digest
         for doc, result in zip(docs, said, strict=True):
@@ -160,7 +159,7 @@ class TreeSentiment(BatchedPipe):
             self.show(doc, result)
 
     def show(self, doc: Doc, result: Result) -> None:
-        """Set what others read of the result of a Doc."""
+        """Set the annotations that other components read."""
         doc.cats.update(result.scores or dict.fromkeys(self.labels, 0.0))
         if self.spans_key is not None:
             doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
@@ -198,14 +197,14 @@ class TreeSentiment(BatchedPipe):
 
     @property
     def predictor(self) -> Predictor:
-        """The running model. If it is read now, raises what `load` raises."""
+        """The running model, loaded on first use. Raises what `load` raises."""
         if self._predictor is None:
             self._start(unpacked(self._files, SOURCE)) if self._files else self.load()
         assert self._predictor is not None
         return self._predictor
 
     def load(self) -> None:
-        """Read the bundle that `model` names and start it.
+        """Load the bundle that `model` names and start it.
 
         Raises UnknownNameError, BundleError and DeviceError. Raises InputError if the model does
         not support the source or the classes, and MissingExtraError if onnxruntime is not
@@ -220,7 +219,7 @@ class TreeSentiment(BatchedPipe):
         aggregation: Aggregation | None = (
             self.aggregation if self.aggregation in (None, "tree") else "mean"
         )
-        packed = replace(bundle, contents=files)  # so that the model's bytes are held once
+        packed = replace(bundle, contents=files)  # so that the model is in memory only once
         predictor = Predictor(packed, **settings, aggregation=aggregation)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
@@ -232,32 +231,32 @@ class TreeSentiment(BatchedPipe):
         predictor.view.need_labels(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For worker processes: they start the model themselves, from the same bytes."""
+        """Pickle for worker processes, which start the model themselves from the same bytes."""
         return _rebuilt, (type(self), {**self.__dict__, "name": self.name, "_predictor": None})
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start the bundle in `path`, unless `model` was overridden. Raises what `load`
+        """Load and start the bundle in `path`, unless `model` was overridden. Raises what `load`
         raises."""
         if not self._keeps_model():
             self._start(open_bundle(Path(path) if isinstance(path, str) else path))
         return self
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start what `to_bytes` gave. Otherwise this is `from_disk`."""
+        """Load and start a bundle from `to_bytes`. Otherwise like `from_disk`."""
         if not self._keeps_model():
             self._start(unpacked(files_from_bytes(data), SOURCE))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:
-        """Note `model` in the meta of the pipeline. `overridden`: whether the next bundle that is
-        read must not replace the model."""
+        """Record `model` in the meta of the pipeline. `overridden`: whether to keep the model when
+        the next bundle is read."""
         self._meta, self._overridden = meta, overridden
         meta["thinstack"] = {**meta.get("thinstack", {}), self.name: self.model}
         note_requirement(meta, self.device)
 
     def _keeps_model(self) -> bool:
         overridden = self._overridden
-        self.note(self._meta, overridden=False)  # reading has put the saved note in its place
+        self.note(self._meta, overridden=False)  # loading has replaced it by the saved entry
         return overridden
 
     def _saved(self) -> Files:

@@ -1,4 +1,4 @@
-"""Reads texts and labels from spaCy's own files of Docs (`.spacy`)."""
+"""Reads texts and labels from spaCy's DocBin files (`.spacy`)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Unpack
@@ -20,15 +20,15 @@ def read_doc_bin(
     span_group: str | None = None,
     **checks: Unpack[RowChecks],
 ) -> Iterator[TableRow]:
-    """The Docs of a DocBin as rows. The `line` of a row is the number of its Doc, from 1.
+    """Yield the Docs of a DocBin as rows. The `line` of a row is the number of its Doc, from 1.
 
-    The columns are `text` and `label`, the one category of `doc.cats` above 0.5. With `span_group`
-    there is a row for each span of that group. Its columns are `text` (of the Doc), `start` and
-    `end` (characters in it) and `label`. A Doc without the group has no row.
+    The columns are `text` and `label`, the only category of `doc.cats` above 0.5. With
+    `span_group`, yields one row for each span of that group, with the columns `text` (of the Doc),
+    `start` and `end` (characters in it) and `label`, and none for a Doc without the group.
 
-    A Doc without a category, or with several, is a bad row. So is a Doc without text or label.
-    Raises DataError for a file that is missing, is not a DocBin or has no Doc, for other `columns`,
-    and if no Doc has the group.
+    A Doc without a category, with several, or without text or label is a bad row. Raises DataError
+    for a file that is missing, is not a DocBin or has no Docs, for other `columns`, and if no Doc
+    has the group.
     """
     advice = "a file of Docs has no columns: leave out --text, --label (text=, label=)"
     checks["advice"] = advice
@@ -37,15 +37,15 @@ def read_doc_bin(
 
 
 def doc_texts(path: FilePath) -> Iterator[Found]:
-    """The texts of the Docs of a DocBin, as records of a table with the column `text`."""
+    """Yield the texts of the Docs of a DocBin as records of a table with the column `text`."""
     yield ["text"]
     for number, doc in enumerate(_read(path), start=1):
         yield Record(number, {"text": doc.text})
 
 
 def chosen_categories(doc: Doc) -> list[str]:
-    """The categories of `doc.cats` above 0.5: at most one, if classes exclude each other. Raises
-    InputError for keys that are no strings and for scores that are no numbers."""
+    """Return the categories of `doc.cats` above 0.5: at most one, if they are exclusive. Raises
+    InputError for keys that are not strings and for scores that are not numbers."""
     chosen = []
     for label, score in doc.cats.items():
         check_label(label)
@@ -61,7 +61,7 @@ def chosen_categories(doc: Doc) -> list[str]:
 
 
 def check_label(label: object) -> None:
-    """Raise InputError for a key of `doc.cats` that is no string."""
+    """Raise InputError for a key of `doc.cats` that is not a string."""
     if not isinstance(label, str):
         problem = f"the keys of doc.cats are strings, found {shown(label)}"
         raise InputError(f"{problem}: pass its name, such as {str(label)!r:.80}")
@@ -100,7 +100,7 @@ def _read(path: FilePath) -> Iterator[Doc]:
         yield from DocBin().from_bytes(FileContent.of(path).content()).get_docs(Vocab())
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
-    except Exception as error:  # zlib, msgpack and spaCy raise errors of many kinds
+    except Exception as error:  # zlib, msgpack and spaCy raise many types of errors
         if raised_by_signal_handler(error):
             raise
         problem = f"expected spaCy's DocBin, found another format: {error!s:.200}"

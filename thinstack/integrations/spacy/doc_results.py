@@ -1,17 +1,16 @@
-"""What can be read from a spaCy Doc that `tree_sentiment` has seen. docs/spacy.md lists the
-attributes.
+"""Reads the results of `tree_sentiment` from a spaCy Doc. docs/spacy.md lists the attributes.
 
-All of it comes from the `Result` that the component has left
-(`thinstack.integrations.spacy.stored`). A span has the results of the smallest phrase around it.
-There is no phrase around a span that reaches over several sentences: it has the mean of these
-sentences, their phrases and parts in turn, and no tree. All sentences of a Doc that was read as one
-tree have what that says. White space at the ends of a span does not matter; a span of white space
-only has None. From a model without phrases, only the sentences are phrases, and their trees have no
-labels. A model of plain sentences gives no tree.
+All of them come from the `Result` that the component stored
+(`thinstack.integrations.spacy.stored`). A span has the results of the smallest phrase around it. A
+span that overlaps several sentences is not inside a phrase: it has the mean of these sentences, the
+phrases and parts of all, and no tree. If a Doc was read as one tree, all its sentences have the
+results of that tree. Whitespace at the ends of a span is ignored; a span of whitespace only has no
+results. For a model without phrases, only the sentences are phrases, and their trees have no
+labels. A model of plain sentences produces no tree.
 
-Results are kept by the characters of the Doc, so they stay right when tokens are merged or split
-after the component has run. spaCy does not move a Span that was made before: to ask about such a
-span is an InputError.
+Results are stored by the characters of the Doc, so they stay valid when tokens are merged or split
+after the component has run. spaCy does not update Spans that were created before, so using such a
+span raises InputError.
 """
 
 from bisect import bisect_left, bisect_right
@@ -93,7 +92,7 @@ class Results:
 
 
 def word_places(sentence: Prediction, spans: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The characters [start, end) of its words [start, end), (K, 2), in the Doc."""
+    """Return the characters [start, end) of its words [start, end), (K, 2), in the Doc."""
     offsets = sentence.offsets
     ends = offsets[spans[:, 0], 0], offsets[spans[:, 1] - 1, 1]
     return np.stack(ends, axis=1) + sentence.start
@@ -118,8 +117,8 @@ def _listed(doc: Doc, sentence: Prediction) -> list[dict[str, Any]]:
 
 
 def results(x: Doc | Span, name: str | None = None) -> Results | None:
-    """The results of the component `name` for a Doc or any span of it. By default, this is the
-    component that the attributes show.
+    """Return the results of the component `name` for a Doc or any span of it. By default, this is
+    the component that the attributes show.
 
     None if there are no words, or if no component has scored the Doc. Raises UnknownNameError if
     the Doc has only results of other components.
@@ -134,8 +133,8 @@ def results(x: Doc | Span, name: str | None = None) -> Results | None:
 
 
 def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
-    """One `Prediction` for each sentence of a Doc in which a `tree_sentiment` found words. For a
-    span, these are the smallest phrase around it, or the sentences that it overlaps.
+    """Return one `Prediction` for each sentence of a Doc in which a `tree_sentiment` found words.
+    For a span, these are the smallest phrase around it, or the sentences that it overlaps.
 
     `name` is as in `results`. The Doc may come from a DocBin, in a process without the component. A
     Doc that no component has scored has no predictions. Raises UnknownNameError as `results` does,
@@ -149,8 +148,8 @@ def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
 def sentences_around(
     span: Span, sentences: tuple[Prediction, ...]
 ) -> tuple[tuple[Prediction, ...], tuple[int, int]]:
-    """The sentences of a Doc with words of a span, and the characters [start, end) of the span
-    without white space; none for a span of white space. Raises InputError as `words_within`."""
+    """Return the sentences of a Doc with words of a span, and the characters [start, end) of the
+    span without whitespace; none for a whitespace span. Raises InputError as `words_within`."""
     place = words_within(span)
     if place is None:
         return (), (span.start_char, span.start_char)
@@ -162,8 +161,8 @@ def sentences_around(
 def phrases_around(
     span: Span, sentences: tuple[Prediction, ...]
 ) -> tuple[tuple[Prediction, ...], bool]:
-    """The smallest phrase around a span, and whether the span is just that phrase. If the span
-    reaches over several sentences, it is these sentences. A span without words has no phrases."""
+    """Return the smallest phrase around a span, and whether the span is exactly that phrase. For a
+    span over several sentences, these are the sentences. A span without words has no phrases."""
     around, (start, end) = sentences_around(span, sentences)
     if len(around) != 1:
         return around, bool(around) and (around[0].start, _end(around[-1])) == (start, end)
@@ -174,24 +173,24 @@ def phrases_around(
     phrase = sentence
     if behind - first < len(sentence.words):
         spans = sentence.spans
-        # Nodes around the same words are inside each other, and the inner one comes first.
+        # Nodes over the same words are nested, and the innermost comes first.
         phrase = _phrase(sentence, int(((spans[:, 0] <= first) & (spans[:, 1] >= behind)).argmax()))
     return (phrase,), (phrase.start, _end(phrase)) == (start, end)
 
 
 def words_between(sentence: Prediction, start: int, end: int) -> tuple[int, int]:
-    """The words [first, behind) of a sentence with characters in [start, end) of the Doc."""
+    """Return the words [first, behind) of a sentence with characters in [start, end) of the Doc."""
     offsets = sentence.offsets
     first = int(offsets[:, 1].searchsorted(start - sentence.start, side="right"))
     return first, int(offsets[:, 0].searchsorted(end - sentence.start))
 
 
 def _phrase(sentence: Prediction, node: int) -> Prediction:
-    """A node of its tree as a prediction of its own."""
+    """Return a node of the tree of a prediction as a separate prediction."""
     first, behind = sentence.spans[node].tolist()
     if behind - first == len(sentence.words):
         return sentence
-    nodes = slice(node + 2 - 2 * (behind - first), node + 1)  # they stand side by side, it last
+    nodes = slice(node + 2 - 2 * (behind - first), node + 1)  # contiguous, with the node last
     words, terms, vectors = slice(first, behind), sentence.terms, sentence.vectors
     start, end = sentence.offsets[first, 0].item(), sentence.offsets[behind - 1, 1].item()
     return Prediction(
@@ -217,8 +216,8 @@ def _end(sentence: Prediction) -> int:
 
 
 def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dict[str, Any]]]:
-    """What `TreeSentiment.why` gives for a Doc, computed by the predictor of the component `name`,
-    which scored the Doc."""
+    """Compute `TreeSentiment.why` for a Doc with the predictor of the component `name`, which
+    scored the Doc."""
     records, stored = list[list[dict[str, Any]]](), stored_of(doc, name)
     if stored is not None and stored.model != (digest := predictor.bundle.manifest.digest):
         raise InputError(
@@ -240,9 +239,9 @@ def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dic
 
 @dataclass(frozen=True)
 class _Getter:
-    """A getter of a field of the results of a Doc or span, and of `empty()` where it has none.
+    """A getter for a field of the results of a Doc or span, or `empty()` without results.
 
-    It is no function inside one, so spaCy can hand it to worker processes that are not forked.
+    It is a class instead of a closure, so that spaCy can pickle it for worker processes.
     """
 
     field: str
@@ -254,7 +253,7 @@ class _Getter:
 
 
 _Attribute = tuple[type[Doc] | type[Span], str, dict[str, Any]]
-"""Whose it is, its name, and what spaCy is told of it."""
+"""The class it belongs to, its name, and the arguments for spaCy."""
 
 _ATTRIBUTES: tuple[_Attribute, ...] = (
     (Doc, "tree_sentiment", {"getter": as_plain, "setter": put_plain}),
@@ -274,14 +273,13 @@ _ATTRIBUTES: tuple[_Attribute, ...] = (
 
 
 def register_extensions() -> None:
-    """Make the attributes known to spaCy. Raises ConfigError if something else has taken one of
-    their names."""
+    """Register the attributes with spaCy. Raises ConfigError if one of their names is taken."""
     register("tree_sentiment", _ATTRIBUTES)
 
 
 def register(component: str, attributes: Iterable[_Attribute]) -> None:
-    """Make the attributes that a component needs known to spaCy. Raises ConfigError if something
-    else has taken one of their names."""
+    """Register the attributes of a component with spaCy. Raises ConfigError if one of their names
+    is taken."""
     for kind, name, options in attributes:
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)

@@ -1,5 +1,5 @@
 """Registers `tree_sentiment`, `tree_aspects` and `tree_vectors`, and starts the components that
-spaCy makes."""
+spaCy creates."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from thinstack.integrations.spacy.vectors_component import TreeVectors
 
 
 def _start(nlp: Any, component: TreeSentiment) -> None:
-    """Read the model of a component. Raises what `TreeSentiment.load` raises.
+    """Load the model of a component. Raises what `TreeSentiment.load` raises.
 
-    spaCy reads a saved pipeline by calling the factory, then `from_disk`. The `meta` of the
-    pipeline notes the `model` that it was saved with. If the setting is that model, its bundle may
-    be missing or unusable. If not, the setting was overridden, and `from_disk` leaves its model in
-    place.
+    spaCy loads a saved pipeline by calling the factory, then `from_disk`. The `meta` of the
+    pipeline records the `model` that it was saved with. If the setting is that model, its bundle
+    may be missing or unusable. Otherwise the setting was overridden, and `from_disk` keeps its
+    model.
     """
     name, model = component.name, component.model
     notes = nlp.meta.get("thinstack", {})
@@ -25,7 +25,7 @@ def _start(nlp: Any, component: TreeSentiment) -> None:
     others = [noted for old, noted in notes.items() if old not in nlp.component_names]
     noted = notes.get(name, model if model in others else None)
     try:
-        if noted != model or not is_address(model):  # a saved pipeline asks no hub
+        if noted != model or not is_address(model):  # saved pipelines do not access a hub
             component.load()
     except (BundleError, InputError, UnknownNameError):
         if noted != model:
@@ -33,8 +33,7 @@ def _start(nlp: Any, component: TreeSentiment) -> None:
     component.note(nlp.meta, overridden=noted not in (None, model))
 
 
-# spaCy imports this module, which its entry point names, whenever a pipeline is made: nothing here
-# may fail.
+# spaCy imports this module through its entry point for every pipeline, so nothing here may fail.
 make_tree_sentiment = register_component(
     TreeSentiment,
     "tree_sentiment",

@@ -1,5 +1,5 @@
-"""What the components have in common: they annotate Docs in batches, are saved as a bundle, and
-name the packages and the figures that a pipeline with them needs."""
+"""Base of the components: batched annotation of Docs, saving as a bundle, and the requirements and
+scores of a pipeline that contains them."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,24 +25,24 @@ from thinstack.runtime.devices import GPUS
 from thinstack.text.batching import each_part, in_batches
 
 BATCH_TOKENS: Final = 1 << 16
-"""The most tokens of the Docs that go to the model in one call. One longer Doc may have more."""
+"""Maximum number of tokens of the Docs in one call of the model. A single Doc may be longer."""
 
 SOURCE: Final = "the saved tree_sentiment"
-"""What messages about the bundle in a saved pipeline begin with."""
+"""Prefix of messages about the bundle in a saved pipeline."""
 
 _FILES = TypeAdapter(Files)
 _PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
 SCORE_WEIGHTS: dict[str, float | None] = {"cats_score": 1.0} | {
     f"cats_{name}": None for name in ("score_desc", *_PARTS, "f_per_type")
 }
-"""The weights of the figures in the score of a training run. Only `cats_score` counts."""
+"""The weights of the scores in the final score of a training run. Only `cats_score` counts."""
 
 Batch = list[Doc]
 Result = Callable[[], Any]
 
 
 def check_docs(docs: Iterable[Doc] | Doc) -> list[Doc]:
-    """The Docs as a list. Raises InputError for what is no Doc, and for a single Doc, which
+    """Return the Docs as a list. Raises InputError for other objects, and for a single Doc, which
     iterates over its tokens."""
     if isinstance(docs, Doc):
         raise InputError(f"expected Docs, found the Doc {shown(docs, 60)}: put it in a list")
@@ -55,16 +55,16 @@ def check_docs(docs: Iterable[Doc] | Doc) -> list[Doc]:
 
 
 def _size(doc: object) -> int:
-    """Tokens; what is no Doc is told when it is read."""
+    """Number of tokens; objects other than Docs are reported later, on reading."""
     return len(doc) if isinstance(doc, Doc) else 0
 
 
 class BatchedPipe(Pipe):
-    """A component that has `predict(docs)` and `set_annotations(docs, results)`, and that is saved
-    as the files that `_saved` gives.
+    """A component with `predict(docs)` and `set_annotations(docs, results)`, which is saved as the
+    files that `_saved` returns.
 
-    A component that can score while its thread does other things has `threads_at_work` above 1. It
-    has `read(docs)` and `run(reading)`, which together do what `predict` does. Only `read` touches
+    A component that can score in the background has `threads_at_work` above 1, `read(docs)` and
+    `run(reading)`. The last two together are equivalent to `predict`, and only `read` accesses
     Docs.
     """
 
@@ -80,7 +80,7 @@ class BatchedPipe(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes, in their order; empty until the model is known."""
+        """The classes, in their order; empty until the model is loaded."""
         return self._labels
 
     def __call__(self, doc: Doc) -> Doc:
@@ -89,15 +89,15 @@ class BatchedPipe(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate Docs in order. One call of the model takes `batch_size` Docs, or fewer long
+        """Annotate Docs in order. One call of the model processes `batch_size` Docs, or fewer long
         ones.
 
         With several threads, the next batch is read while one is scored, unless `batch_size` is 1.
-        Reading a batch also runs the components before this one. What `stream` raises is raised
-        after the Docs before it.
+        Reading a batch also runs the preceding components. Errors of `stream` are raised after the
+        Docs before them.
 
-        If a batch fails, its halves are tried, and theirs. A Doc that fails by itself goes to the
-        error handler (`nlp.set_error_handler`; the default raises) and is left out.
+        If a batch fails, its halves are retried recursively. A Doc that fails on its own is passed
+        to the error handler (`nlp.set_error_handler`; the default raises) and dropped.
         """
         tokens = BATCH_TOKENS * self.threads_at_work
         batches = in_batches(stream, batch_size, _size, tokens)
@@ -111,24 +111,24 @@ class BatchedPipe(Pipe):
                     self.get_error_handler()(self.name, self, list(part), error)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the bundle to the folder `path`. thinstack's commands read it as any other
+        """Write the bundle to the folder `path`. thinstack's commands can read it like any other
         bundle."""
         write_packed(self._saved(), Path(path))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The bundle that `to_disk` writes, as bytes."""
+        """Serialize the bundle that `to_disk` writes to bytes."""
         packed: bytes = srsly.msgpack_dumps(self._saved())
         return packed
 
     def _annotate(self, batch: Batch, result: Result, part: Sequence[Doc]) -> None:
-        """Annotate a part of a batch. `result`: gives what the whole batch came to."""
+        """Annotate a part of a batch. `result`: returns the results of the whole batch."""
         self.set_annotations(part, result() if part is batch else self.predict(part))
 
     def _in_turn(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
         return ((docs, partial(self.predict, docs)) for docs in batches)
 
     def _ahead(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
-        """Batches whose scoring has started, each given when the one behind it has been read."""
+        """Yield batches whose scoring has started, each after the following one has been read."""
         waiting = deque[tuple[Batch, Result]]()
         problem = None
         with ThreadPoolExecutor(1) as executor:
@@ -146,7 +146,7 @@ class BatchedPipe(Pipe):
     def _begun(self, executor: Executor, docs: Sequence[Doc]) -> Result:
         try:
             return executor.submit(self.run, self.read(docs)).result
-        except Exception:  # of one Doc or all: raised again where the batch has its turn
+        except Exception:  # of one Doc or all: raised again when the batch is annotated
             return partial(self.predict, docs)
 
 
@@ -159,9 +159,9 @@ def register_component(
     scorer: str | None = None,
     weights: dict[str, float | None] | None = None,
 ) -> Callable[..., Any]:
-    """Make a component known to spaCy: its settings are the arguments of its class, with their
-    defaults, but for the registered `scorer`, if it has one. Returns what `nlp.add_pipe(factory)`
-    calls: it makes the component, and hands the pipeline and the component to `started`."""
+    """Register a component with spaCy: its settings are the arguments of its class, with their
+    defaults, except for the registered `scorer`, if any. Returns the factory for `nlp.add_pipe`,
+    which creates the component and calls `started` with the pipeline and the component."""
 
     def make(nlp: Any, name: str, **settings: Any) -> Any:
         component = kind(name, **settings)  # type: ignore[call-arg]
@@ -186,10 +186,10 @@ def register_component(
 
 
 def files_from_bytes(data: bytes) -> Files:
-    """The files of a bundle that `to_bytes` gave. Raises BundleError for bytes of another form."""
+    """Read the files of a bundle from `to_bytes`. Raises BundleError for any other bytes."""
     try:
         return _FILES.validate_python(srsly.msgpack_loads(data), strict=True)
-    except Exception as error:  # msgpack raises errors of many kinds
+    except Exception as error:  # msgpack raises many types of errors
         if raised_by_signal_handler(error):
             raise
         why = "" if isinstance(error, ValidationError) else f" ({error!s:.200})"
@@ -200,7 +200,7 @@ def files_from_bytes(data: bytes) -> Files:
 def note_requirement(meta: dict[str, Any], device: Device) -> None:
     """Add thinstack to the requirements in a pipeline's `meta`, unless it is there already.
 
-    `spacy package` writes them into the wheel. By itself it finds only packages that have a file
+    `spacy package` writes them into the wheel. Automatically, it only detects packages with a file
     top_level.txt, which thinstack's build does not write.
     """
     required = meta.setdefault("requirements", [])

@@ -1,5 +1,5 @@
-"""Where words stand in a spaCy Doc. Results are kept by characters, which stay as they are when
-tokens are merged or split. Whoever asks for tokens gets those that the Doc has then."""
+"""Conversion between characters and tokens of a spaCy Doc. Results are stored by characters, which
+do not change when tokens are merged or split, and are converted to the current tokens on access."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,15 +11,15 @@ _PLACE: list[int | str] = ["IDX", "LENGTH"]
 
 
 def places_of(doc: Doc) -> NDArray[np.int64]:
-    """The characters [start, end) of each of the N tokens of a Doc, (N, 2)."""
+    """Return the characters [start, end) of each of the N tokens of a Doc, (N, 2)."""
     places: NDArray[np.int64] = doc.to_array(_PLACE).view(np.int64).reshape(-1, 2)
     places[:, 1] += places[:, 0]
     return places
 
 
 def tokens_at(doc: Doc, characters: ArrayLike) -> NDArray[np.int64]:
-    """The tokens [start, end) around stretches of characters (K, 2): more than the stretch, if it
-    begins or ends inside a token."""
+    """Return the tokens [start, end) around spans of characters (K, 2), expanded if a span begins
+    or ends inside a token."""
     starts = doc.to_array("IDX").astype(np.int64)
     asked = np.reshape(characters, (-1, 2))
     first = starts.searchsorted(asked[:, 0], side="right") - 1
@@ -27,18 +27,18 @@ def tokens_at(doc: Doc, characters: ArrayLike) -> NDArray[np.int64]:
 
 
 def span_around(doc: Doc, start: int, end: int) -> Span:
-    """The tokens around the characters [start, end) of a Doc, which are not white space."""
+    """Return the tokens around the characters [start, end) of a Doc, without whitespace tokens."""
     span = doc.char_span(start, end, alignment_mode="expand")
     assert span is not None
     return span
 
 
 def words_within(span: Span) -> tuple[int, int] | None:
-    """The characters [start, end) of a span without the white space at its ends; None if there is
-    nothing else.
+    """Return the characters [start, end) of a span without whitespace at its ends; None if nothing
+    is left.
 
-    Raises InputError if tokens were merged or split since the span was made: spaCy leaves the
-    numbers of its tokens as they were.
+    Raises InputError if tokens were merged or split since the span was created, because spaCy does
+    not update its token indices.
     """
     doc, first, behind = span.doc, span.start, span.end
     start, end = span.start_char, span.end_char

@@ -1,4 +1,4 @@
-"""Puts phrases and aspects into groups of spans, which displaCy draws."""
+"""Span groups of phrases and aspects, which displaCy draws."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,21 +17,21 @@ COLOURS: Final = {
     "positive": "#b3d6f7",
     "very positive": "#7fb4e6",
 }
-"""Of labels in displaCy, whose text is always dark."""
+"""Label colors for displaCy, whose text is always dark."""
 
 Marked = tuple[tuple[int, int], str, float]
-"""The characters [start, end) of a span of a group, its label, and the probability of that."""
+"""The characters [start, end) of a span of a group, its label, and the label's probability."""
 
 
 class PhraseGroup(SpanGroup):
-    """The phrases that say something, by a component. `thinstack.render(doc, "text")` colours them,
-    they have a label, and are not neutral. A phrase is left out if the phrase of the group around
-    it has the same label. `attrs["scores"]`, float32 (number of spans,), holds the probabilities of
-    their labels, as spaCy's `spancat` stores them.
+    """The phrases of a component that have a label and are not neutral, as `thinstack.render(doc,
+    "text")` colors them. A phrase is left out if the phrase around it in the group has the same
+    label. `attrs["scores"]`, float32 (number of spans,), contains the probabilities of the labels,
+    as in spaCy's `spancat`.
 
-    The group is set again when tokens of the Doc were merged or split, since spaCy leaves spans at
-    the numbers of their old tokens. A phrase that now begins or ends inside a token is left out. A
-    Doc that spaCy has read or copied has a plain group.
+    The group is rebuilt after tokens of the Doc were merged or split, because spaCy does not update
+    the token indices of spans. A phrase that now begins or ends inside a token is left out. A Doc
+    that spaCy has read or copied has a plain group.
     """
 
     def __init__(self, doc: Doc, key: str, component: str):
@@ -52,19 +52,19 @@ class PhraseGroup(SpanGroup):
         return super().__iter__()
 
     def to_bytes(self) -> bytes:
-        """The group as bytes, as any of spaCy's."""
+        """Serialize the group to bytes like any of spaCy's."""
         self._settle()
         return super().to_bytes()
 
     def copy(self, doc: Doc | None = None) -> SpanGroup:
-        """A plain group of the same spans."""
+        """Return a plain group of the same spans."""
         self._settle()
         return super().copy(doc)
 
     def _settle(self) -> None:
         try:
             tokens = self.doc.to_array("IDX")
-        except RuntimeError:  # the Doc is gone; spaCy says so where a span is asked for
+        except RuntimeError:  # the Doc was garbage-collected; spaCy reports that on access
             return
         if not np.array_equal(tokens, self._tokens):
             self._tokens = tokens
@@ -74,7 +74,7 @@ class PhraseGroup(SpanGroup):
             self.from_bytes(plain.to_bytes())
 
     def _spans(self, doc: Doc) -> tuple[list[Span], NDArray[np.float32]]:
-        """The spans of the group, and how probable their labels are."""
+        """Return the spans of the group, and the probabilities of their labels."""
         spans, scores = list[Span](), list[float]()
         for (start, end), label, score in self._marked(doc):
             span = doc.char_span(start, end, label=label)

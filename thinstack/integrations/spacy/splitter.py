@@ -1,6 +1,6 @@
-"""Finds the sentences and treebank words of a spaCy Doc, by its own tokens and sentence
-boundaries. Parts of tokens that thinstack reads otherwise are read as in a text: tags, entities,
-unusual letters, misspelt negations, emoji, hashtags, very long words (docs/text.md)."""
+"""Extracts the sentences and treebank words of a spaCy Doc from its tokens and sentence boundaries.
+Parts of tokens that thinstack tokenizes differently are read as plain text: tags, entities, unusual
+letters, misspelled negations, emoji, hashtags, very long words (docs/text.md)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,21 +19,21 @@ from thinstack.text.plain_text import PlainText
 from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
 from thinstack.text.sentences import Sentence
 
-# spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`. It
-# begins with a letter, for a search that begins with a look behind takes longer.
+# spaCy keeps `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`. The pattern
+# # begins with a letter, because a search that begins with a lookbehind is slower.
 _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
-# An emoji, a hashtag or a word with hidden letters may stand here. A search for one set of
-# characters takes half as long as one for several.
+# The possible position of an emoji, a hashtag or a word with hidden letters. Searching for one #
+# character set takes half as long as for several.
 _sign = re.compile("[!*#$%^_@\x80-\U0010ffff](?:(?<!!)|(?=[a-zA-Z]))")
 
 
-_LAST = np.array([0, 1])  # the end of a stretch is that of the token before it
+_LAST = np.array([0, 1])  # the end of a range is that of its last token
 
 
 def sentences_of(doc: Doc, text: str | None = None) -> list[Sentence]:
-    """The sentences of a Doc that hold words, each word over the characters of the whole tokens
-    that it was made from. `text`: of the Doc, which takes spaCy a while."""
+    """Return the sentences of a Doc that contain words, each word with the characters of the whole
+    tokens that it was made from. `text`: the text of the Doc, which spaCy computes slowly."""
     text = doc.text if text is None else text
     places, sentences = places_of(doc), list[Sentence]()
     tokens_of_doc = _Tokens.of(text, places)
@@ -51,13 +51,12 @@ def sentences_of(doc: Doc, text: str | None = None) -> list[Sentence]:
 
 
 def has_sentences(doc: Doc) -> bool:
-    """Whether something has set where the sentences of a Doc begin. It is true for a Doc of one
-    token."""
+    """Whether the sentence boundaries of a Doc are set. True for a Doc of one token."""
     return bool(doc.has_annotation("SENT_START"))
 
 
 def sentence_spans(doc: Doc) -> Iterable[Span]:
-    """The sentences of a Doc, or all of it if no boundaries are set."""
+    """Return the sentences of a Doc, or the whole Doc if no boundaries are set."""
     return doc.sents if len(doc) and has_sentences(doc) else (doc[:],)
 
 
@@ -66,9 +65,9 @@ class _Tokens(NamedTuple):
 
     Attributes:
         whole: the text of the Doc.
-        texts: that of each token.
+        texts: the text of each token.
         starts, ends: the characters [start, end) of each token in it.
-        spaces: whether another token follows each behind white space.
+        spaces: whether each token is followed by whitespace and another token.
     """
 
     whole: str
@@ -79,14 +78,14 @@ class _Tokens(NamedTuple):
 
     @classmethod
     def of(cls, whole: str, places: NDArray[np.int64]) -> "_Tokens":
-        """Those of a Doc, from its text and their `places`. To ask each token takes several times
-        as long."""
+        """Create the tokens of a Doc from its text and their `places`, which is several times as
+        fast as reading each token."""
         starts, ends = places.T.tolist()
         texts = [whole[start:end] for start, end in zip(starts, ends, strict=True)]
         return cls(whole, texts, starts, ends, [*map(lt, ends, starts[1:]), False])
 
     def between(self, start: int, end: int) -> "_Tokens":
-        """The tokens [start, end)."""
+        """Return the tokens [start, end)."""
         part = slice(start, end)
         return _Tokens(
             self.whole, self.texts[part], self.starts[part], self.ends[part], self.spaces[part]
@@ -99,7 +98,7 @@ class _Tokens(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether no token holds white space beside something else, and none is very long."""
+        """Whether no token mixes whitespace with other characters, and none is very long."""
         whole = len("".join(self.texts).split()) < 2 or not any(
             len(token.split()) > 1 for token in self.texts
         )
@@ -108,11 +107,11 @@ class _Tokens(NamedTuple):
 
 
 def _words_of(read: _Tokens) -> tuple[list[str], NDArray[np.int64] | None]:
-    """The treebank words of a sentence, and the tokens [first, last + 1) that each was made of,
-    (L, 2): None if each token is a word, as mostly.
+    """Return the treebank words of a sentence, and the tokens [first, last + 1) of each, (L, 2), or
+    None in the usual case that each token is a word.
 
-    Tokens that touch each other are read as thinstack reads texts, if one of them is odd. No word
-    is made of tags of HTML. Each part of a token that holds white space is a word to the treebank.
+    Tokens without whitespace between them are tokenized as plain text if one of them is odd. HTML
+    tags produce no words. Each part of a token that contains whitespace is a separate word.
     """
     reading = _odd_tokens(read)
     if reading is None:
@@ -131,7 +130,7 @@ def _words_of(read: _Tokens) -> tuple[list[str], NDArray[np.int64] | None]:
     places = np.array([part[1:] for part in parts], np.int64)
     owners = np.searchsorted(lasts, places[:, 0], side="right")
     behind_owners = np.searchsorted(firsts, places[:, 1])
-    # Words of one token, such as of a hashtag or one that was too long, are not joined again.
+    # Words of one token, such as of a hashtag or a very long one, are not joined again.
     alike = [one.isalnum() and two.isalnum() for one, two in pairwise(texts)]
     apart = places[:-1, 1] < places[1:, 0]
     apart |= np.array(alike, np.bool_) & (behind_owners[:-1] > owners[1:])
@@ -141,16 +140,16 @@ def _words_of(read: _Tokens) -> tuple[list[str], NDArray[np.int64] | None]:
 
 
 def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_]] | None:
-    """The text that thinstack reads of a sentence, and which of its tokens it reads otherwise than
-    as they stand, (N,). None if there are no such tokens."""
+    """Return the plain text of a sentence, and a mask (N,) of the tokens that thinstack tokenizes
+    differently; None if there are no such tokens."""
     text = read.text
     plain = rules().typed.plain(text)
     marked = "'" in text or "\u2019" in text
     negations = [match.start() for match in _negation.finditer(text)] if marked else []
-    if negations:  # less those that are tokens
+    if negations:  # minus those that are tokens
         shift = read.starts[0]
         negations = sorted({*negations}.difference(start - shift for start in read.starts))
-    if not (plain or negations or _sign.search(text)) and read.plain:  # as most are
+    if not (plain or negations or _sign.search(text)) and read.plain:  # the usual case
         return None
     firsts, lasts = _places_in(read)
     signs = _cut_signs(text, firsts)
@@ -166,12 +165,12 @@ def _odd_tokens(read: _Tokens) -> tuple[PlainText, NDArray[np.bool_]] | None:
 
 
 def _places_in(read: _Tokens) -> NDArray[np.int64]:
-    """Where the tokens of a sentence start and end in its text, (2, N)."""
+    """Return the starts and ends of the tokens of a sentence in its text, (2, N)."""
     return np.array([read.starts, read.ends], np.int64) - read.starts[0]
 
 
 def _cut_signs(text: str, firsts: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Tokens [first, last + 1) of each emoji and hashtag that spaCy has cut into several."""
+    """List the tokens [first, last + 1) of each emoji and hashtag that spaCy has split."""
     places = [match.span() for match in rules().signs.finditer(text)]
     starts, ends = np.array(places, np.int64).reshape(-1, 2).T
     first = np.searchsorted(firsts, starts, side="right") - 1
@@ -189,8 +188,8 @@ class _Part(NamedTuple):
 
 
 def _stretches(spaces: Sequence[bool], odd: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Tokens [first, last + 1) that are read together: those that touch, if any of them is odd, and
-    odd ones that follow each other; else each by itself."""
+    """Yield the tokens [first, last + 1) that are read together: adjacent ones without whitespace
+    if any of them is odd, and consecutive odd ones; all others separately."""
     start, count = 0, len(spaces)
     while start < count:
         end = start + 1
@@ -204,13 +203,13 @@ def _stretches(spaces: Sequence[bool], odd: NDArray[np.bool_]) -> Iterator[tuple
 
 
 def _kept(text: str, start: int, end: int) -> Iterator[_Part]:
-    """A token as it stands; if it was merged and holds white space, each part by itself."""
+    """Yield a token unchanged, or the parts of a merged token that contains whitespace."""
     for match in re.finditer(r"\S+", text[start:end]):
         yield _Part(match[0], start + match.start(), start + match.end())
 
 
 def _read(plain: PlainText, start: int, end: int) -> Iterator[_Part]:
-    """The words that thinstack reads between two places of the text."""
+    """Yield the words that thinstack reads between two positions in the text."""
     first = int(np.searchsorted(plain.starts, start))
     behind = int(np.searchsorted(plain.starts, end))
     words, places = plain_words(plain.text[first:behind])

@@ -1,9 +1,9 @@
-"""What `tree_sentiment`, `tree_aspects` and `tree_vectors` leave on a spaCy Doc: a `Result` of each
-component, by its name, whose places are characters of the Doc.
+"""Storage of the results of `tree_sentiment`, `tree_aspects` and `tree_vectors` on a spaCy Doc: a
+`Result` for each component, by name, with positions in characters of the Doc.
 
-`Doc.to_bytes`, DocBin (`store_user_data=True`) and worker processes pass it on as `PlainResult`
-describes it. A Doc that was read has its `Result` again once it is asked. A file of Docs may come
-from anybody, so what no component can have left is a DataError.
+`Doc.to_bytes`, DocBin (`store_user_data=True`) and worker processes serialize it as a
+`PlainResult`. A deserialized Doc gets its `Result` back on first access. Files of Docs are
+untrusted, so data that no component can have stored raises DataError.
 """
 
 import json
@@ -30,24 +30,24 @@ from thinstack.runtime.scored import Scored, Spans
 from thinstack.runtime.views import View
 
 DocAggregation = Literal["tree", "words", "sentences"]
-"""How a Doc of several sentences is read: as one tree, or as a mean of sentences, which weighs them
-by their words or all alike."""
+"""How to read a Doc of several sentences: as one tree, or as a mean of sentences, which are
+weighted by their words or equally."""
 
 Kind = Literal["tree_sentiment", "tree_aspects", "tree_vectors"]
-"""Of components. If no name is asked for, that of its kind is."""
+"""Kinds of components. The default name of a component is its kind."""
 
 NO_TREE: Final[NDArray[np.int8]] = np.zeros(0, np.int8)
-"""The transitions of a tree over sentences that is not kept."""
+"""Placeholder transitions of a tree over sentences, which is not stored."""
 
-# As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
+# Named like an attribute of a Doc, so that spaCy drops it in `Span.as_doc`.
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What one component says of a Doc: its result, how it reads several sentences, and the digest
-    of its `model`. `about` are the terms that a `tree_aspects` was asked for; None stands for those
-    that its model finds."""
+    """The results of one component for a Doc: its result, its aggregation of sentences, and the
+    digest of its `model`. `about`: the terms requested of a `tree_aspects`, or None for those that
+    its model finds."""
 
     result: Result
     aggregation: DocAggregation = "words"
@@ -56,7 +56,7 @@ class Stored:
     model: str = ""
 
     def part(self, sentences: tuple[Prediction, ...]) -> Result:
-        """The result of some of its sentences, or of a phrase of one."""
+        """Return the result of some of its sentences, or of a phrase of one."""
         whole = self.result
         if len(sentences) == len(whole.sentences) > 1:
             return whole
@@ -67,7 +67,7 @@ class Stored:
 
 
 def alike(sentences: Sequence[Prediction]) -> Scored | None:
-    """The mean of sentences that weigh alike; None for fewer than two."""
+    """Return the unweighted mean of sentences; None for fewer than two."""
     if len(sentences) < 2:
         return None
     rows = [sentence.node_scores[-1:] for sentence in sentences]
@@ -76,22 +76,22 @@ def alike(sentences: Sequence[Prediction]) -> Scored | None:
 
 
 def store(doc: Doc, stored: Stored | None, name: str) -> None:
-    """Leave on a Doc what the component `name` says, in place of what it left before; None removes
-    that. What other components left is not read."""
+    """Store the results of the component `name` on a Doc, replacing its earlier ones; None removes
+    these. The results of other components are not read."""
     before = doc.user_data.get(_KEY)  # type: ignore[call-overload]
     others = before.items() if isinstance(before, dict) else ()
-    # Another dict each time: a copy of the Doc may share the one that it has.
+    # A new dict each time, because a copy of the Doc may share the current one.
     by_name = {key: value for key, value in others if key != name}
     doc.user_data[_KEY] = by_name | ({} if stored is None else {name: stored})  # type: ignore[index]
 
 
 def stored_of(doc: Doc, name: str | None = None, *kinds: Kind) -> Stored | None:
-    """What the component `name` left on a Doc. None if no component has left anything.
+    """Return the results of the component `name` on a Doc; None if no component has stored any.
 
-    Without a name, it is that of the first of these `kinds` that left something, under its usual
-    name, or else the last one. By default these are all, in the order of `Kind`. Raises
-    UnknownNameError if `name` has no results and other components have, and DataError for what no
-    component can have left.
+    Without a name, returns those of the first of these `kinds` with results under the default name,
+    otherwise the last stored. By default, `kinds` are all, in the order of `Kind`. Raises
+    UnknownNameError if only other components than `name` have results, and DataError for data that
+    no component can have stored.
     """
     by_name = _read(doc)
     if name is not None:
@@ -106,8 +106,8 @@ def stored_of(doc: Doc, name: str | None = None, *kinds: Kind) -> Stored | None:
 
 
 def _read(doc: Doc) -> dict[str, Stored]:
-    """What is on a Doc, by name, in the order in which components left it. What was passed on as
-    plain data is read and checked once."""
+    """Return the results on a Doc by name, in the order in which they were stored. Deserialized
+    data is validated once."""
     by_name = doc.user_data.get(_KEY, {})  # type: ignore[call-overload]
     if not isinstance(by_name, dict):
         raise _not_results(f"found {by_name!r:.80}")
@@ -127,9 +127,9 @@ Array = Any
 
 
 class PlainSentence(Strict, extra="ignore"):
-    """A sentence with words, as it is passed on: `words`, `transitions` and those behind them are
-    as `Prediction` has them, and `scores` are its `node_scores`. `characters` (L, 2) are those of
-    the Doc that a word was made from, whole tokens as they then were."""
+    """A serialized sentence with words: `words`, `transitions` and the following fields are those
+    of `Prediction`, and `scores` are its `node_scores`. `characters` (L, 2): the characters of the
+    Doc of each word, which are those of whole tokens at the time."""
 
     words: Annotated[Names, Field(min_length=1)]
     characters: Array
@@ -141,7 +141,7 @@ class PlainSentence(Strict, extra="ignore"):
     vectors: Array = None
 
     def read(self, view: View, text: str) -> Prediction:
-        """The sentence of a Doc with this text. Raises ValueError and others if it is none."""
+        """Return the sentence of a Doc with this text. Raises ValueError and others if invalid."""
         characters = np.asarray(self.characters, "<i4").reshape(len(self.words), 2).astype(np.int64)
         fine = (characters[:, 0] < characters[:, 1]).all() and (np.diff(characters.T) >= 0).all()
         start, end = characters[0, 0].item(), characters[-1, 1].item()
@@ -162,10 +162,10 @@ class PlainSentence(Strict, extra="ignore"):
 
 
 class PlainResult(Strict, extra="ignore"):
-    """What one component left on a Doc, as it is passed on. `labels`, `abstain` and `polarity` are
-    as `View` has them, and the others as `Stored`. `root` (C,) are the probabilities, and
-    `root_vector` (D,) the vector, of a Doc that is not the mean of its words. Sentences without
-    words are left out."""
+    """The serialized results of one component on a Doc. `labels`, `abstain` and `polarity` are
+    those of `View`, the others those of `Stored`. `root` (C,) and `root_vector` (D,): the
+    probabilities and the vector of a Doc that is not the mean of its words. Sentences without words
+    are left out."""
 
     kind: Kind
     labels: Names
@@ -179,7 +179,7 @@ class PlainResult(Strict, extra="ignore"):
     sentences: tuple[PlainSentence, ...]
 
     def read(self, text: str) -> Stored:
-        """The results on a Doc with this text. Raises ValueError and others if they are none."""
+        """Return the results for a Doc with this text. Raises ValueError and others if invalid."""
         count = len(self.labels)
         if len({*self.labels}) < count or len(self.polarity or self.labels) != count:
             raise ValueError("expected different names of classes, and a polarity of each")
@@ -202,7 +202,7 @@ class PlainResult(Strict, extra="ignore"):
 
 
 def _plain(stored: Stored) -> dict[str, Any]:
-    """Results as a `PlainResult` has them, with arrays."""
+    """Convert results to the fields of a `PlainResult`, with arrays."""
     view, joint = stored.result.view, stored.result.joint
     plain = {name: getattr(stored, name) for name in ("kind", "aggregation", "about", "model")}
     plain |= {name: getattr(view, name) for name in ("labels", "abstain", "polarity")}
@@ -235,16 +235,16 @@ def _vectors(values: Array, rows: int) -> NDArray[np.float16]:
     return vectors.astype("<f2")
 
 
-_ROUNDING: Final = 1e-2  # of vectors of length 1 in half precision, and more than that
+_ROUNDING: Final = 1e-2  # for unit vectors in half precision, with a margin
 
 _UNUSABLE: Final = (
     *(ThinstackError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
 )
-"""What reading results that are none may raise."""
+"""Errors that reading invalid results may raise."""
 
 
 def _checked(value: Any, text: str) -> Stored:
-    """The results, which may be plain data. Raises DataError if no component can have left them."""
+    """Validate results or plain data. Raises DataError if no component can have stored them."""
     if isinstance(value, Stored):
         return value
     try:
@@ -254,7 +254,7 @@ def _checked(value: Any, text: str) -> Stored:
 
 
 def _packed(value: Any, chain: Callable[[Any], Any] | None = None) -> Any:
-    """For msgpack, by which spaCy passes Docs on."""
+    """Encode results for msgpack, which spaCy uses to serialize Docs."""
     if isinstance(value, Stored):
         if value.kind == "tree_vectors":
             warnings.warn(
@@ -270,9 +270,9 @@ srsly.msgpack_encoders.register("thinstack", func=_packed)
 
 
 def as_plain(doc: Doc) -> dict[str, Any] | None:
-    """The value of `Doc._.tree_sentiment`: a `PlainResult` with lists in place of arrays, ready for
-    JSON, and without vectors. Its sentences also have `start_char` and `end_char`, and `start`,
-    `end` and `tokens`, the tokens in which these characters and those of the words now stand."""
+    """Return the value of `Doc._.tree_sentiment`: a `PlainResult` with lists instead of arrays,
+    ready for JSON, and without vectors. Its sentences also have `start_char` and `end_char`, and
+    `start`, `end` and `tokens`, the current tokens of these characters and of the words."""
     stored = stored_of(doc)
     if stored is None:
         return None
@@ -289,6 +289,6 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
 
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
-    """Set `Doc._.tree_sentiment` to what `as_plain` gives, or to the same with arrays. None removes
-    the results of the component of that name."""
+    """Set `Doc._.tree_sentiment` to the output of `as_plain`, optionally with arrays. None removes
+    the results of the component with that name."""
     store(doc, None if value is None else _checked(value, doc.text), "tree_sentiment")

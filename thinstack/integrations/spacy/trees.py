@@ -1,6 +1,6 @@
-"""Makes trees from spaCy's parses.
+"""Converts spaCy's parses to trees.
 
-Tokens of white space are in no tree. The words are the other tokens in order. They are the nodes of
+Whitespace tokens are not in trees. The words are the other tokens in order, which are the nodes of
 a dependency tree.
 """
 
@@ -25,21 +25,20 @@ _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 
 def dependency_trees(doc: Doc) -> list[Tree]:
-    """The dependency tree of every sentence with words. Raises what `dependency_tree` raises."""
+    """Return the dependency tree of each sentence with words. Raises like `dependency_tree`."""
     return [dependency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
 def constituency_trees(doc: Doc) -> list[Tree]:
-    """The constituency tree of every sentence with words. Raises what `constituency_tree`
-    raises."""
+    """Return the constituency tree of each sentence with words. Raises like `constituency_tree`."""
     return [constituency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
 def dependency_tree(sentence: Span | Doc) -> Tree:
-    """The tree of `Token.head`. Its labels are `Token.dep_`, or None if that is empty. A Doc counts
-    as one sentence.
+    """Return the tree of `Token.head`. Its labels are `Token.dep_`, or None if that is empty. A Doc
+    counts as one sentence.
 
-    A part of a sentence is enough if it has one root. A word whose head is white space depends on
+    A part of a sentence is accepted if it has one root. A word whose head is whitespace depends on
     the next word above that. Raises InputError unless there are words, a parse and exactly one
     root.
     """
@@ -61,8 +60,8 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
 
 
 def constituency_tree(sentence: Span | Doc) -> Tree:
-    """The tree that benepar stores in `Span._.parse_string`, not binarized, in treebank spelling. A
-    Doc counts as one sentence.
+    """Return the tree that benepar stores in `Span._.parse_string`, not binarized, in treebank
+    spelling. A Doc counts as one sentence.
 
     Raises InputError unless `parse_string` is a tree over the words of the sentence.
     """
@@ -79,11 +78,11 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
 
 
 def parses_of(doc: Doc, sentences: Sequence[Sentence]) -> list[NDArray[np.int8]]:
-    """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
+    """Return the transitions (2L - 1,) of the parse of each of these sentences, over its words.
 
-    The parse is `constituency_tree`, binarised (`thinstack.data.trees.binarize`). A token that
-    makes several words becomes a phrase of them. A word made from several tokens stands where the
-    first one does.
+    The parse is `constituency_tree`, binarized (`thinstack.data.trees.binarize`). A token that
+    makes several words becomes a phrase of them. A word made from several tokens takes the position
+    of the first one.
     """
     parses = []
     for sentence in sentences:
@@ -97,12 +96,12 @@ def parses_of(doc: Doc, sentences: Sequence[Sentence]) -> list[NDArray[np.int8]]
 
 
 def _read(span: Span) -> list[Token]:
-    """The tokens that are not white space."""
+    """Return the tokens that are not whitespace."""
     return [token for token in span if not token.is_space]
 
 
 def _heads(span: Span, places: list[int]) -> list[int]:
-    """The node of the next word above each of the words at `places` in the span, -1 for none."""
+    """Return the node of the next word above each word at `places` in the span, -1 for none."""
     heads = np.array([token.head.i - span.start for token in span])
     heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
     if (depths(heads) < 0).any():
@@ -112,7 +111,7 @@ def _heads(span: Span, places: list[int]) -> list[int]:
     parents = []
     for place in places:
         above = heads[place]
-        while above not in node_at:  # white space
+        while above not in node_at:  # whitespace
             above = heads[above]
         parents.append(node_at[above])
     return parents
@@ -127,7 +126,7 @@ def _parse(span: Span) -> Tree:
         )
     try:
         text = span._.parse_string
-    except Exception as error:  # a stranger's getter may raise anything
+    except Exception as error:  # a third-party getter may raise anything
         if raised_by_signal_handler(error):
             raise
         problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
@@ -136,7 +135,7 @@ def _parse(span: Span) -> Tree:
         problem = f"{text!r}, expected labeled brackets; does benepar run before tree_sentiment?"
         raise InputError(f"Span._.parse_string of {_shown(span)} is {problem}")
     dropped = 1
-    while dropped:  # a token of white space leaves brackets without a word, perhaps nested
+    while dropped:  # a whitespace token leaves empty brackets, perhaps nested
         text, dropped = _SPACE_LEAF.subn("", text)
     try:
         return from_brackets(text)
@@ -147,7 +146,7 @@ def _parse(span: Span) -> Tree:
 
 
 def _plain(text: str) -> str:
-    """The same for a token and its leaf, however quotation marks and escapes are written."""
+    """Normalize quotation marks and escapes, so that a token equals its leaf."""
     return ptb.plain("".join(text.split()))
 
 

@@ -1,9 +1,8 @@
-"""`tree_vectors`, a spaCy component: a vector of every Doc, span and token. It is a
-`tree_sentiment` that shows other things of its results: `vector`, `has_vector`, `vector_norm` and
-`similarity`.
+"""`tree_vectors`, a spaCy component: vectors of Docs, spans and tokens. It is a `tree_sentiment`
+that sets other attributes: `vector`, `has_vector`, `vector_norm` and `similarity`.
 
-These are spaCy's hooks, which it does not pass on with a Doc: `attach` sets them again. Where they
-are gone and spaCy has no other vectors, it reads the tensor of the Doc, and that raises InputError.
+These are spaCy's hooks, which it does not serialize with a Doc: `attach` sets them again. Without
+the hooks or other vectors, spaCy reads the tensor of the Doc, which raises InputError.
 """
 
 from collections.abc import Callable
@@ -28,15 +27,15 @@ from thinstack.runtime.span_vectors import vector_across
 from thinstack.runtime.units import MAX_WORDS
 
 _MARK: Final = np.uint32(0x7FC07EE5)
-"""The bits of the NaN in the tensor of a Doc that only hooks give vectors to."""
+"""The bits of the NaN in the tensor of a Doc whose vectors come only from hooks."""
 
 
 @dataclass(frozen=True)
 class DocVectors:
-    """The vectors that the component `name` left on Docs, as spaCy asks for them.
+    """The vectors of Docs that the component `name` stored, as spaCy's hooks.
 
-    The `component` runs its model for a span that is no phrase. Without it, as in a pickle, such a
-    span is an InputError.
+    The `component` runs its model for a span that is not a phrase. Without it, for example after
+    unpickling, such a span raises InputError.
     """
 
     name: str
@@ -46,20 +45,20 @@ class DocVectors:
         return DocVectors, (self.name,)
 
     def attach(self, doc: Doc) -> None:
-        """Set the hooks of a Doc. Raises InputError if it holds no vectors of the component."""
+        """Set the hooks of a Doc. Raises InputError if it has no vectors of the component."""
         self._stored(doc)
         names = ("vector", "has_vector", "similarity")
         hooks = {name: getattr(self, name) for name in names}
         for place in (doc.user_hooks, doc.user_span_hooks, doc.user_token_hooks):
             place.update(hooks)
-        # Not of spans: if they have this hook, spaCy calls that of "vector" in its place.
+        # Not of spans: if they have this hook, spaCy calls that of "vector" instead.
         doc.user_hooks["vector_norm"] = doc.user_token_hooks["vector_norm"] = self.vector_norm
         if not doc.tensor.size:
             doc.tensor = np.full((len(doc), 1), _MARK).view("<f4").view(_Detached)
 
     def vector(self, x: Doc | Span | Token) -> NDArray[np.float32]:
-        """The vector (D,), of length 1, of a Doc, of any span or of a token. Raises InputError for
-        one without words, which `has_vector` tells."""
+        """Return the vector (D,), of length 1, of a Doc, span or token. Raises InputError for one
+        without words (see `has_vector`)."""
         vector = self._vector(x)
         if vector is None:
             raise InputError(
@@ -74,12 +73,12 @@ class DocVectors:
         return bool(stored.result.sentences if isinstance(x, Doc) else self._places(x, stored))
 
     def vector_norm(self, x: Doc | Token) -> float:
-        """The length of a vector; 0 without words."""
+        """Return the length of a vector; 0 without words."""
         return float(self.has_vector(x))
 
     def similarity(self, x: Doc | Span | Token, other: Any) -> float:
-        """The cosine of two vectors. Raises InputError for what has none, for what `tree_vectors`
-        has not read, and for what another model has."""
+        """Return the cosine of two vectors. Raises InputError for objects without vectors, without
+        results of `tree_vectors`, or with those of another model."""
         of = other.doc if isinstance(other, Doc | Span | Token) else None
         hook = None if of is None else of.user_hooks.get("vector")
         vectors = getattr(hook, "__self__", None)
@@ -110,7 +109,7 @@ class DocVectors:
         return vector_across(places, lambda: self._predictor(stored)) if places else None
 
     def _places(self, x: Span | Token, stored: Stored) -> list[Any]:
-        """The sentences of a span or token, and its words [start, end) in each."""
+        """Return the sentences of a span or token, and its words [start, end) in each."""
         span = x.doc[x.i : x.i + 1] if isinstance(x, Token) else x
         around, place = sentences_around(span, stored.result.sentences)
         pairs = [(sentence, words_between(sentence, *place)) for sentence in around]
@@ -137,8 +136,8 @@ class DocVectors:
 
 
 class _Detached(np.ndarray):
-    """The tensor (N, 1) of a Doc of N tokens whose hooks give its vectors. spaCy asks it for those
-    where the hooks are gone."""
+    """The tensor (N, 1) of a Doc of N tokens whose vectors come from hooks. spaCy reads it if the
+    hooks are missing."""
 
     def mean(self, *_: Any, **__: Any) -> Any:
         raise _gone()
@@ -204,8 +203,8 @@ class TreeVectors(TreeSentiment):
     def attach(self, doc: Doc) -> Doc:
         """Set the hooks of a Doc that has the vectors of this component but not its hooks, because
         spaCy drops them: a Doc from `Doc.from_bytes`, a DocBin (`store_user_data=True`) or
-        `nlp.pipe` with `n_process`. Returns the Doc. Raises InputError for a Doc without
-        vectors."""
+        `nlp.pipe` with `n_process`. Returns the Doc. Raises InputError for a Doc without vectors.
+        """
         check_docs([doc])
         DocVectors(self.name, self).attach(doc)
         return doc
