@@ -21,10 +21,10 @@ from thinstack.runtime.term_columns import Asked, name_of, term_cells, term_colu
 from thinstack.runtime.vectors import need_vectors
 
 Frame = TypeVar("Frame")
-"""A DataFrame of pandas or polars, a Table of pyarrow, or another one that narwhals knows."""
+"""A pandas or polars DataFrame, a pyarrow Table, or another frame that narwhals supports."""
 
 _ROWS: Final = 1 << 12
-"""Texts that are taken out of a frame at once."""
+"""Number of texts per batch taken from a frame."""
 
 _ADVICE: Final = "name the column of the texts with text="
 
@@ -91,12 +91,12 @@ def score_frame(
 
 
 def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
-    """The frame, as narwhals has it. Raises InputError for what is no frame in memory, and
-    DataError for two columns of one name."""
+    """Wrap a frame with narwhals. Raises InputError unless it is a frame in memory, and DataError
+    for two columns with the same name."""
     try:
         eager: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
         eager = nw.from_native(frame, allow_series=True)
-    except nw.exceptions.DuplicateError:  # of pandas and Arrow; narwhals names no column of theirs
+    except nw.exceptions.DuplicateError:  # of pandas and Arrow; narwhals does not report the column
         names: list[str] = list(getattr(frame, "column_names", None) or frame.columns)
         check_columns("the frame", names, [], _ADVICE)
         raise
@@ -120,7 +120,7 @@ _EXPECTED: Final = "expected a DataFrame of pandas or polars, or a Table of pyar
 
 
 def _instead_of(value: object) -> str:
-    """What was found in place of a frame, and what to do."""
+    """Describe an object that is not a frame, and what to do."""
     what = f"found a {type(value).__name__}"
     if isinstance(value, Mapping):
         return f"{what}: make a frame of it, such as pandas.DataFrame(d)"
@@ -132,8 +132,8 @@ def _instead_of(value: object) -> str:
 
 
 def checked_mentions(about: object) -> tuple[str | Category, ...]:
-    """Terms and categories, or a single category, each once. Raises InputError for a single text,
-    for what is no sequence, and as `Terms` does."""
+    """Return terms and categories, or a single category, without duplicates. Raises InputError for
+    a single text, for an object that is not a sequence, and as `Terms` does."""
     if isinstance(about, Category):
         return (about,)
     if isinstance(about, str) or not isinstance(about, Sequence):
@@ -144,8 +144,8 @@ def checked_mentions(about: object) -> tuple[str | Category, ...]:
 
 
 def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
-    """Raise InputError for new columns of the name of another one, or without a name in Unicode.
-    Where columns have levels, names are tuples."""
+    """Raise InputError for new columns with the name of another one, or whose name is not valid
+    Unicode. In frames with column levels, names are tuples."""
     if odd := [
         name for name in names if "".join(name) != "".join(name).encode(errors="ignore").decode()
     ]:
@@ -163,8 +163,8 @@ def _check_new(names: Sequence[Any], there: Sequence[object]) -> None:
 
 
 def frame_cells(frame: "nw.DataFrame[Any]", names: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """The cells of some columns, row by row, None for one that is missing. The first column has the
-    texts; raises InputError for a cell of it that is none. Only some are Python objects at once."""
+    """Yield the cells of some columns, row by row, None for missing values, converted in batches.
+    Raises InputError for a cell of the first column, the texts, that is not a text."""
     for start in range(0, len(frame), _ROWS):
         lists = [_cell_list(frame.get_column(name)[start : start + _ROWS]) for name in names]
         for row, cells in enumerate(zip(*lists, strict=True), start):
@@ -178,7 +178,7 @@ def frame_cells(frame: "nw.DataFrame[Any]", names: Sequence[Any]) -> Iterator[tu
 
 
 def _cell_list(column: "nw.Series[Any]") -> list[Any]:
-    """The cells of a column; dates that Python cannot hold as texts."""
+    """Return the cells of a column; dates out of Python's range as texts."""
     try:
         cells = column.to_list()
     except (ValueError, OverflowError):
@@ -188,7 +188,7 @@ def _cell_list(column: "nw.Series[Any]") -> list[Any]:
 
 
 def _conversion(frame: "nw.DataFrame[Any]", cell: object) -> str:
-    """How to make texts of a column that holds this cell."""
+    """Return how to convert a column with this cell to text."""
     pandas = ".str.decode('utf-8')" if isinstance(cell, bytes) else ".astype('string')"
     others = {"polars": ".cast(polars.String)", "pyarrow": ".cast(pyarrow.string())"}
     return others.get(frame.implementation.value, pandas)
@@ -197,8 +197,8 @@ def _conversion(frame: "nw.DataFrame[Any]", cell: object) -> str:
 def _columns(
     results: Iterator[Result], about: Asked, scores: Sequence[str], width: int
 ) -> list[Any]:
-    """The new columns, in order. `scores`: the classes that have one. `width`: the columns of the
-    vectors (n, D), which come last unless it is 0. Warns of terms that no text mentions."""
+    """Return the new columns, in order. `scores`: the classes with a column. `width`: the dimension
+    D of the vectors (n, D), which come last; 0 for none. Warns of terms that no text mentions."""
     columns: list[list[Any] | array[Any]] = [[], array("d"), [], []]
     columns += [array(kind) for kind in "d" * len(scores) + "dq" * len(about)]
     mentions, numbers = columns[len(columns) - 2 * len(about) + 1 :: 2], array("f")
@@ -216,7 +216,7 @@ def _columns(
 
 
 def _cells(result: Result, about: Asked, *, scores: bool) -> Iterator[Any]:
-    """The new cells of a row in order, NaN in place of a number that is missing."""
+    """Yield the new cells of a row in order, NaN for missing numbers."""
     view, phrases, polarity = result.view, dict[bool, str](), math.nan
     if result.sentences and view.polarity is not None:
         polarity = math.nan if result.polarity is None else result.polarity
@@ -232,8 +232,8 @@ def _cells(result: Result, about: Asked, *, scores: bool) -> Iterator[Any]:
 
 
 def _vector_column(rows: NDArray[np.float32], backend: Any) -> Any:
-    """A column of the rows (n, D), missing where they are NaN. Lists of fixed size have no type in
-    pandas, whose column holds arrays."""
+    """Create a column of the rows (n, D), missing where they are NaN. pandas has no type for lists
+    of fixed size, so its column contains arrays."""
     missing, size = np.isnan(rows[:, 0]), rows.shape[1]
     if backend.is_polars():
         import polars as pl
@@ -250,8 +250,7 @@ def _vector_column(rows: NDArray[np.float32], backend: Any) -> Any:
 
 
 def _joined(native: Any, frame: "nw.DataFrame[Any]", columns: Mapping[Any, Any]) -> Any:
-    """The frame with more columns. One of pandas keeps its class, its `attrs`, and the levels of
-    its columns."""
+    """Add columns to the frame. A pandas frame keeps its class, `attrs`, and column levels."""
     backend, new = frame.implementation, list[Any]()
     for name, column in columns.items():
         if isinstance(column, np.ndarray):

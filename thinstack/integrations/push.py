@@ -22,13 +22,13 @@ def push(
     """Upload a bundle, given by its folder or name, to the repository "user/name". Returns the
     address of its commit and its page on the hub.
 
-    If the repository does not exist, it is made, `private` or public; so is the branch `revision`.
-    The bundle must open, and give the answers in its reference cases, on which it runs `isolated`
-    as `Predictor` has it. Its files go up as they are. Raises BundleError for one that cannot be
-    used or is refused.
+    Creates the repository, `private` or public, and the branch `revision` if they do not exist. The
+    bundle must open and reproduce its reference cases, on which it runs `isolated` as for
+    `Predictor`. Its files are uploaded unchanged. Raises BundleError for a bundle that is unusable
+    or rejected.
     """
     address = f"{PREFIX}{repository}"
-    parse_address(f"{address}@{revision or 'main'}")  # where no revision may be in its name
+    parse_address(f"{address}@{revision or 'main'}")  # a repository with a revision is rejected
     hub, bundle = hub_library(), open_bundle(model)
     if CASES_FILE in bundle.manifest.files:
         agreement = check_cases(bundle, isolated=isolated)
@@ -37,7 +37,7 @@ def push(
             raise BundleError(f"{bundle.path}: {far}: export it again; see `thinstack doctor`")
     files = [hub.CommitOperationAdd(*file) for file in pack(bundle).items()]
     with hub_errors(address):
-        with suppress(hub.errors.HfHubHTTPError):  # such as that there is no such repository yet
+        with suppress(hub.errors.HfHubHTTPError):  # it may not exist yet
             ask_commit(repository, revision or "main")
         api = hub.HfApi(**LIBRARY)
         api.create_repo(repository, private=private or None, exist_ok=True)

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["Scorer", "SparkModel", "scorer"]
 
 _MODELS_KEPT = 4
-"""In a worker process, which may serve several jobs."""
+"""The models of a worker process, which may serve several jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkModel:
-    """How a worker process gets the model: by the name of an installed bundle, or from a folder's
-    content in a broadcast. `digest` is the digest of the bundle's manifest, and `settings` are
-    those of `Predictor`."""
+    """The source of the model for worker processes: the name of an installed bundle, or the content
+    of a folder in a broadcast. `digest`: the digest of the bundle's manifest. `settings`: those of
+    `Predictor`."""
 
     name: str
     digest: str
@@ -39,8 +39,8 @@ class SparkModel:
     files: Any = field(default=None, compare=False, repr=False)
 
     def load(self) -> Predictor:
-        """The model, on one thread. Each process loads it once. Raises what `open_bundle` and
-        `Predictor` raise, and BundleError if another bundle has this name here."""
+        """Load the model on one thread, once per process. Raises what `open_bundle` and `Predictor`
+        raise, and BundleError if this name refers to another bundle here."""
         return _loaded(self)
 
 
@@ -63,7 +63,7 @@ class Scorer:
     """The function that `mapInArrow` calls in each task, as `scorer` returns it.
 
     Attributes:
-        model: how a worker gets the model.
+        model: the source of the model for workers.
         labels: the names of its classes.
         text, id, output, source: as for `score_batches`.
     """
@@ -77,12 +77,12 @@ class Scorer:
 
     @property
     def schema(self) -> str:
-        """The columns of the scored rows in Spark's DDL, as
-        `thinstack.integrations.corpora.scored_schema` has them."""
+        """The columns of the scored rows in Spark's DDL; see
+        `thinstack.integrations.corpora.scored_schema`."""
         return _ddl(scored_schema(self.labels, self.output), ", ", " ")
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """`score_batches` with the model, which each process loads once."""
+        """Run `score_batches` with the model, which each process loads once."""
         settings = {name: getattr(self, name) for name in ("text", "id", "output", "source")}
         return score_batches(batches, self.model.load(), **settings)
 

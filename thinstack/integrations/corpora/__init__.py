@@ -1,7 +1,7 @@
 """Scores corpora: reads files of texts, and writes scored rows to a folder, shard by shard.
 
-Wherever a run stops, each shard is either complete or missing. `score_batches` is for engines that
-read and write the rows themselves.
+If a run is interrupted, each shard is either complete or missing. `score_batches` is for engines
+that read and write the rows themselves.
 """
 
 from thinstack.integrations.corpora.batches import score_batches, scored_schema

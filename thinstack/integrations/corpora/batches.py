@@ -1,5 +1,5 @@
-"""Scores the rows of Arrow record batches, for engines that read and write rows themselves: Spark,
-Ray Data, Dask."""
+"""Scores Arrow record batches for engines that read and write rows themselves: Spark, Ray Data,
+Dask."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DEFAULT_ID: Final = "id"
 
 MOST_ROWS: Final = 1 << 15
-"""Rows of a batch that is given, at most."""
+"""Maximum number of rows of an output batch."""
 
 _ADVICE = "name the columns with text= and id="
 
@@ -33,14 +33,14 @@ _ADVICE = "name the columns with text= and id="
 def scored_schema(
     labels: Sequence[str], output: Output = "sentences", *, vectors: int = 0
 ) -> "pa.Schema":
-    """The columns of `score_batches`, by the labels of the model (`Predictor.labels`).
+    """Return the columns of `score_batches`, by the labels of the model (`Predictor.labels`).
 
     They are: `id` string; `sentence`, `start`, `end` int32; for phrases also `node`, `parent`
     int32, and for aspects `because_start`, `because_end`; `text`, `label` string, and for aspects
     `because`; `polarity` double; `scores`, a struct with a float32 for each class, unless the model
-    gives no labels; with `vectors`, the columns of a vector (`Predictor.width`), also `vector`, a
-    list of so many float32; `error`, a struct of the strings `kind` and `message`. All may be null.
-    Raises MissingExtraError without pyarrow.
+    has no labels; with `vectors`, the dimension of a vector (`Predictor.width`), also `vector`, a
+    list of that many float32; `error`, a struct of the strings `kind` and `message`. All may be
+    null. Raises MissingExtraError without pyarrow.
     """
     return rows_schema(Layout(labels, output, vectors), problems=True)
 
@@ -56,12 +56,12 @@ def score_batches(
     vectors: bool = False,
     isolated: bool | None = None,
 ) -> Iterator["pa.RecordBatch"]:
-    """Score the rows of record batches with a column of texts and a column of ids, in their order.
+    """Score the rows of record batches with a column of texts and a column of ids, in order.
 
     `model`: a loaded model, or the name or folder of a bundle, which then runs on one thread.
-    `text`, `id`: the columns; other columns are not read. `output`: what to write a row for.
-    `source`: where trees come from. `vectors`: whether to add the vector of each row. `isolated`:
-    how a named model runs, as `thinstack.load` has it.
+    `text`, `id`: the columns; other columns are not read. `output`: the unit of a row. `source`:
+    the source of trees. `vectors`: whether to add the vector of each row. `isolated`: how to run a
+    named model, as for `thinstack.load`.
 
     `scored_schema` describes the rows. If a text fails, it gets one row with its `id` and an
     `error`, in which everything else is null, and the others are still scored. `Problem` lists the
@@ -70,10 +70,10 @@ def score_batches(
     one produces none.
 
     Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` raise, and
-    MissingExtraError without pyarrow; InputError for `isolated` beside a loaded model, and for what
-    does not iterate over batches, such as a table. While it runs, raises DataError for a batch that
-    lacks the columns or has two with one name, and
-    InputError for an object that is not a record batch.
+    MissingExtraError without pyarrow; InputError for `isolated` with a loaded model, and if
+    `batches` does not iterate over batches, such as a table. During iteration, raises DataError for
+    a batch that lacks the columns or has two with one name, and InputError for an object that is
+    not a record batch.
     """
     _check_batches(batches)
     if not isinstance(model, Predictor):
@@ -115,8 +115,8 @@ def _scored(
 
 
 def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:
-    """The rows of the batches, `BATCH_ROWS` at once; those of an Arrow batch are not all taken into
-    Python."""
+    """Yield the rows of the batches, `BATCH_ROWS` at a time, so that an Arrow batch is not
+    converted to Python at once."""
     import pyarrow as pa
 
     line = 1

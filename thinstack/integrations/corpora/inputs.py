@@ -1,5 +1,5 @@
 """Reads the files of a corpus as rows: an id and a text, or the reason why the row cannot be used.
-Only a file of spaCy Docs is held in memory."""
+Only files of spaCy Docs are loaded into memory at once."""
 
 import hashlib
 import re
@@ -19,13 +19,13 @@ from thinstack.data.tables.text_streams import opened_text, paragraphs_of, undec
 from thinstack.errors import DataError, InputError, needs_extra
 
 LONGEST_TEXT: Final = 1 << 24
-"""Characters of a text that is scored at most."""
+"""Maximum length in characters of a text that is scored."""
 
 DEFAULT_TEXT: Final = "text"
 
 SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
-"""How names of files that can be scored end, in any case. Behind them a name may have the ending of
-a compressed file."""
+"""File extensions that can be scored, in upper or lower case, optionally followed by that of a
+compressed file."""
 
 _ADVICE = "name the columns with --text and --id"
 _ID: Final = "id"
@@ -33,7 +33,7 @@ _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
 
 
 Stamp = tuple[int, ...]
-"""The state of a file: another one once somebody has written to it."""
+"""The state of a file, which changes when somebody writes to it."""
 
 
 class Problem(NamedTuple):
@@ -53,8 +53,7 @@ class Problem(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A text and its id, which is None if it could not be read. With a problem, the text is
-    empty."""
+    """A text and its id, which is None if it could not be read. With a problem, text is empty."""
 
     id: str | None
     text: str
@@ -63,9 +62,8 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of the texts and of their ids. Without `id`, a row's id is its line number, or
-    with `own_id` the cell of a column that is called so, if a table has one. `others`: more columns
-    that are read."""
+    """The columns of texts and of ids. Without `id`, a row's id is its line number, or with
+    `own_id` the cell of the column "id", if a table has one. `others`: other columns to read."""
 
     text: str = DEFAULT_TEXT
     id: str | None = None
@@ -74,12 +72,12 @@ class Columns(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of both columns, or of the text's only."""
+        """The names of both columns, or only that of the texts."""
         return [self.text] if self.id is None else [self.text, self.id]
 
     @property
     def wanted(self) -> list[str]:
-        """The names of all columns that are read, if they are there."""
+        """The names of all columns to read, if they exist."""
         return [*dict.fromkeys([*self.names, *[_ID] * self.own_id, *self.others])]
 
 
@@ -88,12 +86,12 @@ class Corpus(NamedTuple):
 
     Attributes:
         files: the path of each file, by its name.
-        columns: of texts and ids in tables.
-        encoding: of text files; parquet and Docs have their own.
+        columns: the columns of texts and ids in tables.
+        encoding: the encoding of text files; parquet and Docs have their own.
         named: whether an id that is a line number starts with the name of the file.
-        kind: the file ending that says how to read the files; by default each file's own.
-        separator, header: as `Table` takes them. Either says that a file of lines is a table.
-        paragraphs: whether the texts of a file of lines are cut at blank lines, not at each line.
+        kind: the extension of the format of all files; by default each file's own.
+        separator, header: as for `Table`. Either specifies that a file of lines is a table.
+        paragraphs: whether to split a file of lines at blank lines instead of each line.
     """
 
     files: dict[str, Path]
@@ -107,15 +105,15 @@ class Corpus(NamedTuple):
 
     @property
     def separated(self) -> bool:
-        """Whether the user has said that files are tables."""
+        """Whether the user has specified that files are tables."""
         return self.separator is not None or self.header is not None
 
     def digests(self) -> dict[str, str]:
-        """The SHA-256 of each file."""
+        """Return the SHA-256 of each file."""
         return {name: _digest(path) for name, path in self.files.items()}
 
     def stamps(self) -> dict[str, Stamp]:
-        """The state of each file. Raises OSError."""
+        """Return the state of each file. Raises OSError."""
         states = {name: path.stat() for name, path in self.files.items()}
         return {
             name: (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
@@ -123,14 +121,14 @@ class Corpus(NamedTuple):
         }
 
     def rows(self) -> Iterator[Row]:
-        """The rows of all files, in the order of the files."""
+        """Yield the rows of all files, in the order of the files."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
             records = self.records(path, self.columns.wanted)
             yield from rows_of(str(path), records, self.columns, prefix=prefix, advice=_ADVICE)
 
     def records(self, path: Path, wanted: Sequence[str]) -> Iterator[Found]:
-        """The columns and the records of one of the files, as `Table.records` gives them."""
+        """Return the columns and the records of one of the files, as `Table.records` does."""
         kind = self.kind or _suffix(path)
         if kind == ".spacy":
             with needs_extra("spacy"):
@@ -144,7 +142,7 @@ class Corpus(NamedTuple):
         return table.records(wanted)
 
     def table_columns(self) -> list[str]:
-        """The columns of all tables, in the order of the files; of JSON, of all rows."""
+        """List the columns of all tables, in the order of the files; for JSON, of all rows."""
         names = dict[str, None]()
         for path in self.files.values():
             in_rows = (self.kind or _suffix(path)) in (".json", ".jsonl", ".ndjson", "")
@@ -159,12 +157,12 @@ class Corpus(NamedTuple):
 
 
 def open_corpus(path: Path, columns: Columns | None = None, **reading: Any) -> Corpus:
-    """The corpus in a file, or in all files of a folder and its subfolders. Nothing is read yet.
+    """Open the corpus in a file, or in all files of a folder and its subfolders. Reads nothing yet.
 
-    In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
-    of tables, if the user has named them. `reading`: `encoding` and other fields of `Corpus`.
-    Raises InputError if there is no file, for an unknown ending, for columns of files that have
-    none, and for a link that leads nowhere or to another folder; DataError for what is no plain
+    In a folder, names that start with a dot or an underscore are skipped. `columns`: the columns of
+    tables, if the user has named them. `reading`: `encoding` and other fields of `Corpus`. Raises
+    InputError if there is no file, for an unknown extension, for columns of files that have none,
+    and for a link that is broken or points to another folder; DataError for anything but a plain
     file.
     """
     path = any_path(path)
@@ -188,22 +186,21 @@ def open_corpus(path: Path, columns: Columns | None = None, **reading: Any) -> C
 def spooled_corpus(
     stream: BinaryIO, spool: Path, columns: Columns, *, named: bool, **reading: Any
 ) -> Corpus:
-    """The corpus of a stream, which is copied to the file `spool`: texts, one a line; or a table,
-    if a column is `named` or it begins with an object of JSON. `reading`: as `open_corpus` takes
-    it."""
+    """Copy a stream to the file `spool` and open it as a corpus: texts, one per line; or a table,
+    if a column is `named` or it begins with a JSON object. `reading`: as for `open_corpus`."""
     with spool.open("w+b") as file:
         shutil.copyfileobj(stream, file, 1 << 20)
         file.seek(0)
         begins_as_json = not reading.get("paragraphs") and _JSON.match(file.read(256))
-    kind = "" if named or begins_as_json else ".txt"  # a name without an ending is looked into
+    kind = "" if named or begins_as_json else ".txt"  # "" detects the format
     return Corpus({spool.name: spool}, columns, kind=kind, **reading)
 
 
 def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) -> None:
-    """Raise InputError for a file that cannot be read as the corpus is to be. `columns`: those that
-    the user has named."""
+    """Raise InputError for a file that cannot be read as requested. `columns`: those that the user
+    has named."""
     suffix, problem = _suffix(file), ""
-    if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
+    if re.search("[\ud800-\udfff]", name):  # how Python represents bytes that are not UTF-8
         problem = f"expected a name in UTF-8, found {name!r:.80}: rename it"
     elif suffix not in SUFFIXES and not corpus.separated:
         problem = (
@@ -220,9 +217,9 @@ def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) 
 
 
 def _is_file(path: Path) -> bool:
-    """Whether something in a folder is a file, and not another folder. Raises InputError for a link
-    that leads nowhere, or to another folder, and DataError for what is neither: its texts would be
-    left out."""
+    """Whether a path in a folder is a file, and not another folder. Raises InputError for a link
+    that is broken or points to another folder, and DataError for anything else: its texts would be
+    skipped."""
     if path.is_symlink() and (path.is_dir() or not path.exists()):
         raise InputError(
             f"{path}: expected a file, found a link to {path.readlink()}, which is not a "
@@ -253,10 +250,10 @@ def _texts(path: Path, encoding: str, *, paragraphs: bool) -> Iterator[Found]:
 def rows_of(
     source: str, records: Iterable[Found], columns: Columns, *, prefix: str = "", advice: str = ""
 ) -> Iterator[Row]:
-    """The records of a table as rows of a corpus. A text may be empty or have no words.
+    """Convert the records of a table to rows of a corpus. A text may be empty or have no words.
 
-    `source`: the start of each message. `prefix`: the start of ids that are line numbers. `advice`:
-    the end of the DataError for a table that lacks the columns, or has two with one name.
+    `source`: the prefix of each message. `prefix`: the prefix of ids that are line numbers.
+    `advice`: the end of the DataError for a table with missing or duplicate columns.
     """
     columns_named: list[str] | None = None
     for one in records:
@@ -280,7 +277,7 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
             expected = f"{source}:{record.line}: expected an id in the column {columns.id!r}"
             return Row(None, "", Problem("id", f"{expected}, {error}"))
     elif columns.own_id and columns.text != _ID:
-        with suppress(DataError):  # a row without an id of its own has that of its line
+        with suppress(DataError):  # a row without an id gets its line number
             place = cell_text(record.cells.get(_ID))
     value = record.cells.get(columns.text)
     try:

@@ -1,5 +1,5 @@
-"""Where the rows of a run go: a folder of parts with scored rows, failed rows, and leftovers of a
-killed process; or one file, whose parts lie in a hidden folder beside it until all is scored."""
+"""Output of a run: a folder of parts with scored rows, failed rows, and leftovers of a killed
+process; or one file, whose parts are in a hidden folder next to it until all is scored."""
 
 import codecs
 import filecmp
@@ -21,7 +21,7 @@ from thinstack.integrations.corpora.row_columns import Layout
 from thinstack.integrations.corpora.run_manifest import MANIFEST, read_run_manifest
 
 SPOOL: Final = "standard-input"
-"""What came by standard input, until all of it is scored."""
+"""The copy of standard input, until all of it is scored."""
 
 _ERRORS: Final = "errors"
 _PARTIAL: Final = ".partial"
@@ -30,14 +30,14 @@ _FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".pa
 
 
 class OutFolder(NamedTuple):
-    """A folder of parts in one format. If a part exists, it is whole. So are its failed rows, which
-    are written before it."""
+    """A folder of parts in one format. An existing part is complete, and so are its failed rows,
+    which are written first."""
 
     path: Path
     format: PartFormat
 
     def check(self) -> None:
-        """Raise InputError for a folder that holds anything but scored rows."""
+        """Raise InputError for a folder that contains anything but scored rows."""
         there = {file.name for file in self.path.iterdir()} if self.path.is_dir() else set()
         strangers = {name for name in there if not name.endswith(_PARTIAL)} - {LOCK, SPOOL}
         if strangers and MANIFEST not in there:
@@ -48,8 +48,7 @@ class OutFolder(NamedTuple):
 
     @contextmanager
     def tidied(self) -> Iterator[None]:
-        """Nothing half written lies in the folder before the block, nor after it, however it
-        ends."""
+        """Remove incomplete files before and after the block, even after an exception."""
         self.clean()
         try:
             yield
@@ -58,26 +57,26 @@ class OutFolder(NamedTuple):
             (self.path / SPOOL).unlink(missing_ok=True)
 
     def clean(self) -> None:
-        """Remove the files that a killed process has left half written."""
+        """Remove the incomplete files of a killed process."""
         for file in self.path.rglob(f"*{_PARTIAL}"):
             file.unlink(missing_ok=True)
 
     def part(self, number: int) -> Path:
-        """The file for a shard's rows."""
+        """Return the path of a shard's rows."""
         return self.path / f"part-{number:06d}.{self.format}"
 
     def done(self) -> set[int]:
-        """The shards that are written."""
+        """Return the shards that are written."""
         names = (path.stem for path in self.path.glob(f"part-*.{self.format}"))
         return {int(name[5:]) for name in names if re.fullmatch("part-[0-9]{6,18}", name)}
 
     def failed(self, number: int) -> int:
-        """How many rows of a shard have failed. Raises OSError."""
+        """Count the failed rows of a shard. Raises OSError."""
         path = self.failed_part(number)
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
     def write_failed(self, number: int, lines: str) -> None:
-        """Write the failed rows of a shard, if there are any. Raises OSError."""
+        """Write the failed rows of a shard, if any. Raises OSError."""
         if not lines:
             self.failed_part(number).unlink(missing_ok=True)
             return
@@ -85,28 +84,28 @@ class OutFolder(NamedTuple):
             temporary.write_text(lines, encoding="utf-8")
 
     def failed_part(self, number: int) -> Path:
-        """The file for a shard's failed rows; it is there only if there are any."""
+        """Return the path of a shard's failed rows, which exists only if there are any."""
         return self.path / _ERRORS / f"part-{number:06d}.jsonl"
 
 
 def file_format(out: Path) -> PartFormat | None:
-    """The format of the one file that `out` names by its ending; None if `out` is a folder."""
+    """Return the format of `out` by its extension if it is a file; None if it is a folder."""
     return None if out.is_dir() else _FORMATS.get(out.suffix.lower())
 
 
 def parts_folder(file: Path) -> Path:
-    """The folder of the parts of a file."""
+    """Return the folder of the parts of a file."""
     return file.with_name(f".{file.name}.parts")
 
 
 def failed_file(file: Path) -> Path:
-    """The file of the failed rows, if there are any."""
+    """Return the path of the failed rows, which exists only if there are any."""
     return file.with_name(f"{file.name}.errors.jsonl")
 
 
 def first_reason(failed: Path) -> str:
-    """Why the first of the failed rows has failed. `failed`: their file,
-    or the folder of such files."""
+    """Return why the first of the failed rows has failed. `failed`: their file, or the folder of
+    such files."""
     try:
         path = min(failed.glob("*.jsonl")) if failed.is_dir() else failed
         with path.open(encoding="utf-8") as lines:
@@ -116,8 +115,8 @@ def first_reason(failed: Path) -> str:
 
 
 def check_new_file(file: Path, used: Iterable[Used]) -> None:
-    """Raise InputError as `check_output` does, and if the file is there already, unless its parts
-    are finished: a run that was killed at its end has left both, and goes on."""
+    """Raise InputError as `check_output` does, and if the file exists, unless its parts are
+    finished: a run that was killed at its end has left both, and continues."""
     manifest = read_run_manifest(parts_folder(file))
     for path in (file, failed_file(file)):
         check_output(path, "--out", used)
@@ -128,9 +127,9 @@ def check_new_file(file: Path, used: Iterable[Used]) -> None:
 def join_parts(
     folder: OutFolder, shards: int, file: Path, layout: Layout, *, bom: bool = False
 ) -> None:
-    """Write the rows of all shards as one file, and the failed rows as another one. Each is whole,
-    wherever this is stopped. `bom`: with a byte order mark. Raises InputError if another file is
-    there by now; OSError."""
+    """Write the rows of all shards to one file, and the failed rows to another. Each is written
+    atomically. `bom`: whether to write a byte order mark. Raises InputError if another file exists
+    by then; OSError."""
     parts = [folder.part(number) for number in range(shards)]
     with _new(file) as temporary:
         if folder.format == "parquet":
@@ -146,8 +145,8 @@ def join_parts(
 
 @contextmanager
 def _new(file: Path) -> Iterator[Path]:
-    """A path to write a new file to, as `replacing` has it. Another file that is there by then
-    stays; one with the same bytes is of a run that was killed later."""
+    """Yield a path for a new file, as `replacing` does. Another file that exists by then is kept;
+    one with the same bytes is from a run that was killed later."""
     with replacing(file) as temporary:
         yield temporary
         if file.exists() and not filecmp.cmp(file, temporary, shallow=False):
@@ -161,7 +160,7 @@ def _is_there(file: Path) -> InputError:
 
 
 def _concatenate(parts: Sequence[Path], file: Path, header: int = 0, start: bytes = b"") -> None:
-    """`header`: bytes at the start of each part, of which the file gets one, after its `start`."""
+    """Concatenate the parts, with `start` and one of their headers (`header` bytes) at the top."""
     with file.open("wb") as whole:
         whole.write(start)
         for number, path in enumerate(parts):
@@ -171,8 +170,8 @@ def _concatenate(parts: Sequence[Path], file: Path, header: int = 0, start: byte
 
 
 def remove_parts(folder: OutFolder) -> None:
-    """Remove the parts of a file that is written. The manifest goes last: until then, a run that is
-    killed here goes on."""
+    """Remove the parts of a complete file. The manifest is removed last, so that a run that is
+    killed here can continue."""
     for path in folder.path.glob("[!.]*"):
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

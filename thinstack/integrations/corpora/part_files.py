@@ -1,5 +1,5 @@
-"""Scored rows as Arrow record batches, and as files of CSV, JSON lines or parquet; and the list of
-the rows that failed."""
+"""Scored rows as Arrow record batches, and as CSV, JSON Lines or parquet files; and the list of
+failed rows."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 PartFormat = Literal["parquet", "jsonl", "csv"]
 
 Write = Callable[[Sequence[Row], ScoredRows], None]
-"""Writes scored rows; those of the input are by place."""
+"""Writes scored rows; rows of the input are by index."""
 
 
 _PROBLEM: Final = "error"
-_GROUP: Final = 1 << 15  # rows of a parquet row group at most
-_PLACES: Final = 6  # digits of a probability behind the point, in JSON
+_GROUP: Final = 1 << 15  # maximum rows of a parquet row group
+_PLACES: Final = 6  # decimal places of a probability in JSON
 
 
 def check_format(format: PartFormat, layout: Layout) -> None:
     """Raise MissingExtraError if a package for this format is missing, and InputError for classes
-    that cannot have columns of their own, and for vectors in a format that holds none."""
+    that cannot be columns, and for vectors in a format that does not support them."""
     if layout.vectors and format != "parquet":
         raise InputError(
             f"--vectors needs parquet, because {format} cannot hold vectors: add --format "
@@ -47,7 +47,7 @@ def check_format(format: PartFormat, layout: Layout) -> None:
 
 @contextmanager
 def open_part(path: Path, format: PartFormat, layout: Layout) -> Iterator[Write]:
-    """A writer of rows to a file."""
+    """Open a file and return a writer of rows."""
     if format == "parquet":
         from pyarrow.parquet import ParquetWriter
 
@@ -70,21 +70,21 @@ def open_part(path: Path, format: PartFormat, layout: Layout) -> Iterator[Write]
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
-    """One line of JSON for each row that failed: `id` (null if it cannot be read), `kind` and
+    """Serialize each failed row to one line of JSON: `id` (null if it cannot be read), `kind` and
     `message`."""
     records = ({"id": row.id, **problem._asdict()} for row, problem in failed)
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
 def _rounded(rows: ScoredRows) -> tuple[ScoredRows, list[list[float]]]:
-    """The rows with their polarity rounded for text files, and their scores rounded in lists."""
+    """Return the rows with polarity rounded for text files, and their rounded scores as lists."""
     scores = rows.scores.astype(np.float64).round(_PLACES).tolist()
     polarity, terms = rows.polarity.round(_PLACES), rows.terms.round(_PLACES)
     return rows._replace(polarity=polarity, terms=terms), scores
 
 
 def _as_text(cell: object) -> str | None:
-    """A kept cell as a text, for CSV and parquet."""
+    """Convert a cell of the input to text for CSV and parquet."""
     if cell is None or cell != cell:
         return None
     if isinstance(cell, bool | dict | list):
@@ -99,7 +99,7 @@ def _as_json(cell: object) -> str:
 
 
 def _lines(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[str]:
-    """Rows as JSON, filled into a line by hand: as fast as json.dumps is, it would take as long as
+    """Serialize rows to JSON with a template: even json.dumps, which is fast, would take as long as
     the model."""
     quoted = json.JSONEncoder(ensure_ascii=False).encode
     numbers = ", ".join(f"{quoted(label).replace('%', '%%')}: %r" for label in layout.labels)
@@ -127,7 +127,7 @@ def _cells(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[I
 
 
 def merge_parquet(parts: Sequence[Path], path: Path) -> None:
-    """Write the rows of several files of parquet as one."""
+    """Concatenate several parquet files to one."""
     from pyarrow import parquet
 
     with parquet.ParquetWriter(path, parquet.read_schema(parts[0])) as writer:
@@ -138,8 +138,8 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
 
 
 def rows_schema(layout: Layout, *, problems: bool = False) -> "pa.Schema":
-    """The columns of scored rows. `problems`: whether failed rows are included, as of an engine,
-    whose rows have no numbers."""
+    """Return the columns of scored rows. `problems`: whether to include failed rows, as for
+    engines, whose rows have no numbers."""
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
     scores = pa.struct([pa.field(label, pa.float32()) for label in layout.labels])
@@ -151,7 +151,7 @@ def rows_schema(layout: Layout, *, problems: bool = False) -> "pa.Schema":
     return pa.schema(
         [
             *(pa.field(name, kinds.get(name, pa.int32())) for name in names),
-            *([pa.field("scores", scores)] if layout.labels else []),  # parquet has no empty struct
+            *([pa.field("scores", scores)] if layout.labels else []),  # parquet lacks empty structs
             *([pa.field(VECTOR, pa.list_(pa.float32(), layout.vectors))] if layout.vectors else []),
             *([pa.field(_PROBLEM, problem)] if problems else []),
         ]
@@ -165,8 +165,8 @@ def rows_batch(
     rows: ScoredRows,
     problems: Mapping[int, Problem] = MappingProxyType({}),
 ) -> "pa.RecordBatch":
-    """Scored rows in the columns of `rows_schema`. The `texts` that were scored and their
-    `problems` go by place."""
+    """Convert scored rows to the columns of `rows_schema`. `texts` and `problems` are by the index
+    of the text."""
     import pyarrow as pa
 
     kinds = list(schema.field("scores").type) if "scores" in schema.names else []

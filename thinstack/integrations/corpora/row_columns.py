@@ -1,4 +1,4 @@
-"""What scored rows look like: the names of their columns, and their cells."""
+"""The columns and cells of scored rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal, NamedTuple, Self
@@ -12,16 +12,16 @@ from thinstack.integrations.corpora.inputs import Row
 IntArray = NDArray[np.int64]
 
 Output = Literal["phrases", "sentences", "documents", "aspects"]
-"""What has a row."""
+"""The unit of a row."""
 
 NOTHING: Final = -1
-"""In place of a number that is not there."""
+"""Placeholder for a missing number."""
 
 _PLACED: Final[dict[Output, tuple[str, str]]] = {
     "phrases": ("node", "parent"),
     "aspects": ("because_start", "because_end"),
 }
-"""Columns of numbers that only rows of this output have."""
+"""Numeric columns that exist only for this output."""
 ROW: Final = "row"
 _BECAUSE: Final = "because"
 STRINGS: Final = ("id", "text", _BECAUSE, "label")
@@ -32,19 +32,19 @@ class ScoredRows(NamedTuple):
     """N rows for V classes, in the order of their texts.
 
     Attributes:
-        text: (N,) the place of the text.
-        sentence: (N,) the number of the sentence in the text, or NOTHING for a whole text.
+        text: (N,) the index of the text.
+        sentence: (N,) the index of the sentence in the text, or NOTHING for a whole text.
         start, end: (N,) characters [start, end) of the text. NOTHING for a text without aspects.
         label: (N,) the number of the class, or NOTHING if no class is probable enough.
         scores: (N, V) the probabilities of the classes, NaN for a text without words.
-        polarity: (N,) the mean of the classes' places from -1 to 1, weighted by their
-            probabilities; NaN without scores, and where the classes are no scale of sentiment.
+        polarity: (N,) the mean of the classes' values from -1 to 1, weighted by their
+            probabilities; NaN without scores, and if the classes are not a sentiment scale.
         node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
-            the number of its parent. The parent of a whole sentence is NOTHING.
-        because_start, because_end: (N,) for aspects, the characters of what decides, or NOTHING.
+            that of its parent, which is NOTHING for a whole sentence.
+        because_start, because_end: (N,) for aspects, the deciding phrase's characters, or NOTHING.
         row: (N,) the number of the text in its corpus, from 0, or NOTHING.
-        vectors: (N, D) the vectors, NaN for a text without words; D is 0 if none are asked for.
-        terms: (N, 2T) of T terms and categories, the mean polarity of the mentions, NaN without
+        vectors: (N, D) the vectors, NaN for a text without words; D is 0 without vectors.
+        terms: (N, 2T) for T terms and categories, the mean polarity of the mentions, NaN without
             any, and their number.
     """
 
@@ -65,34 +65,34 @@ class ScoredRows(NamedTuple):
 
     @classmethod
     def merged(cls, parts: "Sequence[Self]") -> Self:
-        """The rows of at least one part, in the order of their texts."""
+        """Concatenate the rows of at least one part, in the order of their texts."""
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         order = np.argsort(columns[0], kind="stable")
         return cls._make(column[order] for column in columns)
 
     def at(self, places: slice | IntArray) -> Self:
-        """The rows at some places."""
+        """Select rows by index."""
         return type(self)._make(column[places] for column in self)
 
     def texts_of(
         self, texts: Sequence[Row], starts: IntArray, ends: IntArray
     ) -> Iterator[str | None]:
-        """The characters [start, end) of each row, of these `texts` at their places; None where
-        there are none. Phrases lie within each other, so all at once would be long."""
+        """Yield the characters [start, end) of each row in its text, or None without them. An
+        iterator, because phrases are nested and all at once would take much memory."""
         places = zip(self.text.tolist(), starts.tolist(), ends.tolist(), strict=True)
         for text, start, end in places:
             yield None if start == NOTHING else texts[text].text[start:end]
 
 
 class Layout(NamedTuple):
-    """What the rows of a run look like.
+    """The layout of the rows of a run.
 
     Attributes:
         labels: the classes.
-        output: what has a row.
-        vectors: the columns of a vector; 0 without.
+        output: the unit of a row.
+        vectors: the dimension of a vector; 0 without.
         terms: the columns of terms and categories (`term_columns`).
-        input_columns: the columns of the input that are written too, as they are there.
+        input_columns: the columns of the input that are copied unchanged.
     """
 
     labels: Sequence[str]
@@ -103,8 +103,8 @@ class Layout(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        """The columns but those of scores, those of the input behind the id. Rows of aspects have
-        the number of their text, by which texts of one id are told apart."""
+        """The columns except those of scores, those of the input after the id. Rows of aspects have
+        the number of their text, to distinguish texts with the same id."""
         row, because = ([ROW], [_BECAUSE]) if self.output == "aspects" else ([], [])
         places = [*row, "sentence", "start", "end", *_PLACED.get(self.output, ())]
         said = [*places, "text", *because, "label", "polarity", *self.terms]
@@ -112,20 +112,20 @@ class Layout(NamedTuple):
 
     @property
     def csv_columns(self) -> list[str]:
-        """The columns of CSV: a class has a column of its name. Raises InputError for a class that
-        has the name of another column."""
+        """The columns of CSV, with one column per class. Raises InputError for a class with the
+        name of another column."""
         advice = "choose --format jsonl or --format parquet"
         check_classes("--format csv", self.labels, self.columns, advice)
         return [*self.columns, *self.labels]
 
     @property
     def written(self) -> set[str]:
-        """The columns that are written, of any format, but those of the input."""
+        """The columns that are written in any format, except those of the input."""
         return {*self._replace(input_columns=()).columns, *self.labels, "scores", VECTOR}
 
     def column(self, name: str, texts: Sequence[Row], rows: ScoredRows) -> Iterable[Any]:
-        """A column but that of the scores, with None for what is missing. `texts`: those that were
-        scored."""
+        """Return a column other than the scores, with None for missing values. `texts`: the texts
+        that were scored."""
         places = rows.text.tolist()
         if name in self.input_columns:
             column = self.input_columns.index(name)

@@ -1,4 +1,4 @@
-"""A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
+"""Runs over corpora: scores files into a folder of rows, and resumes a run that was interrupted."""
 
 import warnings
 from collections.abc import Collection, Iterator
@@ -41,19 +41,19 @@ from thinstack.runtime.term_columns import name_of
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a run is to do.
+    """The settings of a run.
 
     Attributes:
         input: a file, a folder, or a stream of lines. The lines are texts, or JSON if a column is
             named; with a separator or a header to name, they are a table.
         out: the folder for the rows.
-        file: what the rows are written to as one file in the end; the folder then goes.
-        named: whether the user has named a column; files without columns are then refused.
-        jobs: how many processes score side by side; 0 means this process, which a row may kill.
-        fail_after: the run stops if more than this share of all rows fails.
+        file: the single file for the rows, if any, which replaces the folder at the end.
+        named: whether the user has named a column; files without columns are then rejected.
+        jobs: the number of processes; 0 means this process, which a row may kill.
+        fail_after: the maximum share of failed rows; the run stops above it.
         repeated_ids: whether several rows may have the same id.
-        keep: the columns of a table that are written too, beside its own "id"; None means all.
-        bom: whether the one file starts with a byte order mark, as Excel needs it.
+        keep: the columns of a table to copy, in addition to its "id"; None means all.
+        bom: whether the single file starts with a byte order mark, as Excel needs it.
     """
 
     input: Path | BinaryIO
@@ -69,7 +69,7 @@ class Request:
     bom: bool = False
 
     def corpus(self, spool: Path, read_before: Corpus | None = None) -> Corpus:
-        """The files to read; a stream is copied to the file `spool`, unless it is `read_before`."""
+        """Return the files to read. A stream is copied to `spool`, unless it is `read_before`."""
         settings = self.settings
         reading = settings.model_dump(include={"encoding", "separator", "header", "paragraphs"})
         if isinstance(self.input, Path):
@@ -82,10 +82,10 @@ class Request:
 def score_corpus(request: Request, tell: Tell) -> Progress:
     """Score a corpus, or the rest of it, and report the progress to `tell`.
 
-    Raises InputError if the request cannot be met, if the folder belongs to another run, or if the
-    one file is there already, at the start or in the end; OSError if rows cannot be written;
-    StoppedError if too many rows fail, if the input or the model changes meanwhile, or if a row is
-    lost. Rows that are written stay, and the same request goes on.
+    Raises InputError for an invalid request, if the folder belongs to another run, or if the single
+    file exists, at the start or at the end; OSError if rows cannot be written; StoppedError if too
+    many rows fail, if the input or the model changes meanwhile, or if a row is lost. Written rows
+    are kept, and the same request resumes the run.
     """
     folder = OutFolder(request.out, request.settings.format)
     used = [request.input] if isinstance(request.input, Path) else []
@@ -100,7 +100,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         last = run.score(tell)
         run.finish(last)
     if request.file:
-        remove_parts(folder)  # where the lock was in the way, as on Windows
+        remove_parts(folder)  # if the lock was in the way, as on Windows
     if not last.before:
         counts = zip(scorer.about, last.mentions, strict=False)
         warn_of_unmentioned(name_of(term) for term, count in counts if not count)
@@ -109,8 +109,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
 
 @dataclass
 class _Run:
-    """A run whose folder is locked. `stamps`: of the files of the corpus, when their digests went
-    into the manifest."""
+    """A run whose folder is locked. `stamps`: the states of the files when their digests were
+    computed for the manifest."""
 
     request: Request
     folder: OutFolder
@@ -121,7 +121,7 @@ class _Run:
 
     @classmethod
     def begun(cls, request: Request, folder: OutFolder, scorer: TextScorer, tell: Tell) -> "_Run":
-        """A new run, or the one that the folder belongs to. Raises InputError where that is
+        """Start a new run, or resume that of the folder. Raises InputError if the folder belongs to
         another."""
         corpus = request.corpus(folder.path / SPOOL)
         stamps = corpus.stamps()
@@ -150,15 +150,15 @@ class _Run:
         return cls(request, folder, scorer, corpus, stamps, before or manifest)
 
     def score(self, tell: Tell) -> Progress:
-        """Score the shards that are not done. Raises StoppedError as soon as too many rows have
-        failed, and what `_shards` and `score_side_by_side` raise."""
+        """Score the remaining shards. Raises StoppedError as soon as too many rows have failed, and
+        what `_shards` and `score_side_by_side` raise."""
         folder, shards = self.folder, self.manifest.shards
         done = folder.done().intersection(range(len(shards)))
         before = sum(shards[number] for number in done)
         now = Progress(before, sum(map(folder.failed, done)), before, self.manifest.rows)
         todo = self._shards(done) if len(done) < len(shards) else iter(())
         jobs = min(self.request.jobs, len(shards) - len(done))
-        # All processes take the same files, where a branch of the hub might move meanwhile.
+        # All processes use the same files, because a branch on the hub might move meanwhile.
         bundle = self.scorer.predictor.bundle
         same: dict[str, Any] = {"name": str(bundle.path), "digest": bundle.manifest.digest}
         model = replace(self.request.model, **same)
@@ -174,18 +174,18 @@ class _Run:
         return now
 
     def _shards(self, done: Collection[int]) -> Iterator[Shard]:
-        """The shards that are not done. Raises StoppedError where their rows cannot be read any
-        more, or may be those of a file that has changed."""
+        """Yield the remaining shards. Raises StoppedError if their rows can no longer be read, or
+        may be those of a modified file."""
         try:
             for shard in shards_of(self.corpus.rows()):
                 self._check_files(self.corpus)
                 if shard.number not in done:
                     yield shard
-        except DataError as error:  # of a file that could be read when its rows were counted
+        except DataError as error:  # of a file that was readable when its rows were counted
             raise changed(str(error)) from None
 
     def _check_files(self, corpus: Corpus) -> None:
-        """Raise StoppedError for files that are not those of the manifest."""
+        """Raise StoppedError if the files differ from the manifest."""
         try:
             stamps, before = corpus.stamps(), self.manifest.input
             now = before if stamps == self.stamps else corpus.digests()
@@ -206,8 +206,8 @@ class _Run:
             )
 
     def finish(self, last: Progress) -> None:
-        """Note how the run has ended, and write the one file. Raises StoppedError if the input or
-        the model is another by now, and unless every row of the input is in the folder."""
+        """Record the end of the run, and write the single file. Raises StoppedError if the input or
+        the model has changed, and unless every row of the input is in the folder."""
         request, folder, shards = self.request, self.folder, self.manifest.shards
         try:
             corpus = request.corpus(folder.path / SPOOL, self.corpus)
@@ -232,9 +232,9 @@ class _Run:
 
 
 def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Settings:
-    """The settings with the columns that are kept. Of all, those of the name of one that is
-    `written` are left out, with a warning. Raises InputError for such a one that is asked for, and
-    DataError for one that no table has."""
+    """Return the settings with the columns to copy. If all are, those with the name of a `written`
+    one are left out, with a warning. Raises InputError if such a column is requested, and DataError
+    for one that no table has."""
     if request.keep == ():
         return request.settings
     settings = request.settings.model_copy(update={"own_id": request.settings.id is None})

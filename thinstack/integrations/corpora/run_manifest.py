@@ -1,5 +1,5 @@
-"""The manifest of a run, which lies beside its rows, and the shards of some thousand rows that it
-lists. A run continues only with the same input, the same model and the same settings."""
+"""The manifest of a run, which is next to its rows and lists shards of a few thousand rows. A run
+resumes only with the same input, model and settings."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -26,21 +26,20 @@ from thinstack.runtime.term_columns import Asked
 MANIFEST: Final = "manifest.json"
 
 SHARD_ROWS: Final = 1 << 12
-"""Rows of a shard at most."""
+"""Maximum number of rows of a shard."""
 
 SHARD_CHARACTERS: Final = 1 << 22
-"""Characters of its texts at most, or one text."""
+"""Maximum number of characters of its texts, unless it is a single text."""
 
-_HASH = 16  # bytes: of a billion ids two are taken for one with a chance of 1e-21
+_HASH = 16  # bytes: a collision among a billion ids has probability 1e-21
 _LISTED = 3
 
-Name = Annotated[str, Field(min_length=0)]  # without limits, pydantic takes what is no Unicode
+Name = Annotated[str, Field(min_length=0)]  # without limits, pydantic accepts invalid Unicode
 
 
 class Settings(Strict):
-    """The settings that change the rows. `columns`: those of the input that are written too.
-    `own_id`: whether a column of the input that is called "id" is the id. `categories`: the
-    examples of each."""
+    """The settings that change the rows. `columns`: the columns of the input to copy. `own_id`:
+    whether the column "id" of the input is the id. `categories`: the examples of each."""
 
     text: Name = DEFAULT_TEXT
     id: Name | None = None
@@ -63,21 +62,21 @@ class Settings(Strict):
 
     @property
     def reads(self) -> Columns:
-        """The columns of the input that are read."""
+        """The columns of the input to read."""
         return Columns(self.text, self.id, self.columns, self.own_id)
 
     @property
     def asked(self) -> Asked:
-        """The terms and categories that documents have columns of."""
+        """The terms and categories that are columns of documents."""
         return [*self.about, *(Category(name, texts) for name, texts in self.categories.items())]
 
 
 class RunManifest(Strict):
     """A run over a corpus.
 
-    `input` has the SHA-256 of each file, `model` the digest of its bundle's manifest, and `shards`
-    the number of rows of each shard. `finished` is set with the last shard: how many rows of the
-    input have scores, and how many are in `errors/`.
+    `input` contains the SHA-256 of each file, `model` the digest of its bundle's manifest, and
+    `shards` the number of rows of each shard. `finished` is set with the last shard: the number of
+    rows of the input with scores, and the number in `errors/`.
     """
 
     kind: Literal["scored corpus"] = "scored corpus"
@@ -100,7 +99,7 @@ class RunManifest(Strict):
         write_atomically(folder / MANIFEST, self.model_dump_json(indent=2) + "\n")
 
     def difference(self, now: "RunManifest") -> str:
-        """How a run that is asked for differs from this one, in words; empty if it is the same."""
+        """Describe how a requested run differs from this one; empty if it is the same."""
         before, after = self._identity(), now._identity()
         names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         if not names:
@@ -116,7 +115,7 @@ class RunManifest(Strict):
 
 
 def read_run_manifest(folder: Path) -> RunManifest | None:
-    """The manifest in a folder, or None without one."""
+    """Read the manifest of a folder; None if there is none."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -139,7 +138,7 @@ class Shard(NamedTuple):
 
 
 def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
-    """The rows in shards, each as large as it may be. No shard is empty."""
+    """Split the rows into shards of maximum size. No shard is empty."""
     numbers, piece, characters, first = count(), list[Row](), 0, 0
     for row in rows:
         if len(piece) == SHARD_ROWS or (piece and characters + len(row.text) > SHARD_CHARACTERS):
@@ -153,7 +152,7 @@ def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
 
 
 def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> tuple[int, ...]:
-    """The number of rows of each shard. Reports the rows so far now and then.
+    """Count the rows of each shard. Periodically reports the rows so far.
 
     Raises InputError if there are no rows, or if several rows have the same id, unless `repeated`
     allows it. Also raises whatever reading the rows raises.
@@ -193,9 +192,9 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
 
 
 class Progress(NamedTuple):
-    """How far a run is, or what a shard adds to that, in rows of the input: `done` are finished; of
-    these, `failed` have failed, and `before` were done before the run started. `rows` is None while
-    they are being counted. `mentions`: of each term and category, since then."""
+    """The progress of a run, or the increment by a shard, in rows of the input: `done` are
+    finished, of which `failed` have failed, and `before` were done before this start. `rows` is
+    None during counting. `mentions`: those of each term and category since this start."""
 
     done: int
     failed: int = 0
@@ -204,7 +203,7 @@ class Progress(NamedTuple):
     mentions: tuple[int, ...] = ()
 
     def after(self, shard: "Progress") -> "Progress":
-        """How far it is once this shard is written too."""
+        """Return the progress once this shard is written too."""
         both = zip_longest(self.mentions, shard.mentions, fillvalue=0)
         done, failed = self.done + shard.done, self.failed + shard.failed
         return self._replace(done=done, failed=failed, mentions=tuple(map(sum, both)))
@@ -214,7 +213,7 @@ Tell = Callable[[Progress], None]
 
 
 def changed(how: str) -> StoppedError:
-    """What to raise where the input or the model is another than it was."""
+    """Create the error for an input or a model that has changed."""
     return StoppedError(
         f"the input or the model has changed since the run began: {how}. The rows written so "
         "far belong to the old input, and the run stays unfinished: name another folder with "

@@ -1,4 +1,4 @@
-"""Scores texts into rows, one for each phrase, sentence, text or aspect, held as columns."""
+"""Scores texts into columns of rows, one per phrase, sentence, text or aspect."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -22,20 +22,20 @@ from thinstack.text.batching import BATCH_CHARACTERS, each_part, in_batches
 from thinstack.text.sentences import Sentence, splitter
 
 BATCH_ROWS: Final = 1 << 12
-"""Rows that are scored at once, at most: sentences of like length then run together, which is 1.15
-times as fast as by 128 rows."""
+"""Maximum number of rows scored at once: sentences of similar length then run together, which is
+1.15 times as fast as with 128 rows."""
 
-_MOST_MESSAGE = 500  # characters of what an error of a library says
+_MOST_MESSAGE = 500  # characters of a library's error message
 
 
 class TextScorer:
-    """Scores texts with a model. `source`: where trees come from. `output`: what has a row.
-    `vectors`: whether rows have vectors. `about`: terms and categories that documents have columns
-    of. `layout`: what its rows look like, with the `input_columns`.
+    """Scores texts with a model. `source`: the source of trees. `output`: the unit of a row.
+    `vectors`: whether rows have vectors. `about`: terms and categories that are columns of
+    documents. `layout`: the layout of its rows, including the `input_columns`.
 
-    Raises InputError for a source that the model does not have, for phrases if the model scores
-    only whole sentences, and for aspects if it does not find terms. It is raised too for vectors of
-    aspects or of a model that gives none, and without vectors for a model without labels.
+    Raises InputError for a source that the model does not support, for phrases if the model scores
+    only whole sentences, and for aspects if it does not find terms; also for vectors of aspects or
+    of a model without vectors, and without vectors for a model without labels.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class TextScorer:
         predictor.tree_maker(source)
 
     def __call__(self, rows: Sequence[Row]) -> tuple[ScoredRows, dict[int, Problem]]:
-        """The scored rows of some texts, whose places are those in `rows`; and by place, the
-        problems of the texts without scores: those of rows, and those of scoring a text."""
+        """Score texts. Returns the rows, whose `text` is an index of `rows`; and by this index, the
+        problems of the texts without scores: those of rows, and those of scoring."""
         problems = {place: row.problem for place, row in enumerate(rows) if row.problem}
         places = [place for place in range(len(rows)) if place not in problems]
         scored = [self.make_rows(np.zeros(0, np.int64))]
@@ -81,7 +81,7 @@ class TextScorer:
         def score(places: Sequence[int]) -> ScoredRows:
             return self.score([rows[place].text for place in places])
 
-        # Of the model, of onnxruntime, of memory: of one text or all.
+        # Errors of the model, onnxruntime or memory, for one text or all.
         for part, result in each_part(places, score, Exception):
             if isinstance(result, Exception):
                 message = f"{type(result).__name__}: {result}"[:_MOST_MESSAGE]
@@ -91,8 +91,8 @@ class TextScorer:
         return ScoredRows.merged(scored), problems
 
     def score(self, texts: Sequence[str]) -> ScoredRows:
-        """The scored rows of texts. A text without words has one row, without label and scores, and
-        so has one without aspects."""
+        """Return the scored rows of texts. A text without words, or without aspects, has one row
+        without label and scores."""
         cut = list(self._cut(texts))
         flat = list(chain.from_iterable(cut))
         words = [[sentence.words for sentence in sentences] for sentences in cut]
@@ -117,8 +117,8 @@ class TextScorer:
         vectors: NDArray[np.float16] | None = None,
         **places: IntArray,
     ) -> ScoredRows:
-        """Rows of texts, by their places, with the labels and the polarity that follow from their
-        scores. What is not given is NOTHING, or NaN."""
+        """Create rows from the indices of texts, with the labels and the polarity that follow from
+        their scores. Other missing values are NOTHING, or NaN."""
         labels, width = self.layout.labels, self.layout.vectors
         if scores is None:
             scores = np.full((len(text), len(labels)), np.nan, np.float32)
@@ -129,7 +129,7 @@ class TextScorer:
         if labels:
             best = view.best(scores)
             share = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
-            label = np.where(share >= view.abstain, best, NOTHING)  # nothing of rows without scores
+            label = np.where(share >= view.abstain, best, NOTHING)  # also without scores
         if view.polarity is not None:
             polarity = view.mean_places(scores)
         fields: dict[str, Any] = dict.fromkeys(ScoredRows._fields, nothing)
@@ -159,7 +159,7 @@ class TextScorer:
     def _terms(
         self, said: list[ScoredText], flat: list[Sentence], counts: IntArray
     ) -> NDArray[np.float64]:
-        """What texts say of the terms and categories, (N, 2T)."""
+        """Score the terms and categories of texts, (N, 2T)."""
         sentences, cells, view = iter(flat), list[list[float]](), self.predictor.view
         for text, count in zip(said, counts.tolist(), strict=True):
             predictions = [
@@ -220,12 +220,12 @@ class TextScorer:
 
 
 def _numbered(counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Of things that belong to owners, so many to each, in order: the owner of each, and its number
-    among those of its owner."""
+    """Return, for `counts` consecutive items per owner, the owner of each item, and its index
+    within that owner."""
     owner = np.repeat(np.arange(len(counts)), counts)
     return owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def batches_of(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """The rows in batches, with a bounded number of rows and of characters."""
+    """Split the rows into batches with a bounded number of rows and of characters."""
     return in_batches(rows, BATCH_ROWS, lambda row: len(row.text), BATCH_CHARACTERS)

@@ -1,5 +1,5 @@
-"""Scores the rows of shards and writes them, in this process or in several. The shard of a process
-that dies is scored again row by row: a row at which the process then dies goes to the errors."""
+"""Scores shards and writes their rows, in this process or in several. If a process dies, its shard
+is scored again row by row: a row at which the process dies again is recorded as an error."""
 
 import multiprocessing
 import os
@@ -28,8 +28,8 @@ from thinstack.runtime.predictor import Predictor
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """The model, and how a process loads it. `digest` is that of its bundle's manifest, where all
-    processes are to take the same bundle."""
+    """The model, and how a process loads it. `digest`: the digest of its bundle's manifest, if all
+    processes must use the same bundle."""
 
     name: str
     device: Device = "cpu"
@@ -38,7 +38,7 @@ class ModelSource:
     isolated: bool | None = None
 
     def scorer(self, settings: Settings) -> TextScorer:
-        """Load the model. Raises StoppedError if its bundle is another than `digest` says."""
+        """Load the model. Raises StoppedError if its bundle does not match `digest`."""
         try:
             bundle = open_bundle(self.name)
         except (ThinstackError, OSError) as error:
@@ -63,8 +63,8 @@ def score_shard(
     folder: OutFolder,
     before: Callable[[int], object] | None = None,
 ) -> Progress:
-    """Score the rows of a shard and write them. Returns what it adds to the progress. With
-    `before`, row by row, and each place is reported to it before its row is scored."""
+    """Score the rows of a shard and write them. Returns the increment of the progress. With
+    `before`, scores row by row, and calls it with the index of each row first."""
     failed: list[tuple[Row, Problem]] = []
     first, mentions = shard.first, np.zeros(len(scorer.about))
     with replacing(folder.part(shard.number)) as path:
@@ -92,8 +92,8 @@ def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) ->
 
 
 def without_row(shard: Shard, row: int, how: str) -> Shard:
-    """A shard without the text of a row at which its process died (`how`). Raises StoppedError if
-    it has none already: then it is not the row."""
+    """Return a shard without the text of a row at which its process died (`how`). Raises
+    StoppedError if that row has no text already, because then the row is not the cause."""
     rows = list(shard.rows)
     if rows[row].problem:
         raise StoppedError(
@@ -106,18 +106,18 @@ def without_row(shard: Shard, row: int, how: str) -> Shard:
 
 
 class _Worker:
-    """A process that scores shards, one at a time. `shard`: the one that it has, None between two.
-    `by_rows`: whether it scores that row by row."""
+    """A process that scores one shard at a time. `shard`: the current one, or None. `by_rows`:
+    whether it scores the shard row by row."""
 
     def __init__(self, arguments: tuple[Any, ...], shard: Shard, *, by_rows: bool = False):
         self._arguments, self._by_rows = arguments, by_rows
         self.shard: Shard | None = shard
         self._ready, self._row = False, 0
-        context = multiprocessing.get_context("spawn")  # a session has threads, which no fork has
+        context = multiprocessing.get_context("spawn")  # threads of a session break forks
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(other, *arguments), daemon=True)
         masks = hasattr(signal, "pthread_sigmask")
-        if masks:  # which the process inherits: Ctrl-C is its parent's
+        if masks:  # inherited by the process: Ctrl-C is handled by its parent
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process.start()
@@ -127,12 +127,12 @@ class _Worker:
         other.close()
 
     def begin(self, shard: Shard) -> None:
-        """Hand the process its next shard."""
+        """Send the process its next shard."""
         self.shard, self._by_rows = shard, False
         self._send()
 
     def take(self, reply: object) -> Progress | None:
-        """What the process has written, if its reply says so. Raises the error of a process that
+        """Return the progress that the process reports, if any. Raises the error of a process that
         cannot continue."""
         if isinstance(reply, Exception):
             raise reply
@@ -147,8 +147,8 @@ class _Worker:
         return None
 
     def successor(self) -> "_Worker":
-        """Another process in place of this one, which died. Raises StoppedError if it died as it
-        started, and what `without_row` raises."""
+        """Start a process that replaces this one, which died. Raises StoppedError if it died on
+        startup, and what `without_row` raises."""
         how, shard = self.close(), self.shard
         if not self._ready:
             raise StoppedError(
@@ -160,24 +160,24 @@ class _Worker:
         return _Worker(self._arguments, shard, by_rows=True)
 
     def close(self) -> str:
-        """Wait for the end of the process. How it died: the signal, or its exit code."""
+        """Wait for the end of the process. Returns how it died: the signal, or its exit code."""
         self.connection.close()
         self.process.join()
         code = self.process.exitcode or 0
         return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def _send(self) -> None:
-        with suppress(OSError):  # of one that has died, which its successor finds out
+        with suppress(OSError):  # if it has died, which its successor handles
             self.connection.send((self.shard, self._by_rows))
 
 
 def _serve(
     connection: Connection, model: ModelSource, settings: Settings, folder: OutFolder
 ) -> None:
-    """The work of the process."""
+    """Run the loop of the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(EOFError, ConnectionError):  # as it is where the parent has gone
+    with suppress(EOFError, ConnectionError):  # if the parent has exited
         try:
             scorer = model.scorer(settings)
             connection.send(None)
@@ -203,9 +203,9 @@ def _end_with_parent() -> None:
 def score_side_by_side(
     shards: Iterator[Shard], jobs: int, model: ModelSource, settings: Settings, folder: OutFolder
 ) -> Generator[Progress, None, None]:
-    """Score shards in several processes, and report each one that is written. One is read ahead.
+    """Score shards in several processes, reading one ahead. Yields the progress of each.
 
-    Raises what `_Worker` raises. However it ends, no process is left running.
+    Raises what `_Worker` raises. In any case, no process is left running.
     """
     workers, ahead = list[_Worker](), next(shards, None)
     try:

@@ -1,4 +1,4 @@
-"""Holds `TreeClassifier`, the spaCy component that learns classes of texts."""
+"""`TreeClassifier`, the trainable spaCy text classifier."""
 
 import sys
 from collections import Counter
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 AVERAGE: Final = 0.15
-"""The share of all updates that the running average of the weights reaches back over."""
+"""The share of all updates over which the running average of the weights extends."""
 
 
 class TreeClassifier(BatchedPipe):
-    """Learns classes of texts in a spaCy pipeline, and predicts them.
+    """A trainable text classifier for spaCy pipelines.
 
-    It is blank until `initialize`, and learns after that. Read from a finished pipeline, it runs a
-    bundle. The arguments are the settings of docs/spacy.md.
+    It is blank until `initialize` and can be trained after that. Loaded from a finished pipeline,
+    it runs a bundle. The arguments are the settings of docs/spacy.md.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class TreeClassifier(BatchedPipe):
 
     @property
     def label_data(self) -> list[str]:
-        """The classes as `initialize` takes them (for `spacy init labels`)."""
+        """The classes in the form that `initialize` accepts (for `spacy init labels`)."""
         return list(self._labels)
 
     def add_label(self, label: str) -> int:
-        """Add a class. Returns 1, or 0 if the class is there already. Raises InputError for what is
-        no string, and for a new class once the model is made."""
+        """Add a class. Returns 1, or 0 if the class exists already. Raises InputError for a class
+        that is not a string, and for a new class once the model is initialized."""
         check_label(label)
         if label in self._labels:
             return 0
@@ -104,15 +104,14 @@ class TreeClassifier(BatchedPipe):
         nlp: Language | None = None,
         labels: Iterable[str] | None = None,
     ) -> None:
-        """Make the model that learns.
+        """Initialize the model for training.
 
-        `labels`: the classes, in their order. By default they are the classes that were added, then
-        the classes of the examples, as `thinstack train` orders them.
+        `labels`: the classes, in order. By default these are the classes that were added, then
+        those of the examples, in the order of `thinstack train`.
 
-        Raises InputError for fewer than two classes, for classes that are no strings, and for a Doc
-        with several. Raises what `check_labels` raises for classes of the examples that were not
-        added, what opening the bundle where learning starts raises, and MissingExtraError without
-        torch.
+        Raises InputError for fewer than two classes, for classes that are not strings, and for a
+        Doc with several. Raises what `check_labels` raises for classes of the examples that were
+        not added, what opening the initial bundle raises, and MissingExtraError without torch.
         """
         validate_get_examples(get_examples, "TreeClassifier.initialize")
         if labels is None:
@@ -145,11 +144,11 @@ class TreeClassifier(BatchedPipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Add the gradients of the mean loss of the examples, and add that loss to `losses`. With
-        `sgd`, also call `finish_update`. Returns `losses`.
+        """Accumulate the gradients of the mean loss of the examples, and add that loss to `losses`.
+        With `sgd`, also call `finish_update`. Returns `losses`.
 
-        Docs without a class or without words are left out. Raises InputError for a Doc with several
-        classes or an unknown one, and ConfigError where the loss is not finite.
+        Docs without a class or without words are skipped. Raises InputError for a Doc with several
+        classes or an unknown one, and ConfigError if the loss is not finite.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -170,14 +169,14 @@ class TreeClassifier(BatchedPipe):
         return losses
 
     def finish_update(self, sgd: Any) -> None:
-        """Move the weights by the gradients since the last call. `sgd` is not used."""
+        """Update the weights with the gradients since the last call. `sgd` is not used."""
         if self._learnt and self._learner is not None:
             self._learner.step()
             self._learnt = False
 
     def predict(self, docs: Iterable[Doc]) -> NDArray[np.floating]:
-        """The probabilities (D, C) of the C classes for D Docs, without setting them. A Doc without
-        words has zeros. Raises InputError before `initialize`."""
+        """Return the probabilities (D, C) of the C classes for D Docs, without setting them. The
+        row of a Doc without words is zero. Raises InputError before `initialize`."""
         texts, model = [_words(doc) for doc in check_docs(docs)], self.model
         scores = np.zeros((len(texts), len(self._labels)))
         places = [place for place, text in enumerate(texts) if text]
@@ -195,20 +194,20 @@ class TreeClassifier(BatchedPipe):
             doc.cats.update(zip(self._labels, row, strict=True))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
-        """Read the model that `to_disk` or `thinstack finish` wrote. Raises BundleError for a
+        """Load the model that `to_disk` or `thinstack finish` wrote. Raises BundleError for a
         damaged bundle and, without torch, for a bundle that is not finished."""
         if Path(path).exists():  # a blank one has nothing to save
             self._open(open_bundle(Path(path)))
         return self
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
-        """Read the bytes that `to_bytes` gave. Raises what `from_disk` raises."""
+        """Load the model from the output of `to_bytes`. Raises what `from_disk` raises."""
         if files := files_from_bytes(data):
             self._open(unpacked(files, SOURCE))
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Lets worker processes read the model again, from the same bytes."""
+        """Pickle for worker processes, which load the model again from the same bytes."""
         names = ("name", "scorer", "device", "threads", "isolated")
         settings = {name: getattr(self, name) for name in names} | {"model": self.start}
         settings |= {**self._learning["rates"], "average": self._learning["average"]}
@@ -217,7 +216,7 @@ class TreeClassifier(BatchedPipe):
     def _open(self, bundle: Bundle) -> None:
         files = pack(bundle)
         if ONNX_FILE in files:
-            # As it learnt, it reads sentences of any length as a whole.
+            # As in training, sentences of any length are read as a whole.
             names = ("device", "threads", "isolated")
             settings: dict[str, Any] = {name: getattr(self, name) for name in names}
             self._predictor = Predictor(bundle, **settings, max_words=sys.maxsize)

@@ -1,16 +1,16 @@
-"""Registers `tree_classifier`, a spaCy component that learns classes of texts, one for each text.
-docs/spacy.md describes its settings, which are the arguments of the component.
+"""Registers `tree_classifier`, a spaCy component that learns one class per text. docs/spacy.md
+describes its settings, which are the arguments of the component.
 
-It learns from `doc.cats`, by optimisers of its own: `update` adds gradients up, `finish_update`
-moves the weights. Until `thinstack finish` puts a bundle in their place, it runs in torch and saves
-weights. If you train a finished component again, it goes on from its weights.
+It is trained on `doc.cats` with its own optimizers: `update` accumulates gradients, `finish_update`
+updates the weights. Until `thinstack finish` replaces them by a bundle, it runs in torch and saves
+weights. Further training of a finished component continues from its weights.
 """
 
 from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS, register_component
 from thinstack.integrations.spacy_training.component import TreeClassifier
 
-# spaCy imports this module, which its entry point names, to find the factory whenever a pipeline is
-# made: nothing here may fail, and nothing here imports torch.
+# spaCy imports this module through its entry point for every pipeline, so nothing here may fail
+# or # import torch.
 make_tree_classifier = register_component(
     TreeClassifier,
     "tree_classifier",

@@ -1,4 +1,4 @@
-"""Runs `thinstack finish`: puts bundles in place of the weights of a trained spaCy pipeline."""
+"""Runs `thinstack finish`: replaces the weights of a trained spaCy pipeline by bundles."""
 
 import shutil
 from pathlib import Path
@@ -24,8 +24,8 @@ _PIPELINE_FILES = ("config.cfg", "meta.json")
 
 def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: Console) -> None:
     """Copy a saved pipeline to `out`, with each `tree_classifier` exported and verified. Only these
-    components are loaded. Raises InputError if `pipeline` is no pipeline with one, or if `out`
-    holds anything but a pipeline; ExportError if an ONNX file does not answer as its model does."""
+    components are loaded. Raises InputError if `pipeline` is not a pipeline with one, or if `out`
+    contains anything but a pipeline; ExportError if an ONNX file does not match its model."""
     if missing := [name for name in _PIPELINE_FILES if not (pipeline / name).is_file()]:
         raise InputError(
             f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}; name the folder "

@@ -1,5 +1,4 @@
-"""Holds `TextLearner`, a classifier of texts that learns batch by batch, for training loops of
-other programs."""
+"""`TextLearner`, a text classifier with incremental training, for third-party training loops."""
 
 import json
 import math
@@ -44,16 +43,16 @@ TRAINING_FILE = "training.json"
 OPTIMIZER_FILE = "optimizer.safetensors"
 RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)
 """Files in the bundle of a learner: a recipe's `[training]` and `[task]` as JSON, and the state of
-its optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
+its optimizers. Without that state, the first steps of AdaGrad would be as large as initially."""
 
 Words = Sequence[Sequence[str]]
-"""The words of each sentence of a text. It has at least one sentence, and each sentence has
-words."""
+"""The words of each sentence of a text, with at least one sentence and at least one word per
+sentence."""
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let torch use one thread, and restore its number of threads for other models.
+    """Limit torch to one thread, and restore its number of threads for other models.
 
     Batches are so small that threads wait for each other: on two busy cores, two threads took six
     times as long.
@@ -67,21 +66,21 @@ def _one_thread() -> Iterator[None]:
 
 
 class TextLearner:
-    """A classifier of texts that learns.
+    """A trainable text classifier.
 
-    It has the defaults of `thinstack train TABLE`, but no epochs: `learn` adds the gradients of a
-    batch, `step` moves the weights.
+    It has the defaults of `thinstack train TABLE`, but no epochs: `learn` accumulates the gradients
+    of a batch, `step` updates the weights.
 
-    Scores and files come from a running average of the weights. It reaches back over the share
-    `average` of all steps so far: after step t, the new weights count 1 / (average * t), at most 1.
-    So the number of steps need not be known, and batches may have any size. An `average` of 0
-    gives the last weights, 1 the mean of all.
+    Scores and files use a running average of the weights over the share `average` of all steps so
+    far: after step t, the weight of the new weights is 1 / (average * t), at most 1. Therefore the
+    number of steps need not be known, and batches may have any size. An `average` of 0 gives the
+    last weights, 1 the mean of all.
 
     Attributes:
         config: the model's configuration, with its classes.
-        training, task: the settings that it learns with.
+        training, task: the settings of training.
 
-    Raises ConfigError for an `average` that is no share, and DeviceError without a GPU for "cuda".
+    Raises ConfigError for an `average` outside 0 to 1, and DeviceError for "cuda" without a GPU.
     """
 
     def __init__(
@@ -115,10 +114,10 @@ class TextLearner:
         average: float,
         device: Device = "cpu",
     ) -> Self:
-        """A learner of these classes, before its first step.
+        """Create a learner of these classes, before its first step.
 
-        `init`: the name or folder of the bundle where learning starts, or "none". `rates`: values
-        for fields of `TrainingConfig`. Raises ConfigError for values that are no rates.
+        `init`: the name or folder of the initial bundle, or "none". `rates`: values for fields of
+        `TrainingConfig`. Raises ConfigError for invalid values.
         """
         files = DataConfig(train="texts", dev="texts")
         texts: TableTask = manager().find("task", "texts.v1").plugin()
@@ -140,10 +139,10 @@ class TextLearner:
     def resume(
         cls, bundle: Bundle, *, rates: Mapping[str, float], average: float, device: Device = "cpu"
     ) -> Self:
-        """The learner whose `files` are in a bundle, to learn on. It counts its steps from 0 again.
+        """Restore the learner whose `files` are in a bundle, to continue training from step 0.
 
-        If the settings have a `phrase_penalty`, phrases are now held to the meaning that they have
-        in this model. Raises BundleError for a bundle of something else.
+        If the settings have a `phrase_penalty`, phrases are now regularized toward the meaning that
+        they have in this model. Raises BundleError for any other bundle.
         """
         source = str(bundle.path / TRAINING_FILE)
         try:
@@ -167,8 +166,8 @@ class TextLearner:
     @_one_thread()
     @process_settings()
     def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
-        """Add the gradients of the mean loss of these texts, at least one, and return that loss.
-        `labels`: the class of each text. Raises ConfigError for a loss that is not finite."""
+        """Accumulate the gradients of the mean loss of these texts, at least one, and return that
+        loss. `labels`: the class of each text. Raises ConfigError for a loss that is not finite."""
         examples, model = self._examples(texts, labels), self._learner.model
         source = "gold"
         if model.parses:
@@ -190,7 +189,7 @@ class TextLearner:
     @_one_thread()
     @process_settings()
     def step(self) -> None:
-        """Move the weights by the gradients since the last step, and their running average."""
+        """Update the weights with the gradients since the last step, and their running average."""
         self._learner.step()
         self._steps += 1
         self._learner.update_average(1 / max(1.0, self._share * self._steps))
@@ -198,8 +197,8 @@ class TextLearner:
     @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
-        """The probabilities (T, C) of the C shown classes for T texts. A model that parses reads
-        each sentence over its own tree."""
+        """Return the probabilities (T, C) of the C shown classes for T texts. A model that parses
+        uses its own tree for each sentence."""
         model, labels = self._learner.average, self.config.shown_labels
         scores = [np.zeros((0, len(labels)), np.float32)]
         sets = None if model.class_sets is None else model.class_sets.numpy()
@@ -212,7 +211,7 @@ class TextLearner:
         return np.concatenate(scores)
 
     def files(self) -> dict[str, bytes]:
-        """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
+        """Return the files that `resume` needs, by name. The bundle also needs `config`."""
         optimizers = optimizer_tensors(self._learner.optimizers).items()
         sections = _Sections(training=self.training, task=self.task)
         return {
@@ -243,7 +242,7 @@ class _Sections(Strict, extra="ignore"):
 
 
 def _without_warm_up(training: TrainingConfig) -> TrainingConfig:
-    """The settings for steps whose number is not known, so that rates cannot rise first. The first
+    """Return the settings for an unknown number of steps, where rates cannot warm up. The first
     steps of AdaGrad are as large as its rate, which is halved."""
     if training.rule != "adagrad" or training.warm_up == 0:
         return training
