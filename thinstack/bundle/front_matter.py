@@ -1,5 +1,5 @@
-"""The head of a card, which the Hugging Face Hub reads: YAML between two lines of hyphens
-(https://huggingface.co/docs/hub/model-cards)."""
+"""The front matter of a model card, which the Hugging Face Hub reads: YAML between two lines of
+hyphens (https://huggingface.co/docs/hub/model-cards)."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -19,16 +19,16 @@ METRICS: Final = {
     "spearman": ("spearmanr", "Spearman's rho"),
     "mse": ("mse", "mean squared error"),
 }
-"""Figures by their key: the type that the hub knows, and a name."""
+"""Metrics by key: their type on the hub, and a name."""
 
 
 def front_matter(
     name: str, config: ModelConfig, shipped: Any, over_seeds: Any, *, reported: str, **card: Any
 ) -> str:
-    """The front matter with the two lines around it. `card`: fields of a recipe's `[card]`.
+    """Return the front matter between its two lines. `card`: fields of a recipe's `[card]`.
 
-    `shipped`: figures of the model by source, as the manifest has them. Without them, the means of
-    `over_seeds` are taken. `reported`: what the figures were measured on, in words.
+    `shipped`: metrics of the model by source, as in the manifest. By default, the means of
+    `over_seeds` are used. `reported`: a description of the evaluation data.
     """
     alike = config.head.name == "similarity.v1" or not config.labels
     task = "sentence-similarity" if alike else "text-classification"
@@ -47,7 +47,7 @@ def front_matter(
 
 
 def _metrics(shipped: Any, over_seeds: Any, binary: bool) -> Iterator[dict[str, Any]]:
-    """One entry a figure that is defined. Percentages become the shares that the hub has."""
+    """Yield one entry per defined metric. Percentages become fractions, as on the hub."""
     whence = "" if shipped else ", mean over seeds before quantization"
     by_source = shipped or over_seeds
     for source, figures in by_source.items() if isinstance(by_source, Mapping) else ():
@@ -61,6 +61,6 @@ def _metrics(shipped: Any, over_seeds: Any, binary: bool) -> Iterator[dict[str, 
 
 
 def _yaml(value: Any) -> str:
-    """JSON, which is YAML but for characters that YAML does not print."""
+    """Serialize to JSON, which is YAML except for characters that YAML does not print."""
     text = json.dumps(value, ensure_ascii=False)
     return "".join(char if char.isprintable() else f"\\U{ord(char):08X}" for char in text)

@@ -1,5 +1,5 @@
-"""The ONNX file for GPUs of a bundle. It has no weights that the file for CPUs has; the two are
-joined when they are loaded."""
+"""The ONNX file for GPUs of a bundle. It omits the weights that are in the file for CPUs; the two
+are joined on loading."""
 
 import hashlib
 
@@ -9,21 +9,21 @@ from thinstack.bundle.manifest import MEND
 from thinstack.errors import BundleError
 
 HOST_NODES = "host_nodes"
-"""The key of the metadata that holds the names of the nodes that run on the host, one a line."""
+"""The metadata key for the names of the nodes that run on the host, one per line."""
 BESIDE = "beside"
-"""The key of the metadata that holds the digest of the file for CPUs."""
+"""The metadata key for the digest of the file for CPUs."""
 
 _GRAPH, _WEIGHTS, _METADATA = 7, 5, 14  # fields of a model, of its graph, of a model
 
 
 def digest(content: bytes) -> str:
-    """The SHA-256 of a file, in hexadecimal digits."""
+    """Return the SHA-256 of a file, in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
-    """The file for GPUs with the weights of the file for CPUs. Raises BundleError if either cannot
-    be read, or if the first was made beside another file. `source` names the two."""
+    """Add the weights of the file for CPUs to the file for GPUs. Raises BundleError if either
+    cannot be read, or if the first belongs to another file. `source` names the two."""
     try:
         if metadata(content).get(BESIDE) != digest(beside):
             raise BundleError(f"{source}: the second file does not belong to the first; {MEND}")
@@ -41,20 +41,20 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
 
 
 def metadata(content: bytes) -> dict[str, str]:
-    """The metadata of an ONNX file. Raises ValueError if it cannot be read."""
+    """Return the metadata of an ONNX file. Raises ValueError if it cannot be read."""
     reader = ProtobufReader(content, MOST_FIELDS)
     entries = map(reader.read, reader.read().all(_METADATA))
     return {entry.text(1): entry.text(2) for entry in entries}
 
 
 def host_nodes(content: bytes) -> str:
-    """The names of the nodes of a file that `check_onnx` has let pass which run on the host, one a
-    line; empty for a file that is for CPUs."""
+    """Return the names of the nodes that run on the host, one per line; empty for a file for CPUs.
+    The file must have passed `check_onnx`."""
     return metadata(content).get(HOST_NODES, "")
 
 
 def _field(number: int, value: int | bytes) -> bytes:
-    """A field of a message as bytes."""
+    """Encode a field of a message."""
     if isinstance(value, int):
         return _varint(number << 3) + _varint(value)
     return _varint(number << 3 | 2) + _varint(len(value)) + value

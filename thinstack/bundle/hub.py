@@ -1,4 +1,4 @@
-"""Bundles of the Hugging Face Hub, by `hf://user/name` or `hf://user/name@revision`."""
+"""Bundles on the Hugging Face Hub: `hf://user/name` or `hf://user/name@revision`."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ LIBRARY: Final = {"library_name": "thinstack", "library_version": __version__}
 _NAME = r"[A-Za-z0-9_][\w.-]*"
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)
 _COMMIT = re.compile("[0-9a-f]{40}")
-_MEANINGS: Final = {  # of errors of the hub, a subclass before its base
+_MEANINGS: Final = {  # errors of the hub, a subclass before its base
     "GatedRepoError": "you need to request access on its page; then log in with hf auth login",
     "RepositoryNotFoundError": "no such repository, or it is private: log in with hf auth login",
     "RevisionNotFoundError": "no such revision: name a branch, a tag or a commit, or leave it out",
@@ -25,19 +25,19 @@ _MEANINGS: Final = {  # of errors of the hub, a subclass before its base
 
 
 def parse_address(text: str) -> tuple[str, str]:
-    """The repository and the revision of an address. Raises BundleError for any other text."""
+    """Parse an address into repository and revision. Raises BundleError for an invalid one."""
     if (match := _ADDRESS.fullmatch(text)) is None:
         raise BundleError(f"{text!r:.200}: expected hf://user/name or hf://user/name@revision")
     return match[1], match[2] or "main"
 
 
 def is_address(path_or_name: str | Path) -> bool:
-    """Whether a string is meant as an address."""
+    """Whether a string looks like an address."""
     return isinstance(path_or_name, str) and path_or_name.startswith(PREFIX)
 
 
 def hub_library() -> Any:
-    """The module `huggingface_hub`. Raises MissingExtraError if it is not installed."""
+    """Import the module `huggingface_hub`. Raises MissingExtraError if it is not installed."""
     with needs_extra("hub", "huggingface_hub"):
         import huggingface_hub.errors
         import huggingface_hub.utils
@@ -45,11 +45,11 @@ def hub_library() -> Any:
 
 
 def fetch(address: str) -> Bundle:
-    """The bundle at an address. What its folder lacks, or has damaged, is downloaded.
+    """Return the bundle at an address. Downloads it if its folder is incomplete or damaged.
 
     A commit that is in the cache needs no network. For a branch or tag, the last known commit is
-    taken if the hub gives no answer in `HF_HUB_ETAG_TIMEOUT` seconds (10). Raises BundleError if
-    there is no such bundle or it cannot be downloaded, MissingExtraError without huggingface_hub.
+    used if the hub does not respond within `HF_HUB_ETAG_TIMEOUT` seconds (10). Raises BundleError
+    if the bundle does not exist or cannot be downloaded, MissingExtraError without huggingface_hub.
     """
     (repository, revision), hub = parse_address(address), hub_library()
     with hub_errors(address):
@@ -66,9 +66,9 @@ def fetch(address: str) -> Bundle:
 
 
 def _download(repository: str, commit: str, folder: Path) -> Bundle:
-    """The bundle of a commit. All is downloaded by force, because the library tries again for
-    minutes to get a file that is not there, and no limit of time ends that."""
-    with suppress(BundleError):  # Another process may have been faster.
+    """Return the bundle of a commit. Forces all downloads, because the library otherwise retries
+    for minutes to get a missing file, without any timeout."""
+    with suppress(BundleError):  # another process may have been faster
         return read_folder(folder)
     hub, place = hub_library(), {"revision": commit, "local_dir": folder, **LIBRARY}
     ask_commit(repository, commit)
@@ -79,7 +79,7 @@ def _download(repository: str, commit: str, folder: Path) -> Bundle:
 
 
 def _commit(address: str, repository: str, revision: str) -> str:
-    """The commit that a revision stands for now, or stood for when the hub last answered."""
+    """Return the commit of a revision now, or when the hub last responded."""
     if _COMMIT.fullmatch(revision):
         return revision
     hub = hub_library()
@@ -92,15 +92,15 @@ def _commit(address: str, repository: str, revision: str) -> str:
         if isinstance(error.__context__, absent) or not ref.is_file():
             raise
         return ref.read_text(encoding="ascii")
-    with suppress(OSError):  # of a cache that cannot be written
+    with suppress(OSError):  # a read-only cache
         ref.parent.mkdir(parents=True, exist_ok=True)
         ref.write_text(commit, encoding="ascii")
     return commit
 
 
 def ask_commit(repository: str, revision: str) -> str:
-    """The commit that the hub names, asked before all else: this ends after `HF_HUB_ETAG_TIMEOUT`,
-    where the library's own requests try again for minutes."""
+    """Request the commit of a revision first, because this ends after `HF_HUB_ETAG_TIMEOUT`,
+    whereas the library's own requests retry for minutes."""
     hub = hub_library()
     url = hub.hf_hub_url(repository, MANIFEST_FILE, revision=revision)
     limit = hub.constants.HF_HUB_ETAG_TIMEOUT
@@ -112,8 +112,8 @@ def ask_commit(repository: str, revision: str) -> str:
 
 @contextmanager
 def hub_errors(address: str, damaged: Path | None = None) -> Iterator[None]:
-    """Turn errors of the library into BundleErrors of one line, which say to delete what is
-    `damaged`. That of a signal handler, such as a limit of time, passes."""
+    """Convert errors of the library to BundleErrors of one line, which suggest deleting the
+    `damaged` path. Errors of a signal handler, such as a timeout, propagate."""
     try:
         yield
     except ThinstackError:
@@ -124,13 +124,13 @@ def hub_errors(address: str, damaged: Path | None = None) -> Iterator[None]:
 
 
 def _problem(error: BaseException) -> str:
-    """What an error of the library means. Raises that of a signal handler, which it may wrap."""
+    """Explain an error of the library. Raises that of a signal handler, which it may wrap."""
     cause: BaseException | None = error
     while cause is not None:
         if raised_by_signal_handler(cause):
             raise cause
         cause = cause.__context__
-    while isinstance(error, ValueError) and error.__cause__ is not None:  # which tells why
+    while isinstance(error, ValueError) and error.__cause__ is not None:  # which explains it
         error = error.__cause__
     errors = hub_library().errors
     for name, meaning in _MEANINGS.items():

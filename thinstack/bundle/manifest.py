@@ -1,7 +1,7 @@
-"""`manifest.json`: what a bundle holds, with the SHA-256 of every file and of the manifest itself.
+"""`manifest.json`: the contents of a bundle, with the SHA-256 of every file and of the manifest.
 
-A digest finds corruption, but it is not a signature. Whoever can change a file can also write a new
-manifest, so a digest does not tell who made a bundle.
+A digest detects corruption, but it is not a signature. Whoever can change a file can also write a
+new manifest, so a digest does not prove who made a bundle.
 """
 
 import hashlib
@@ -46,9 +46,9 @@ _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 MANIFEST_BYTES: Final = _MIB
 MOST_FILES: Final = 1000
 MOST_BYTES: Final = 8 * _GIB
-"""Of all files of a bundle together."""
+"""For all files of a bundle together."""
 MOST_ENTRIES: Final = 3_000_000
-"""Of a vocabulary; GloVe's largest table has 2.2 million words."""
+"""For a vocabulary; GloVe's largest table has 2.2 million words."""
 
 _LIMITS = {
     "config.json": 256 * _KIB,
@@ -58,22 +58,22 @@ _LIMITS = {
     "cases.json": 16 * _MIB,
     "verification.json": 16 * _MIB,
     "README.md": 4 * _MIB,
-    "onnx/model.onnx": 2 * _GIB - 1,  # the most that a protocol buffer can be
+    "onnx/model.onnx": 2 * _GIB - 1,  # the limit of protocol buffers
     "onnx/model.gpu.onnx": 64 * _MIB,
 }
 
-MEND = "export, copy or install the bundle again"  # if it is damaged
-_LISTED = 5  # problems of a manifest that an error lists
+MEND = "export, copy or install the bundle again"  # for a damaged one
+_LISTED = 5  # problems of a manifest in an error
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
-# Names that Windows keeps for devices, whatever ending they have.
+# Device names that Windows reserves, with any extension.
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
-# No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
-# very end.
+# Excludes `..` and absolute, hidden and drive names; in pydantic's regular expressions `$` is the
+# # very end.
 FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
 
 
 def size_limit(name: str) -> int:
-    """Bytes that the file of this name may have at most."""
+    """Return the maximum size in bytes of the file with this name."""
     return _LIMITS.get(name, 4 * _GIB)
 
 
@@ -89,7 +89,7 @@ class FileRecord(_Part):
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """The record of this content."""
+        """Create the record of this content."""
         return cls(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
 
 
@@ -101,17 +101,17 @@ class Producer(_Part):
 
 
 class Manifest(_Part):
-    """What a bundle holds.
+    """The contents of a bundle.
 
     Attributes:
         schema_version: version of the layout of bundles.
         producer: the program that wrote the bundle.
-        created: when it was written, in the producer's words (ISO 8601), or None.
-        files: every file but the manifest, by its name in the bundle, with `/` between folders.
-        metrics: figures of the model, any JSON.
-        data: what the model was trained on, and the terms of that data.
+        created: when it was written, as stated by the producer (ISO 8601), or None.
+        files: every file except the manifest, by its name in the bundle, with `/` between folders.
+        metrics: metrics of the model, any JSON.
+        data: the training data of the model, and its terms of use.
         digest: SHA-256 (hex) of the manifest without this field, as JSON in UTF-8 with sorted keys
-            and no white space.
+            and no whitespace.
     """
 
     schema_version: Literal[1] = BUNDLE_SCHEMA
@@ -125,7 +125,7 @@ class Manifest(_Part):
     @field_validator("files")
     @classmethod
     def _portable(cls, files: dict[str, FileRecord]) -> dict[str, FileRecord]:
-        """A bundle can be unpacked on every system, or on none."""
+        """Require that a bundle can be unpacked on every system."""
         names, folders = {MANIFEST_FILE: MANIFEST_FILE}, dict[str, str]()
         for name in files:
             parts = name.split("/")
@@ -164,8 +164,7 @@ class Manifest(_Part):
         data: str,
         created: str | None = None,
     ) -> Self:
-        """The manifest for these files. Raises BundleError for a name or metric that cannot be
-        written."""
+        """Create the manifest for these files. Raises BundleError for an invalid name or metric."""
         try:
             records = {name: FileRecord.of(content) for name, content in files.items()}
             manifest = cls(files=records, metrics=dict(metrics), data=data, created=created)
@@ -178,7 +177,7 @@ class Manifest(_Part):
 
     @classmethod
     def parse(cls, content: bytes, *, source: str) -> Self:
-        """Read what `to_bytes` wrote. Raises BundleError for anything else or a newer schema."""
+        """Parse the output of `to_bytes`. Raises BundleError for other data or a newer schema."""
         try:
             raw = json.loads(content, parse_constant=_no_constant)
             if not isinstance(raw, dict) or not {"schema_version", "digest", "files"} <= raw.keys():
@@ -186,7 +185,7 @@ class Manifest(_Part):
             whole = raw["digest"] == _digest(raw)
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
-        # The digest comes before the schema version, which means nothing in a damaged manifest.
+        # The digest comes before the schema version, which is meaningless in a damaged manifest.
         if not whole:
             raise BundleError(f"{source}: changed (its digest does not match); {MEND}")
         check_schema(raw, BUNDLE_SCHEMA, source=source, producer=raw.get("producer"))
@@ -196,7 +195,7 @@ class Manifest(_Part):
             raise BundleError(f"{source}: {problems(error, most=_LISTED)}") from None
 
     def to_bytes(self) -> bytes:
-        """The content of `manifest.json`."""
+        """Return the content of `manifest.json`."""
         text = json.dumps(
             self.model_dump(mode="json"), indent=2, sort_keys=True, ensure_ascii=False
         )
@@ -231,5 +230,5 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def json_file(data: object) -> bytes:
-    """A file of readable JSON."""
+    """Serialize data to indented JSON."""
     return (json.dumps(data, indent=1) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Opens bundles by path, by name or by address, and finds the installed ones."""
+"""Opens bundles by path, name or address, and finds the installed ones."""
 
 import os
 from collections import Counter
@@ -16,7 +16,7 @@ SEPARATE = {
     name: _IN_A_CLONE.format(name)
     for name in ("sentiment-context", "aspects", "aspects-small", "vectors")
 }
-"""How to install the models that the repository has beside thinstack."""
+"""How to install the models in the repository that do not ship with thinstack."""
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
@@ -37,17 +37,17 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
 
 
 def bundled_names() -> list[str]:
-    """Names of the bundles that ship with thinstack."""
+    """List the names of the bundles that ship with thinstack."""
     return [folder.name for folder in bundled_folders()]
 
 
 def bundled_folders() -> list[Path]:
-    """The folders of the bundles that thinstack brings along."""
+    """List the folders of the bundles that ship with thinstack."""
     return sorted(path.parent for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
 
 
 def installed_name(folder: Path) -> str | None:
-    """The name of the installed bundle in this folder, None if it is another folder."""
+    """Return the name of the installed bundle in this folder, None for any other folder."""
     if folder.parent == BUNDLED:
         return folder.name
     from thinstack.plugins.manager import manager
@@ -67,7 +67,7 @@ def is_installed(path_or_name: str | Path) -> bool:
 
 
 def aside(folder: Path) -> Path:
-    """The folder that a bundle is moved to while another takes its place."""
+    """Return the folder to which a bundle is moved while it is replaced."""
     folder = folder.resolve()
     return folder.parent / f".{folder.name}.thinstack-old"
 
@@ -109,7 +109,7 @@ def _locate(path_or_name: str | Path) -> Path:
 def _named(name: str) -> Path:
     if name in bundled_names():
         return BUNDLED / name
-    # Not before: a bundle of our own starts without what finds those of others.
+    # Imported late: thinstack's own bundles start without the search for third-party ones.
     from thinstack.plugins.manager import manager
 
     try:

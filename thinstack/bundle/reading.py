@@ -1,5 +1,4 @@
-"""Reads bundles. A file is read only if every byte is as the manifest says, and no pickle is ever
-read."""
+"""Reads bundles. Every file must match the manifest byte for byte, and pickles are never read."""
 
 import hashlib
 import json
@@ -40,8 +39,8 @@ _NAMES = TypeAdapter(dict[str, str])
 class Bundle:
     """A bundle with files that match its manifest, as `open_bundle` and `write_bundle` return it.
 
-    `path` is absolute, so the bundle can be read wherever the process goes. A bundle in memory has
-    `contents`, the bytes of its files by name, and its `path` only names where it came from.
+    `path` is absolute, so the bundle can be read after a change of directory. A bundle in memory
+    has `contents`, the bytes of its files by name, and its `path` only names its origin.
     """
 
     path: Path
@@ -54,25 +53,25 @@ class Bundle:
             object.__setattr__(self, "path", self.path.absolute())
 
     def read(self, name: str) -> bytes:
-        """The content of a file of the bundle, such as `onnx/model.onnx`. Raises BundleError if the
-        bundle has no such file or the file has changed."""
+        """Return the content of a file of the bundle, such as `onnx/model.onnx`. Raises BundleError
+        if the bundle has no such file or the file has changed."""
         if self.contents is None:
             return _read(self.path, self.manifest, name)
         _record(self.path, self.manifest, name)
         return self.contents[name]
 
     def for_gpu(self) -> bytes:
-        """The content of the file for GPUs (`thinstack.bundle.gpu_file`), empty if there is none.
-        Raises BundleError as `read` does."""
+        """Return the content of the file for GPUs (`thinstack.bundle.gpu_file`), empty if there is
+        none. Raises BundleError as `read` does."""
         return self.read(GPU_FILE) if GPU_FILE in self.manifest.files else b""
 
     @property
     def reads_pairs(self) -> bool:
-        """Whether the ONNX file is of a model that reads pairs of texts; False without one. Raises
+        """Whether the ONNX file contains a model of text pairs; False without one. Raises
         BundleError as `read` does."""
         if ONNX_FILE not in self.manifest.files:
             return False
-        from thinstack.bundle.gpu_file import metadata  # a reader of ONNX that few calls need
+        from thinstack.bundle.gpu_file import metadata  # an ONNX reader that few calls need
 
         try:
             return metadata(self.read(ONNX_FILE)).get("reads") == "pairs"
@@ -92,8 +91,7 @@ class Bundle:
             raise BundleError(f"{source}: {problems(error, most=1)}; {MEND}") from None
 
     def vocabulary(self) -> WordVocabulary | WordpieceVocabulary:
-        """The vocabulary. Raises BundleError if it is not of the kind that the configuration
-        names."""
+        """Load the vocabulary. Raises BundleError if it is not of the kind in the configuration."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
         path, content = self.path / VOCABULARY_FILE, self.read(VOCABULARY_FILE)
         if (entries := content.count(b"\n")) > MOST_ENTRIES:
@@ -107,7 +105,7 @@ class Bundle:
 
 
 def read_folder(folder: Path) -> Bundle:
-    """The bundle in a folder. Raises BundleError if a file is missing, damaged, a link, or not
+    """Open the bundle in a folder. Raises BundleError if a file is missing, damaged, a link, or not
     listed in the manifest (hidden files may be)."""
     manifest = read_manifest(folder)
     for name, record in manifest.files.items():
@@ -123,19 +121,19 @@ def read_folder(folder: Path) -> Bundle:
 
 
 Files = dict[str, bytes]
-"""The content of every file of a bundle, the manifest included, by its name in the bundle."""
+"""The content of every file of a bundle, including the manifest, by its name in the bundle."""
 
 
 def pack(bundle: Bundle) -> Files:
-    """All files of a bundle. Raises BundleError if one has changed since it was opened."""
+    """Read all files of a bundle. Raises BundleError if one has changed since it was opened."""
     return {name: bundle.read(name) for name in bundle.manifest.files} | {
         MANIFEST_FILE: bundle.manifest.to_bytes()
     }
 
 
 def unpacked(files: Mapping[str, bytes], source: str) -> Bundle:
-    """The bundle with these files, the manifest included, in memory. `source` leads every message.
-    Raises BundleError unless the files are exactly as their manifest says."""
+    """Create a bundle in memory from these files, including the manifest. `source` is the prefix of
+    messages. Raises BundleError unless the files match their manifest exactly."""
     manifest, path = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source), Path(source)
     if odd := sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}):
         problem = f"its manifest and its files differ: {', '.join(odd):.200}"
@@ -156,7 +154,7 @@ def _checked(
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder. Raises BundleError if it is missing or cannot be read."""
+    """Read the manifest of a folder. Raises BundleError if it is missing or cannot be read."""
     path = folder / MANIFEST_FILE
     with _readable(path, missing=f"{folder}: not a bundle, it has no {MANIFEST_FILE}"):
         size = _file_size(path)
@@ -166,7 +164,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def unlisted(folder: Path, manifest: Manifest) -> list[str]:
-    """The files and links in a folder that the manifest does not list, by their names in it."""
+    """List the names of the files and links in a folder that are not in the manifest."""
     names: set[str] = set()
     for top, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(top) / name).is_symlink()]
@@ -202,7 +200,7 @@ def _checked_path(folder: Path, name: str, record: FileRecord) -> Path:
 
 @contextmanager
 def _readable(path: Path, *, missing: str = "") -> Iterator[None]:
-    """Turn the block's OSErrors into BundleErrors, that of a missing file into this one."""
+    """Convert OSErrors of the block to BundleErrors; `missing`: the message for a missing file."""
     try:
         yield
     except OSError as error:
@@ -213,7 +211,7 @@ def _readable(path: Path, *, missing: str = "") -> Iterator[None]:
 
 
 def _file_size(path: Path) -> int:
-    """Bytes of a plain file: a link could lead out of the bundle, and reading a pipe waits."""
+    """Size of a plain file in bytes. Links could lead out of the bundle, and pipes block."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise BundleError(f"{path}: not a plain file; a bundle may not contain links or devices")

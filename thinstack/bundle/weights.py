@@ -1,5 +1,4 @@
-"""Writes the weights of a model as safetensors, and reads them back into a model built from a
-bundle."""
+"""Writes the weights of a model as safetensors, and loads them into a model built from a bundle."""
 
 import json
 from collections.abc import Mapping
@@ -22,27 +21,26 @@ from thinstack.errors import BundleError, ThinstackError
 from thinstack.plugins.build import build_model
 
 LEVELS, SCALE = ".int8", ".scale"
-"""Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers,
-and what to multiply by."""
+"""Suffixes of the two parts of an 8-bit weight in an ONNX file: the integers and their scale."""
 ONNX_WEIGHTS = "onnx"
 MOST_HEADER: Final = 1 << 20
-"""Bytes of the header of a safetensors file: what 10,000 tensors need."""
+"""Maximum header size of a safetensors file in bytes, enough for 10,000 tensors."""
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
-    """The module's state, each tensor once, by the first of its names."""
+    """Return the module's state, each tensor once, by the first of its names."""
     return {names[0]: value.detach() for names, value in _shared(module)}
 
 
 def load_state(module: nn.Module, state: dict[str, Tensor]) -> None:
-    """Put back what `state_of` gave. Raises RuntimeError for the state of another module."""
+    """Load the output of `state_of`. Raises RuntimeError for the state of another module."""
     shared = ((name, names[0]) for names, _ in _shared(module) for name in names[1:])
     copies = {name: state[first] for name, first in shared if first in state}
     module.load_state_dict({**state, **copies})
 
 
 def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
-    """Every tensor of the module's state, with all its names."""
+    """List every tensor of the module's state, with all its names."""
     tensors: dict[int, tuple[list[str], Tensor]] = {}
     for name, value in module.state_dict(keep_vars=True).items():
         tensors.setdefault(id(value), ([], value))[0].append(name)
@@ -50,11 +48,11 @@ def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
 
 
 def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
-    """The weights of a model as the content of a safetensors file.
+    """Serialize the weights of a model to the content of a safetensors file.
 
-    `beside`: an ONNX file that will be in the same bundle. A weight that this file holds unchanged
-    is not stored again, only its name there (in the metadata, `onnx`: JSON). Other weights are in
-    half precision if that loses no digit.
+    `beside`: an ONNX file that will be in the same bundle. A weight that this file contains
+    unchanged is stored only as its name there (in the metadata, `onnx`: JSON). Other weights are in
+    half precision if that is lossless.
     """
     state = {name: value.cpu().clone().contiguous() for name, value in state_of(model).items()}
     if beside is None:
@@ -71,8 +69,8 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
 
 
 def load_model(bundle: Bundle | str | Path) -> Model:
-    """The torch model of a bundle, in evaluation mode. For an inference-only bundle, its weights
-    are rounded as in the ONNX file.
+    """Load the torch model of a bundle, in evaluation mode. For an inference-only bundle, its
+    weights are rounded as in the ONNX file.
 
     Raises BundleError if the bundle has no weights, or if they do not fit its configuration.
     """
@@ -97,13 +95,13 @@ def load_model(bundle: Bundle | str | Path) -> Model:
 
 
 def _skeleton(config: ModelConfig, entries: int) -> Model:
-    """The model without memory for its weights: their sizes could be those of no memory."""
+    """Build the model without allocating its weights, whose sizes could exceed any memory."""
     try:
         with torch.device("meta"):
             return build_model(config, entries=entries)
     except ThinstackError:
         raise
-    except Exception:  # a part of somebody else's that looks at the values of its fresh weights
+    except Exception:  # a third-party part that reads the values of its fresh weights
         return build_model(config, entries=entries)
 
 
@@ -116,10 +114,10 @@ def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
 
 
 def check_safetensors(content: bytes, *, source: str) -> None:
-    """Raise BundleError unless a safetensors file holds its whole header, and the header is no
+    """Raise BundleError unless a safetensors file contains its whole header, and the header is no
     larger than 10,000 tensors need.
 
-    A file starts with the length of its header, as 8 bytes, the lowest first.
+    A file starts with the length of its header, as 8 little-endian bytes.
     """
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
@@ -132,7 +130,7 @@ def check_safetensors(content: bytes, *, source: str) -> None:
 
 
 def _stored(bundle: Bundle) -> dict[str, Tensor]:
-    """The state in a bundle."""
+    """Read the state in a bundle."""
     content = bundle.read(WEIGHTS_FILE)
     check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
     state = load(content)
@@ -151,19 +149,19 @@ def _stored(bundle: Bundle) -> dict[str, Tensor]:
 
 
 def smoothing(bound: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Factors (K,) for a product that is rounded (Xiao et al. 2023, "SmoothQuant", (4), from the
-    activations only).
+    """Return the factors (K,) for a quantized product (Xiao et al. 2023, "SmoothQuant", (4), from
+    the activations only).
 
     Before rounding, the columns of activations with these bounds are divided by them, and the rows
-    of the matrix are multiplied. They are powers of two near the root of the bounds, so no digit is
-    lost.
+    of the matrix are multiplied. They are powers of two near the square root of the bounds, so this
+    is lossless.
     """
     powers = np.rint(np.log2(np.maximum(bound, np.float32(2**-16))) / 2)
     return np.exp2(powers).astype(np.float32)
 
 
 def _scale_of_rows(name: str, state: Mapping[str, Tensor]) -> NDArray[np.float32]:
-    """What the rows of a weight are multiplied by in an ONNX file, (K, 1), or 1."""
+    """Return the scale of the rows of a weight in an ONNX file, (K, 1), or 1."""
     prefix, _, last = name.rpartition(".")
     bound = state.get(f"{prefix}.bound") if last == "w" else None
     if bound is None or not bool(bound.any()):
@@ -172,7 +170,7 @@ def _scale_of_rows(name: str, state: Mapping[str, Tensor]) -> NDArray[np.float32
 
 
 def _held(exported: bytes) -> dict[str, NDArray[np.float32]]:
-    """The weights of an ONNX file in float32, those of 8 bits multiplied by their scale."""
+    """Return the weights of an ONNX file in float32, 8-bit ones multiplied by their scale."""
     stored = initializers(exported)
     weights = {
         name: item.astype(np.float32) for name, item in stored.items() if item.dtype.kind == "f"

@@ -1,4 +1,4 @@
-"""Writes bundles. A bundle is written whole or not at all, even if the writer is killed."""
+"""Writes bundles atomically, even if the writer is killed."""
 
 import errno
 import os
@@ -34,12 +34,12 @@ def write_bundle(
     """Write a bundle with these files, `config.json` and `manifest.json`, and open it.
 
     The bundle is written next to `path`, checked, and then renamed, so that `open_bundle(path)`
-    finds either the whole old bundle or the whole new one. `Manifest` describes `metrics`, `data`
+    opens either the whole old bundle or the whole new one. `Manifest` describes `metrics`, `data`
     and `created`. `is_own`: whether the model is yours. If so, the bundle is registered and not
     isolated on this machine (`thinstack.bundle.origin`). Pass False for a third-party file.
 
-    Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is not a
-    plain relative path, or if the files cannot be written. An old bundle is then left as it was.
+    Raises BundleError if `path` is a folder that contains anything but a bundle, if a name is not a
+    plain relative path, or if the files cannot be written. An old bundle then stays unchanged.
     """
     sealed = seal(files, config=config, metrics=metrics, data=data, created=created)
     try:
@@ -67,8 +67,8 @@ def seal(
     data: str = "",
     created: str | None = None,
 ) -> Bundle:
-    """A bundle in memory with these files, `config.json` and `manifest.json`. It can be run before
-    it is written. Raises BundleError for names and metrics that no bundle can have."""
+    """Create a bundle in memory with these files, `config.json` and `manifest.json`. It can be run
+    before it is written. Raises BundleError for invalid names and metrics."""
     if reserved := {CONFIG_FILE, MANIFEST_FILE} & files.keys():
         raise BundleError(
             f"{min(reserved)}: write_bundle writes this file: remove it from the files"
@@ -81,9 +81,9 @@ def seal(
 
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
-    """A new folder beside `target`, which takes its place, with the rights of the old one, if the
-    block ends without an error, and else is removed. What a killed writer has left is settled
-    before. Raises OSError."""
+    """Yield a new folder next to `target`. It replaces `target`, with the same permissions, if the
+    block ends without an error, and is removed otherwise. First cleans up after a killed writer.
+    Raises OSError."""
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     _settle(target)
@@ -98,7 +98,7 @@ def replacing_folder(target: Path) -> Iterator[Path]:
 
 
 def _settle(target: Path) -> None:
-    """After a killed writer: put the old bundle back, or remove it if the new one is in place."""
+    """Clean up after a killed writer: restore the old bundle, or remove it if replaced."""
     old = aside(target)
     if old.is_dir() and target.exists():
         shutil.rmtree(old)
@@ -107,7 +107,7 @@ def _settle(target: Path) -> None:
 
 
 def check_replaceable(target: Path) -> None:
-    """Raise BundleError for a folder that holds anything but a bundle, and for a file."""
+    """Raise BundleError for a file, and for a folder that contains anything but a bundle."""
     if target.exists() and not target.is_dir():
         raise BundleError(f"{target}: a bundle is a folder, found a file: choose another path")
     if not target.exists() or not any(target.iterdir()):
@@ -123,8 +123,8 @@ def check_replaceable(target: Path) -> None:
 
 
 def write_packed(files: Files, folder: Path) -> None:
-    """Write a bundle to `folder`, in place of the bundle there once all of it is written. Other
-    files in the folder stay. Without files, no folder is made. Raises OSError."""
+    """Write a bundle to `folder`, atomically replacing the bundle there. Other files in the folder
+    stay. Without files, no folder is created. Raises OSError."""
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "expected a folder to write to", str(folder))
     if not files and not folder.exists():
@@ -136,10 +136,10 @@ def write_packed(files: Files, folder: Path) -> None:
 
 
 def _copy_others(folder: Path, new: Path) -> None:
-    """Copy what is in a folder, but not the files of the bundle there, nor what stands in the way
-    of those in `new`. Links stay links."""
+    """Copy the contents of a folder, except the files of the bundle there and whatever conflicts
+    with those in `new`. Links stay links."""
     ours = set[Path]()
-    with suppress(BundleError):  # it may hold no bundle
+    with suppress(BundleError):  # it may not contain a bundle
         ours = {folder / name for name in (*read_manifest(folder).files, MANIFEST_FILE)}
 
     def is_left_out(path: Path) -> bool:

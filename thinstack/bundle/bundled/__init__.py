@@ -1,4 +1,4 @@
-"""The bundles that thinstack brings along, named as any distribution names its own."""
+"""The bundles that ship with thinstack, registered like those of any distribution."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ from thinstack.plugins import hookimpl
 
 @hookimpl
 def thinstack_bundles() -> dict[str, Path]:
-    """Their folders, by name."""
+    """Return their folders, by name."""
     return {"sentiment": Path(__file__).parent / "sentiment"}

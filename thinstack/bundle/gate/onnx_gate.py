@@ -15,11 +15,11 @@ from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
 
 MOST_FIELDS: Final = 200_000
-"""The most fields that a file may have in all its messages. The bundled model has 3,000."""
+"""Maximum number of fields of a file in all its messages. The bundled model has 3,000."""
 MOST_NODES: Final = 10_000
-"""The most nodes that a file may have in all its graphs. Runtimes take seconds to load more."""
+"""Maximum number of nodes of a file in all its graphs. Runtimes take seconds to load more."""
 DEEPEST: Final = 32
-"""The deepest that graphs may be nested. The steps of a file for GPUs make 31."""
+"""Maximum nesting depth of graphs. The steps of a file for GPUs make 31."""
 
 _NAMES_OF_OPERATORS = """
     Abs Add And ArgMax BatchNormalization Cast Clip Compress Concat Constant ConstantOfShape
@@ -30,12 +30,12 @@ _NAMES_OF_OPERATORS = """
     Transpose Unique Unsqueeze Where
 """
 OPERATORS: Final = frozenset(_NAMES_OF_OPERATORS.split())
-"""The operators that a file may have: those that the models of thinstack need, and no others. An
-export that needs another one fails. `tests/export/test_operators.py` exports every registered part,
-and fails if no export needs some of them."""
+"""The allowed operators: exactly those that the models of thinstack need. An export that needs
+another one fails. `tests/export/test_operators.py` exports every registered part, and fails if no
+export needs some of them."""
 
-# ONNX's number of a type: numpy's name of it, and the field that its numbers are in where they are
-# not raw bytes.
+# The number of an ONNX type: its name in numpy, and the field of its values if they are not raw #
+# bytes.
 _NAMES = {1: ("<f4", 4), 10: ("<f2", 5), 11: ("<f8", 10)}  # floats
 _NAMES |= {3: ("|i1", 5), 5: ("<i2", 5), 6: ("<i4", 5), 7: ("<i8", 7), 9: ("|b1", 5)}  # and bool
 _NAMES |= {2: ("|u1", 5), 4: ("<u2", 5), 12: ("<u4", 11), 13: ("<u8", 11)}
@@ -46,15 +46,15 @@ _DIMS, _TYPE, _NAME, _RAW, _EXTERNAL, _LOCATION = 1, 2, 8, 9, 13, 14
 _FOREIGN = {20: "a training graph", 25: "functions"}  # fields of a model
 _SPARSE_WEIGHTS = {15: "sparse weights"}  # of a graph
 _SPARSE = {22: "sparse tensors", 23: "sparse tensors"}  # of an attribute
-_HOLDING = {5, 6, 10, 11, *_SPARSE}  # of an attribute: tensors and graphs
+_HOLDING = {5, 6, 10, 11, *_SPARSE}  # fields of an attribute with tensors and graphs
 
 
 def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> None:
-    """Raise BundleError unless this ONNX file is whole in itself, and has only operators that the
-    models of thinstack need. `source` names the file. `allow`: further operators that it may have.
+    """Raise BundleError unless this ONNX file is self-contained and has only operators that the
+    models of thinstack need. `source` names the file. `allow`: additional operators.
 
-    docs/third-party-models.md lists what is refused. What a file does as a runtime loads
-    or runs it is for isolation to bound.
+    docs/third-party-models.md lists what is rejected. Isolation limits what a file does when a
+    runtime loads or runs it.
     """
     with _reading(content, source) as reader:
         model = reader.read()
@@ -65,8 +65,8 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
 
 
 def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, NDArray[Any]]:
-    """The weights of the main graph by name, as new arrays. Raises BundleError if they cannot be
-    read."""
+    """Return the weights of the main graph by name, as new arrays. Raises BundleError if they
+    cannot be read."""
     with _reading(content, source) as reader:
         weights = reader.read(graph_of(reader.read())).all(5)
         tensors = dict(_read_tensor(reader, span) for span in weights)
@@ -75,7 +75,7 @@ def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, 
 
 @contextmanager
 def _reading(content: bytes, source: str) -> Iterator[ProtobufReader]:
-    """A reader of the file that `source` names; ValueErrors become BundleErrors."""
+    """Yield a reader of the file that `source` names; ValueErrors become BundleErrors."""
     try:
         yield ProtobufReader(content, MOST_FIELDS)
     except ValueError as error:
@@ -84,7 +84,7 @@ def _reading(content: bytes, source: str) -> Iterator[ProtobufReader]:
 
 
 def graph_of(model: Message) -> slice:
-    """Where the main graph of a file lies. Raises DamagedError without one."""
+    """Return the position of the main graph of a file. Raises DamagedError without one."""
     for graph in model.one(7):
         return graph
     raise DamagedError("it contains no graph")
@@ -108,7 +108,7 @@ def _check_graphs(reader: ProtobufReader, main: slice, operators: Collection[str
         for node in map(reader.read, graph.all(1)):
             _check_operator(node, operators)
             for attribute in map(reader.read, node.all(5)):
-                if attribute.fields.keys().isdisjoint(_HOLDING):  # as of most
+                if attribute.fields.keys().isdisjoint(_HOLDING):  # the usual case
                     continue
                 _refuse(attribute, _SPARSE)
                 for tensor in (*attribute.one(5), *attribute.all(10)):
@@ -136,10 +136,10 @@ def _refuse(message: Message, fields: dict[int, str]) -> None:
 
 
 def _read_tensor(reader: ProtobufReader, span: slice) -> tuple[str, NDArray[Any]]:
-    """The name and the numbers of a `TensorProto`. Raw bytes are not copied.
+    """Return the name and the values of a `TensorProto`. Raw bytes are not copied.
 
-    Raises ValueError unless the tensor has a numeric type, holds its data itself, and has as much
-    data as its shape says.
+    Raises ValueError unless the tensor has a numeric type, contains its data itself, and has the
+    amount of data that its shape requires.
     """
     message = reader.read(span)
     name = message.text(_NAME)
@@ -153,7 +153,7 @@ def _read_tensor(reader: ProtobufReader, span: slice) -> tuple[str, NDArray[Any]
     if raw := message.one(_RAW):
         flat = np.frombuffer(memoryview(reader.content)[raw[0]], dtype)
     elif field in _INTEGER_FIELDS:
-        # float16 is stored as the integer of the same bits.
+        # float16 is stored as the integer with the same bits.
         half = dtype.kind == "f"
         bits = message.integers(field).astype(np.uint16 if half else dtype)
         flat = bits.view(np.float16) if half else bits

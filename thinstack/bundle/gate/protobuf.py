@@ -1,18 +1,18 @@
-"""Reads the wire format of protocol buffers without a schema: where the fields of a message lie,
+"""Parses the wire format of protocol buffers without a schema: locates the fields of a message
 without copying them."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Field = int | slice
-"""An unsigned 64-bit integer, or where the bytes of anything else lie in the content."""
+"""An unsigned 64-bit integer, or the position of the bytes of any other value in the content."""
 
-_VARINT, _BYTES, _WIDTHS = 0, 2, {1: 8, 5: 4}  # wire types, and the bytes of those of fixed width
+_VARINT, _BYTES, _WIDTHS = 0, 2, {1: 8, 5: 4}  # wire types, and the sizes of fixed-width ones
 _LONGEST, _MOST_PACKED = 10, 1 << 22  # bytes of an integer, and of a field of them
 
 
 class DamagedError(ValueError):
-    """Bytes that are not the message they should be."""
+    """Malformed bytes of a message."""
 
 
 class Message:
@@ -23,28 +23,28 @@ class Message:
         self._content, self.fields = content, fields
 
     def all(self, number: int) -> list[slice]:
-        """Where every field of this number lies."""
-        if number not in self.fields:  # as most are
+        """Return the positions of all fields with this number."""
+        if number not in self.fields:  # the usual case
             return []
         return [_span(number, field) for field in self.fields[number]]
 
     def one(self, number: int) -> list[slice]:
-        """As `all`, of a field that may occur once."""
-        if len(spans := self.all(number)) > 1:  # protocol buffers would take the last, or merge
+        """Like `all`, for a field that may occur once."""
+        if len(spans := self.all(number)) > 1:  # protocol buffers would use the last, or merge
             raise DamagedError(f"field {number} occurs {len(spans)} times")
         return spans
 
     def text(self, number: int) -> str:
-        """A string that may occur once; empty if it does not."""
+        """Return a string that may occur once; empty if missing."""
         spans = self.one(number)
         return str(self._content[spans[0]], "utf-8") if spans else ""
 
     def numbers(self, number: int) -> bytes:
-        """The numbers of fixed width of a field, one by one or packed."""
+        """Return the fixed-width numbers of a field, repeated or packed."""
         return b"".join(self._content[span] for span in self.all(number))
 
     def integers(self, number: int) -> NDArray[np.int64]:
-        """The signed integers of a field, one by one or packed."""
+        """Return the signed integers of a field, repeated or packed."""
         fields = self.fields.get(number, [])
         if any(isinstance(field, slice) for field in fields):
             parts = [_unpacked(self._content[span]) for span in self.all(number)]
@@ -52,7 +52,7 @@ class Message:
         return np.array(fields, np.uint64).view(np.int64)
 
     def integer(self, number: int) -> int:
-        """An integer that may occur once; 0 if it does not."""
+        """Return an integer that may occur once; 0 if missing."""
         match self.fields.get(number, [0]):
             case [int(value)]:
                 return value
@@ -60,20 +60,20 @@ class Message:
 
 
 class ProtobufReader:
-    """Reads messages with at most `limit` fields in all, so that a small file cannot take long."""
+    """Reads messages with at most `limit` fields in total, to bound the time for a small file."""
 
     def __init__(self, content: bytes, limit: int):
         self.content = content
         self._limit = self._left = limit
 
     def read(self, span: slice | None = None) -> Message:
-        """The fields of a message: of the whole content, or of a field. Raises DamagedError if it
-        ends early or has too many fields."""
+        """Parse a message: the whole content, or a field. Raises DamagedError if it ends early or
+        has too many fields."""
         content, fields, left = self.content, dict[int, list[Field]](), self._left
         position, end = (0, len(content)) if span is None else (span.start, span.stop)
         while position < end:
             key, position = content[position], position + 1
-            if key > 0x7F:  # as few are, and a call takes longer than all the rest
+            if key > 0x7F:  # rare, and a call takes longer than all the rest
                 key, position = _varint(content, position - 1)
             number, kind = key >> 3, key & 7
             value: Field
@@ -110,7 +110,7 @@ def _span(number: int, field: Field) -> slice:
 
 
 def _varint(content: bytes, position: int) -> tuple[int, int]:
-    """An unsigned 64-bit integer and the position behind it."""
+    """Parse an unsigned 64-bit integer. Returns it and the position after it."""
     value = 0
     for number, byte in enumerate(content[position : position + _LONGEST]):
         value |= (byte & 0x7F) << 7 * number
@@ -122,7 +122,7 @@ def _varint(content: bytes, position: int) -> tuple[int, int]:
 
 
 def _unpacked(packed: bytes) -> NDArray[np.uint64]:
-    """Integers that lie one behind the other."""
+    """Parse consecutive integers."""
     if len(packed) > _MOST_PACKED:
         raise DamagedError(f"{len(packed):,} bytes of integers; expected at most {_MOST_PACKED:,}")
     digits = np.frombuffer(packed, np.uint8)
