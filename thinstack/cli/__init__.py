@@ -24,12 +24,12 @@ from thinstack.cli.themes import themes
 from thinstack.cli.train import train
 from thinstack.errors import StoppedError, ThinstackError, escaped
 
-_UsageError: Any = typer.BadParameter.__base__  # of the click that typer brings, or of another
+_UsageError: Any = typer.BadParameter.__base__  # of the click that typer vendors, or of another
 
 
 class TextCommand(TyperCommand):
-    """A command whose arguments are texts, which may look like options. The error of an unknown
-    option says how to give a text that begins with a minus sign."""
+    """A command whose arguments are texts, which may look like options. The error for an unknown
+    option explains how to pass a text that begins with a minus sign."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         advice = (
@@ -42,7 +42,7 @@ class TextCommand(TyperCommand):
             if getattr(error, "option_name", None):
                 error.message = f"{error.message.rstrip('.')}. {advice}"
             raise
-        model = str(ctx.params.get("model"))  # of a text such as "-moving and slow"
+        model = str(ctx.params.get("model"))  # for a text such as "-moving and slow"
         if " " in model and not Path(model).exists():
             raise _UsageError(f"No model: {escaped(model)}. {advice}", ctx)
         return rest
@@ -66,8 +66,8 @@ for command in _COMMANDS:
 
 
 def main(commands: typer.Typer = app) -> None:
-    """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
-    exit code 2. A signal that stops a run ends it with 128 and the number of the signal."""
+    """Run the command line. An error of thinstack, or an unusable file, exits with code 2. A signal
+    that interrupts a run exits with 128 plus the number of the signal."""
     _open_streams()
     warnings.showwarning = _print_warning
     try:
@@ -80,13 +80,13 @@ def main(commands: typer.Typer = app) -> None:
 
 
 def _print_warning(message: Warning | str, *_: object, **_more: object) -> None:
-    """In the place of `warnings.showwarning`: a warning without lines of code."""
+    """Replace `warnings.showwarning`: print a warning without lines of code."""
     print(f"warning: {escaped(str(message))}", file=sys.stderr)
 
 
 def _open_streams() -> None:
-    """Read nothing from a standard stream that is closed, and write to nowhere. Else the next file
-    that is opened would have its number, and get what libraries print."""
+    """Redirect closed standard streams to the null device. Otherwise the next file that is opened
+    would get their file descriptor, and the output of libraries."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             handle = os.open(os.devnull, os.O_RDWR)

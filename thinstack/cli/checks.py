@@ -1,5 +1,5 @@
-"""The checks of `thinstack doctor`: whether this installation and a model work here, what is
-missing, and the command that fixes it."""
+"""The checks of `thinstack doctor`: whether the installation and a model work, missing parts, and
+the commands that fix them."""
 
 import os
 import warnings
@@ -44,20 +44,19 @@ EXTRAS: Final = {
     "hub": "models on the Hugging Face Hub",
     "index": "search in millions of phrases",
 }
-"""The extras for those who use thinstack, and what each is for; those for its developers are not
-looked at."""
+"""The extras for users of thinstack, and the purpose of each; those for developers are excluded."""
 SOURCE: Final = Path(__file__).parents[2]
 REINSTALL: Final = "pip install --force-reinstall --no-deps"
 RUNTIMES: Final = {"onnxruntime": "cpu", "onnxruntime-gpu": "gpu"}
-"""Distributions of one package, of which one is needed, and the extra of each."""
+"""Alternative distributions of one package, and the extra of each."""
 
 Status = Literal["ok", "missing", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was checked, and what was found, in one line. `mend` is the command that fixes it, or
-    "". thinstack cannot run without what is `needed`. `details` is the result as data for JSON."""
+    """The result of a check, on one line. `mend`: the command that fixes it, or "". `needed`:
+    whether thinstack requires it to run. `details`: the result as JSON-serializable data."""
 
     name: str
     status: Status
@@ -68,14 +67,13 @@ class Check:
 
 
 def exit_code(checks: Iterable[Check]) -> int:
-    """1 if something is wrong or a needed package is missing, else 0. Missing extras are fine."""
+    """Return 1 if something is wrong or a required package is missing, else 0; ignores extras."""
     return int(any(one.status == "wrong" or (one.status != "ok" and one.needed) for one in checks))
 
 
 def examine(model: str = "sentiment", *, isolated: bool | None = None) -> Iterator[Check]:
-    """Check the installation, then the model of this name or folder. Gives each result as soon as
-    it is known. A problem is a result too: no error is raised. `isolated` is as `Predictor` has
-    it."""
+    """Check the installation, then the model with this name or folder. Yields each result as soon
+    as it is available. Problems are results and raise no errors. `isolated`: as for `Predictor`."""
     usable = True
     for check in package_checks():
         usable = usable and (check.name != "runtime" or check.status == "ok")
@@ -88,7 +86,7 @@ def examine(model: str = "sentiment", *, isolated: bool | None = None) -> Iterat
         yield Check("providers", "ok", ", ".join(providers), details={"providers": providers})
         yield _telemetry()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a record tells what the warning would
+        warnings.simplefilter("ignore")  # the record contains the warning
         records = manager().records()
     yield _plugins(records)
     packages = {one.name: one.distribution for one in records if one.kind == "bundle"}
@@ -108,11 +106,10 @@ def examine(model: str = "sentiment", *, isolated: bool | None = None) -> Iterat
 
 
 def package_checks() -> Iterator[Check]:
-    """Checks of thinstack itself, the packages that it always needs, a model runtime and each
-    extra."""
+    """Check thinstack itself, its required packages, a model runtime and each extra."""
     installed = _version(DISTRIBUTION)
     details = {"version": __version__, "installed": installed}
-    # thinstack is on no index: what is imported from a clone is installed from there.
+    # thinstack is not on an index: what is imported from a clone is installed from there.
     source = f'"{SOURCE}"' if (SOURCE / "pyproject.toml").is_file() else DISTRIBUTION
     if installed is None:
         problem = f"{__version__}, {SOURCE}, is not installed, and spaCy cannot find its components"
@@ -131,8 +128,8 @@ def package_checks() -> Iterator[Check]:
 
 
 def _required(extra: str) -> list[Requirement]:
-    """What an extra of thinstack needs, and no installation without it; what every installation
-    needs if it is "". Their markers are left out."""
+    """Return the requirements that an extra of thinstack adds, or those of every installation if it
+    is "", without their markers."""
     chosen = list[Requirement]()
     for requirement in map(Requirement, metadata.requires(DISTRIBUTION) or ()):
         marker, requirement.marker = requirement.marker, None
@@ -155,7 +152,7 @@ def _packages(
 
 
 def _state(required: Requirement) -> tuple[Status, str]:
-    """Whether a package can be used, and its name and version, or what is wrong with it."""
+    """Return whether a package can be used, and its name and version, or the problem."""
     imported = {name: package for package, name in DISTRIBUTIONS.items()}
     package = imported.get(required.name, required.name.removesuffix("-gpu").replace("-", "_"))
     version = _version(required.name) or "?"
@@ -164,7 +161,7 @@ def _state(required: Requirement) -> tuple[Status, str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import_module(package)
-    except Exception as error:  # whatever a broken installation raises
+    except Exception as error:  # a broken installation may raise anything
         if isinstance(error, ModuleNotFoundError) and error.name == package:
             return "missing", f"{required.name} is not installed"
         return "wrong", f"{named}, cannot be imported: {described(error).splitlines()[0]}"
@@ -175,7 +172,7 @@ def _state(required: Requirement) -> tuple[Status, str]:
 
 
 def _runtime() -> Check:
-    """onnxruntime, by whichever distribution; two of them overwrite each other's files."""
+    """Check onnxruntime, by either distribution; installing both overwrites each other's files."""
     names = [name for name in RUNTIMES if _version(name) is not None]
     if len(names) > 1:
         mend = f"pip uninstall -y {' '.join(RUNTIMES)}; pip install onnxruntime-gpu"
@@ -198,7 +195,7 @@ def _version(distribution: str) -> str | None:
 
 
 def _telemetry() -> Check:
-    """Whether onnxruntime tells its maker what runs here."""
+    """Check whether onnxruntime reports usage to its vendor."""
     state, value = telemetry(), os.environ.get(VARIABLE, "")
     details = {"state": state, "variable": value}
     if state == "too late":
@@ -242,7 +239,7 @@ def _model(name: str, bundle: Bundle) -> Check:
 
 
 def _answers(bundle: Bundle, mend: str, isolated: bool | None) -> Iterator[Check]:
-    """Whether the model answers as it should, on each device that a provider is installed for."""
+    """Check the scores of the model on each device with an installed provider."""
     if CASES_FILE not in bundle.manifest.files:
         detail = f"the bundle has no {CASES_FILE}, so its scores cannot be checked"
         yield Check("prediction", "missing", detail)
@@ -257,8 +254,8 @@ def _answers(bundle: Bundle, mend: str, isolated: bool | None) -> Iterator[Check
 def _prediction(
     name: str, bundle: Bundle, device: RunningDevice, mend: str, isolated: bool | None
 ) -> Check:
-    """Whether the model answers as its reference cases say. That a GPU does not work on a machine
-    is no fault of the installation."""
+    """Check the scores of the model on its reference cases. A GPU that does not work on a machine
+    is not an error of the installation."""
     try:
         agreement = check_cases(bundle, device=device, isolated=isolated)
     except ThinstackError as error:

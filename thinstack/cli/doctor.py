@@ -1,5 +1,5 @@
-"""`thinstack doctor` and `thinstack plugins`: what works here, what is missing, and the command
-that fixes it."""
+"""`thinstack doctor` and `thinstack plugins`: the state of the installation, missing parts, and the
+commands that fix it."""
 
 import platform
 import sys

@@ -1,4 +1,4 @@
-"""`thinstack evaluate`: measures how often a model is right about a labeled file."""
+"""`thinstack evaluate`: measures the accuracy of a model on labeled data."""
 
 import sys
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ _FIGURES = (
     ("F1 of spans, whole sentences too", "span_f1_with_root", "spans_with_root"),
     ("identical trees", "exact_trees", "trees"),
 )
-"""Figures of an evaluation: the name to print, the key, and the key of the number of cases."""
+"""Metrics of an evaluation: the name to print, the key, and the key of the number of cases."""
 
 _COLUMNS: Final = tuple(one.name for one in fields(options.ColumnSettings))
 _REFUSED: Final[dict[str, tuple[str, ...]]] = {
@@ -41,7 +41,7 @@ _REFUSED: Final[dict[str, tuple[str, ...]]] = {
     "a table": ("half", "raw_text", "tree_format"),
     "a treebank": (*_COLUMNS, "half", "list_wrong"),
 }
-"""The options that say nothing of what is evaluated."""
+"""Options that do not apply, by the type of evaluation data."""
 
 
 @options.grouped
@@ -146,7 +146,7 @@ def evaluate(
 def _model_and_file(
     arguments: Iterable[str | None], named: str | None, suite: str | None
 ) -> tuple[str, str]:
-    """The bundle and the file that the arguments name. With a suite, the file is ""."""
+    """Return the bundle and the file that the arguments name; the file is "" with a suite."""
     names = [name for name in arguments if name is not None]
     files = [] if suite else names[-1:]
     models = [*names[: len(names) - len(files)], *([] if named is None else [named])]
@@ -159,8 +159,8 @@ def _model_and_file(
 
 
 def _renamed(relabel: Iterable[str]) -> dict[str, str]:
-    """The new name of each label in options such as "1=positive,0=negative". Raises InputError for
-    an option without "=", and for a label with two names."""
+    """Parse the new name of each label in options such as "1=positive,0=negative". Raises
+    InputError for an option without "=", and for a label with two names."""
     classes: dict[str, str] = {}
     for pair in (pair for pairs in relabel for pair in pairs.split(",")):
         name, equals, target = (part.strip() for part in pair.rpartition("="))

@@ -1,4 +1,4 @@
-"""`thinstack evaluate --suite`: which kinds of sentence a model of sentiment understands."""
+"""`thinstack evaluate --suite`: the accuracy of a sentiment model by type of sentence."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
 ALL: Final = "all"
-"""In place of the name of a suite: every suite that thinstack brings along."""
+"""The name that means every suite that ships with thinstack."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Which sentences are asked for, and whether those that are wrong are listed."""
+    """The sentences to evaluate, and whether to list wrong predictions."""
 
     suite: str | None = option(
         "Instead of a file: evaluate on sentences or terms of known polarity. Use all, "
@@ -40,12 +40,12 @@ class Suite:
     )
 
     def output(self, used: Sequence[Path]) -> Output | None:
-        """The file of --list-wrong, which replaces nothing that is `used`."""
+        """Check the file of --list-wrong, which may not replace a file in `used`."""
         return check_output(self.list_wrong, "--list-wrong", used) if self.list_wrong else None
 
 
 def write_wrong(output: Output, columns: Sequence[str], rows: Sequence[Iterable[Any]]) -> None:
-    """Write what the model gets wrong as CSV, and say so."""
+    """Write the wrong predictions as CSV, and report their number."""
     output.write("".join(map(csv_line, [columns, *rows])))
     print(escaped(f"wrong texts in {output.path}: {len(rows):,}"), file=sys.stderr)
 
@@ -53,7 +53,7 @@ def write_wrong(output: Output, columns: Sequence[str], rows: Sequence[Iterable[
 def evaluate_on_suite(
     predictor: "Predictor", model: str, asked: Suite, source: TreeSource, *, as_json: bool
 ) -> None:
-    """Print the figures of a half of a suite and, on request, write the texts that are wrong."""
+    """Print the metrics of a half of a suite and, on request, write the texts that are wrong."""
     from thinstack.evaluate.suite_evaluation import evaluate_suite
 
     suite, half = str(asked.suite), asked.half
@@ -89,7 +89,7 @@ def evaluate_on_suite(
 
 
 def _rows(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[Sequence[str]]:
-    """The rows of each suite; its total has its name. A line stands between two suites."""
+    """Yield the rows of each suite; its total has its name. Suites are separated by a line."""
     from thinstack.evaluate.suite_table import TOTAL, suite_rows
 
     for suite, results in figures.items():

@@ -1,5 +1,5 @@
-"""`thinstack export`, `finish` and `push`: a model as one file for other runtimes, a spaCy pipeline
-without torch, a bundle on the hub."""
+"""`thinstack export`, `finish` and `push`: a model as a single file for other runtimes, a spaCy
+pipeline without torch, a bundle on the hub."""
 
 from pathlib import Path
 from typing import Any, Literal

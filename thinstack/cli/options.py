@@ -1,4 +1,4 @@
-"""Options that several commands take, groups of options, and the way commands print data."""
+"""Shared options of commands, groups of options, and printing of data."""
 
 import json
 import sys
@@ -75,21 +75,21 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def option(help: str, *names: str, default: Any = None, **settings: Any) -> Any:
-    """An option of a command or of a group of options: a parameter or a field whose default this
-    is, for `grouped`. `default`: its own; with an ellipsis, the option is required. `names`: as the
-    command line has it, if it is not that of the parameter. `settings`: as `typer.Option` has
-    them."""
+    """Declare an option of a command or of a group of options, as the default of a parameter or a
+    field that `grouped` processes. `default`: the default value; an ellipsis makes the option
+    required. `names`: the names on the command line, if they differ from that of the parameter.
+    `settings`: as for `typer.Option`."""
     return field(default=default, metadata={"as": typer.Option(*names, help=help, **settings)})
 
 
 def argument(help: str, *, default: Any = ...) -> Any:
-    """An argument of a command, as `option`; without a `default` it is required."""
+    """Declare an argument of a command, like `option`; without a `default` it is required."""
     return field(default=default, metadata={"as": typer.Argument(help=help)})
 
 
 @dataclass(frozen=True)
 class Running:
-    """Where and how a model runs."""
+    """Where and how to run a model."""
 
     device: Device = option(
         "Where to run the model. auto: large batches on a GPU (CUDA or, without it, WebGPU), "
@@ -100,7 +100,7 @@ class Running:
     threads: int | None = option("Number of threads.  [default: one per core]", min=1, max=256)
 
     def load(self, model: str | Path, **view: Any) -> "Predictor":
-        """The model of this name or folder. `view`: how it shows its classes."""
+        """Load the model with this name or folder. `view`: how it presents its classes."""
         from thinstack import load
 
         return load(model, **vars(self), **view)
@@ -108,7 +108,7 @@ class Running:
 
 @dataclass(frozen=True)
 class ViewSettings:
-    """How a model reads texts and shows its classes."""
+    """How a model reads texts and presents its classes."""
 
     classes: ClassesOption = None
     abstain: float | None = option(
@@ -120,7 +120,7 @@ class ViewSettings:
 
 @dataclass(frozen=True)
 class TableFormat:
-    """How a table is written."""
+    """The format of a table."""
 
     encoding: str = option("For a table: its encoding.", default="utf-8")
     separator: SeparatorOption = None
@@ -128,7 +128,7 @@ class TableFormat:
     skip_bad: bool = option("For a table: skip invalid rows.", "--skip-bad", default=False)
 
     def table(self, path: str | Path) -> "Table":
-        """The file at a path as a table that is written so."""
+        """Open the file at a path as a table in this format."""
         from thinstack.data.tables.table import Table
 
         return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
@@ -136,7 +136,7 @@ class TableFormat:
 
 @dataclass(frozen=True)
 class ColumnSettings(TableFormat):
-    """The columns of a table of texts and labels, and how it is written."""
+    """The columns of a table of texts and labels, and its format."""
 
     text_column: str = option("For a table: the text column.", "--text", default="text")
     label_column: str = option("For a table: the label column.", "--label", default="label")
@@ -146,7 +146,7 @@ EXAMPLE: Final = "price=overpriced,cheap"
 
 
 def asked(about: Sequence[str] | None, categories: Sequence[str] | None) -> "Asked":
-    """The terms of `--about` and the categories of `--category`."""
+    """Return the terms of `--about` and the categories of `--category`."""
     from thinstack.runtime.categories import Category
 
     examples = named_examples("--category", categories, EXAMPLE)
@@ -156,8 +156,8 @@ def asked(about: Sequence[str] | None, categories: Sequence[str] | None) -> "Ask
 def named_examples(
     name: str, values: Sequence[str] | None, example: str
 ) -> dict[str, tuple[str, ...]]:
-    """The examples in the values of an option, by what they are examples of. Raises InputError,
-    which shows an `example`, for a value without a name or examples."""
+    """Parse the values of an option as examples by name. Raises InputError, which shows an
+    `example`, for a value without a name or examples."""
     names = dict[str, tuple[str, ...]]()
     for value in values or ():
         of, _, texts = value.partition("=")
@@ -170,8 +170,8 @@ def named_examples(
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer takes it: with each `option` and `argument` as typer has them, and in
-    place of each parameter whose type is a dataclass the options that are its fields."""
+    """Convert a command for typer: parameters with an `option` or `argument` to typer's, and each
+    parameter whose type is a dataclass to the options that are its fields."""
     flat, groups = list[Parameter](), dict[str, Any]()
     for parameter in signature(command).parameters.values():
         group = parameter.annotation
@@ -194,7 +194,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameter(name: str, kind: Any, default: Any) -> Parameter:
-    """A parameter as typer takes it. `default`: its own, or a field that has it."""
+    """Create a parameter for typer. `default`: its default, or a field that has it."""
     if isinstance(default, Field):
         declared = default.metadata.get("as")
         kind = kind if declared is None else Annotated[kind, declared]
@@ -219,7 +219,7 @@ _NAMES = {
 
 
 def chosen(group: Any, *names: str) -> list[str]:
-    """The options of a group that a user has named, or those among them with one of `names`."""
+    """List the options of a group that a user has set, or those among them with one of `names`."""
     return [
         option.name
         for option in fields(group)
@@ -228,13 +228,13 @@ def chosen(group: Any, *names: str) -> list[str]:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Options by the names of their parameters, as the command line has them."""
+    """Format options by the names of their parameters as on the command line."""
     return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
 
 
 def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str | Text]]) -> None:
-    """Print a title and a table, whose columns behind the first hold numbers. A row without cells
-    is a line. A `Text` has no escapes yet, but styles."""
+    """Print a title and a table, with numbers in all columns but the first. A row without cells is
+    a line. `Text` cells are printed unchanged, with their styles."""
     from rich.table import Table
 
     console, table = Console(), Table()
@@ -248,9 +248,9 @@ def print_table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str 
 
 
 def print_json(data: Any, *, indent: int | None = 2, file: TextIO | None = None) -> None:
-    """Print readable JSON. If the output cannot hold every character, print the escaped form.
+    """Print readable JSON. If the output encoding lacks a character, print the escaped form.
 
-    `indent`: spaces a level; None prints one line. `file`: by default standard output.
+    `indent`: spaces per level; None prints one line. `file`: by default standard output.
     """
     stream = file or sys.stdout
     unicode = (stream.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")

@@ -1,4 +1,4 @@
-"""`thinstack predict`: texts in, their phrases and scores out."""
+"""`thinstack predict`: scores texts and their phrases."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ _APART: Final = (
     (("why",), ("as_csv", "brief")),
     (("html", "svg"), ("as_json_lines", "as_csv", "brief", "full")),
 )
-"""Options of which one of the first do not go together with one of the second."""
+"""Conflicting options: any one of the first with any one of the second."""
 
 _MODES: Final[dict[str, tuple[str, ...]]] = {
     "--pair": ("as_json", "as_json_lines", "as_csv", "encoding"),
@@ -42,12 +42,12 @@ _MODES: Final[dict[str, tuple[str, ...]]] = {
         *(setting.name for setting in fields(CorpusSettings)),
     ),
 }
-"""The options, but those of the model and its classes, that go with what is scored."""
+"""Options that each kind of input supports, other than those of the model and its classes."""
 
 
 @dataclass(frozen=True)
 class DisplaySettings:
-    """What is shown of texts, and how."""
+    """What to show of texts, and in which format."""
 
     as_json: options.JsonOption = False
     as_json_lines: bool = option("Stream JSON, one line per sentence.", "--jsonl", default=False)
@@ -85,12 +85,12 @@ class DisplaySettings:
 
     @property
     def asked(self) -> "Asked":
-        """The terms and categories that are asked for."""
+        """The terms and categories that the user requests."""
         return options.asked(self.about, self.category)
 
     def kind(self) -> Kind:
-        """The one kind of output. Raises InputError for options that ask for several. A page and a
-        picture may be written beside JSON."""
+        """Return the output format. Raises InputError for options with several formats. An HTML
+        page and an SVG picture can be combined with JSON."""
         named = options.chosen(self)
         for names, others in _APART:
             left = [name for name in named if name in names]
@@ -102,7 +102,7 @@ class DisplaySettings:
 
 @dataclass(frozen=True)
 class ReadingSettings:
-    """How texts are read."""
+    """How to read texts."""
 
     source: TreeSource = option(
         "Where the trees come from. auto: the same as in training. self: the "
@@ -121,7 +121,7 @@ class ReadingSettings:
 
 @dataclass(frozen=True)
 class Running(options.Running):
-    """Where and how a model runs; files are scored on one thread, unless a user names another."""
+    """Where and how to run a model; files are scored on one thread by default."""
 
     threads: int | None = option(
         "Number of threads.  [default: one per core, but 1 with --input]", min=1, max=256
@@ -200,7 +200,7 @@ def predict(
 
 
 def _numbered(texts: Iterable["Result"]) -> Iterator[Numbered]:
-    """The texts, each with its place from 0. Warns about each text that has no words, and raises
+    """Yield the texts with their indices from 0. Warns about each text without words, and raises
     InputError if no text has any."""
     empty = True
     for place, result in enumerate(texts):

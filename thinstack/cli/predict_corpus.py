@@ -22,7 +22,7 @@ _GO_ON = "run the same command again to continue"
 
 @dataclass(frozen=True)
 class CorpusSettings:
-    """The files to score, and where the scores go."""
+    """The files to score, and the output of the scores."""
 
     input: Path | None = option(
         "Score a file or folder and write the scores to --out. Reads .txt, .json, .jsonl, .csv, "
@@ -79,8 +79,8 @@ class CorpusSettings:
 
     @property
     def kept(self) -> tuple[str, ...] | None:
-        """The columns of a table that are written too; None means all. Raises InputError for
-        columns beside --keep none."""
+        """The columns of a table to copy; None means all. Raises InputError for columns together
+        with --keep none."""
         if self.columns is None:
             return () if self.keep == "none" else None
         if self.keep == "none":
@@ -90,7 +90,7 @@ class CorpusSettings:
         return tuple(name.strip() for name in self.columns.split(","))
 
     def refuse_without_input(self, texts: Sequence[str]) -> None:
-        """Raise InputError for options that need --input, and for a file in place of a text."""
+        """Raise InputError for options that require --input, and for a file passed as a text."""
         if misplaced := chosen(self):
             raise InputError(
                 f"{listed(misplaced)}: works only with --input, which names a file or folder to "
@@ -107,7 +107,7 @@ def predict_corpus(
     corpus: CorpusSettings, input: Path, model: str, running: Running, reading: Mapping[str, Any]
 ) -> NoReturn:
     """Score the texts of a file, a folder or standard input, and write the scores to a folder.
-    `reading`: how texts are read, and the terms and categories. The exit code is 0 if all rows have
+    `reading`: how to read texts, and the terms and categories. The exit code is 0 if all rows have
     scores, and 1 if some have failed. Raises StoppedError for Ctrl-C, SIGTERM or a full disk."""
     from thinstack.integrations.corpora.run import score_corpus
 

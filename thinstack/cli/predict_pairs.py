@@ -1,4 +1,4 @@
-"""`thinstack predict` with a model of pairs: two texts, or a table with a column for each."""
+"""`thinstack predict` for models of text pairs: two texts, or a table with a column for each."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ ADVICE: Final = "name the two columns of texts with --text, given twice"
 
 
 def print_pair(predictor: "Predictor", pair: tuple[str, str], kind: Kind) -> None:
-    """Print what a model says of a pair of texts."""
+    """Print the result for a pair of texts."""
     result = predictor.pairs(*pair)
     if kind == "as_csv":
         _write_csv([result], predictor, sys.stdout)
@@ -39,8 +39,8 @@ def print_pair(predictor: "Predictor", pair: tuple[str, str], kind: Kind) -> Non
 
 
 def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str) -> None:
-    """Write a row for each pair of a table, as CSV to standard output, or to the file --out. Rows
-    that cannot be read are left out, and said to standard error; the exit code is then 1.
+    """Write one row per pair of a table, as CSV to standard output, or to the file --out. Rows that
+    cannot be read are skipped and reported on standard error; the exit code is then 1.
 
     Raises DataError for a table without the two columns.
     """
@@ -78,8 +78,8 @@ def score_table(predictor: "Predictor", corpus: CorpusSettings, *, encoding: str
 
 @contextmanager
 def _output(out: Path | None, used: Sequence[Path]) -> Iterator[TextIO]:
-    """Where rows go: the file `out` once all are there, or standard output. Raises InputError for
-    a file of another kind, and for one that is there already."""
+    """Open the file `out`, which is written atomically, or standard output. Raises InputError for a
+    file of another type, and for an existing one."""
     if out is None:
         with until_the_reader_stops():
             sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
@@ -97,7 +97,7 @@ def _output(out: Path | None, used: Sequence[Path]) -> Iterator[TextIO]:
 
 
 def _write_csv(results: "Iterable[PairResult]", predictor: "Predictor", stream: TextIO) -> None:
-    """Write rows of CSV: the texts, and the rating, or the label and a column for each class."""
+    """Write rows of CSV: the texts, and the rating, or the label and one column per class."""
     names = ["text_a", "text_b", "rating" if predictor.rates_pairs else "label"]
     labels = () if predictor.rates_pairs else predictor.labels
     check_classes("CSV", labels, names, "choose --jsonl, or --out FILE.jsonl")

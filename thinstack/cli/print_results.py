@@ -1,4 +1,4 @@
-"""Prints what a model says of texts, as `thinstack predict` was asked to."""
+"""Prints results of texts in the formats of `thinstack predict`."""
 
 import os
 import sys
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from thinstack.runtime.why import Contribution
 
 Numbered = tuple[int, "Result"]
-"""The place of a text, from 0, and its result."""
+"""The index of a text, from 0, and its result."""
 
 Kind = Literal["as_json", "as_json_lines", "as_csv", "brief", "drawn"]
 
-_DIGITS: Final = 6  # of a number, behind the point
+_DIGITS: Final = 6  # decimal places
 
 
 def print_texts(texts: Iterable[Numbered], answers: "Sentences", view: "View", kind: Kind) -> None:
-    """Print the answers for texts as they come, those `as_json` at the end. Raises InputError for a
-    class that has the name of another column of CSV."""
+    """Print the results of texts as they arrive, or `as_json` at the end. Raises InputError for a
+    class with the name of another column of CSV."""
     console = Console()
     with until_the_reader_stops():
         if kind == "as_json":
@@ -59,7 +59,7 @@ def print_texts(texts: Iterable[Numbered], answers: "Sentences", view: "View", k
 
 
 def _print_csv(texts: Iterable[Numbered], answers: "Sentences", view: "View") -> None:
-    """Print rows of CSV, in UTF-8, with a column for each class."""
+    """Print rows of CSV in UTF-8, with one column per class."""
     from thinstack.data.tables.csv_rows import check_classes, csv_writer
 
     view.need_labels("--csv")
@@ -72,25 +72,25 @@ def _print_csv(texts: Iterable[Numbered], answers: "Sentences", view: "View") ->
 
 
 def rounded(cells: Iterable[Any]) -> list[Any]:
-    """Cells whose numbers have so many digits as are printed."""
+    """Round the numbers among cells for printing."""
     return [round(cell, _DIGITS) if isinstance(cell, float) else cell for cell in cells]
 
 
 class Sentences:
-    """The answers for texts and their sentences.
+    """The output for texts and their sentences.
 
-    `explained`: sentences of at most so many words are explained; None explains no sentence.
-    `full`: draw all trees of a text of several sentences.
+    `explained`: maximum number of words of sentences to explain; None explains no sentence. `full`:
+    whether to draw all trees of a text of several sentences.
     """
 
     columns: tuple[str, ...] = ("text", "label", "polarity")
-    """Of CSV, in front of a column for each class."""
+    """Columns of CSV before those of the classes."""
 
     def __init__(self, explained: int | None = None, *, full: bool = False):
         self.explained, self.full = explained, full
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
-        """A sentence with its tree; a text of several sentences in some lines."""
+        """Yield a sentence with its tree, or a summary of a text of several sentences."""
         from thinstack.integrations.show.terminal import Answer, Drawing
 
         several = len(result.sentences) > 1
@@ -102,25 +102,25 @@ class Sentences:
                 yield Drawing(sentence, self.reasons(sentence))
 
     def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
-        """Lines of a text, which are `cut` to the width of a terminal."""
+        """Yield lines for a text. `cut`: whether to truncate them to the width of a terminal."""
         from thinstack.integrations.show.terminal import brief
 
         yield brief(pen, result, cut=cut)
 
     def rows(self, result: "Result") -> Iterator[list[Any]]:
-        """Rows of CSV: the cells of `columns` and the scores."""
+        """Yield rows of CSV: the cells of `columns` and the scores."""
         scores = map(result.scores.get, result.view.labels)
         yield [result.text, result.label, result.polarity, *scores]
 
     def records(self, place: int, result: "Result") -> Iterator[dict[str, Any]]:
-        """Records of JSON, a line each."""
+        """Yield JSON records, one per line."""
         data = self.data(result)
         document = {name: data[name] for name in ("label", "polarity", "scores")}
         for number, sentence in enumerate(data["sentences"]):
             yield {"text_index": place, "sentence_index": number, "document": document} | sentence
 
     def data(self, result: "Result") -> dict[str, Any]:
-        """A text as an item of a list of JSON; its sentences say why if they are explained."""
+        """Return a text as an item of a JSON list, with the reasons of explained sentences."""
         from thinstack.runtime.why import why_data
 
         data = result.to_dict()
@@ -140,7 +140,7 @@ class Sentences:
             output.write(draw(sentences, whys=whys))
 
     def reasons(self, sentence: "Prediction") -> "list[Contribution]":
-        """What phrases contribute, if the sentence is explained; warns of one that is too long."""
+        """Return the contributions of phrases to an explained sentence; warns if it is too long."""
         if self.explained is None:
             return []
         if len(sentence.words) <= self.explained:
@@ -154,10 +154,10 @@ class Sentences:
 
 
 class Aspects(Sentences):
-    """The answers for the aspects of texts: those of the `terms` and categories that a user names,
-    or if there are none all that the model finds. Of `several` texts, a line begins with the place
-    of its text, from 0, and ends with the text. Raises what is wrong with the model and the
-    terms."""
+    """The output for the aspects of texts: those of the `terms` and categories that a user names,
+    or all that the model finds if there are none. With `several` texts, a line begins with the
+    index of its text, from 0, and ends with the text. Raises errors for unsuitable models and
+    invalid terms."""
 
     def __init__(self, model: "Predictor", terms: "Asked", *, several: bool):
         from thinstack.runtime.term_columns import term_columns
@@ -171,7 +171,7 @@ class Aspects(Sentences):
         self.of(model(""))
 
     def of(self, result: "Result") -> "Sequence[Aspect]":
-        """The aspects of a text."""
+        """Return the aspects of a text."""
         if not self.terms:
             return result.aspects
         aspects = result.about(*self.terms)
@@ -179,7 +179,7 @@ class Aspects(Sentences):
         return aspects
 
     def watched(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
-        """The texts; behind the last one, a warning of each term that none of them mentions."""
+        """Yield the texts; after the last one, warn of each term that none of them mentions."""
         from thinstack.runtime.mentions import warn_of_unmentioned
         from thinstack.runtime.term_columns import name_of
 
@@ -187,14 +187,14 @@ class Aspects(Sentences):
         warn_of_unmentioned({*map(name_of, self.terms)} - self._mentioned)
 
     def blocks(self, result: "Result") -> Iterator[RenderableType]:
-        """A text with its aspects."""
+        """Yield a text with its aspects."""
         from thinstack.integrations.show.terminal import Answer
 
         if result.sentences:
             yield Answer(result, self.of(result))
 
     def lines(self, pen: "Pen", place: int, result: "Result", *, cut: bool) -> Iterator[Text]:
-        """A line for each aspect."""
+        """Yield one line per aspect."""
         from thinstack.integrations.show.terminal import brief
 
         start, end = (f"{place:>4}  ", f" | {result.text}") if self.several else ("", "")
@@ -202,7 +202,7 @@ class Aspects(Sentences):
             yield brief(pen, aspect, start, end, cut=cut)
 
     def rows(self, result: "Result") -> Iterator[list[Any]]:
-        """A row for each aspect."""
+        """Yield one row per aspect."""
         for aspect in self.of(result):
             asked = [aspect.asked] if self.terms else []
             cells = [result.text, aspect.text, *asked, aspect.start, aspect.end, aspect.label]
@@ -210,12 +210,12 @@ class Aspects(Sentences):
             yield [*cells, aspect.polarity, aspect.because, *scores]
 
     def records(self, place: int, result: "Result") -> Iterator[dict[str, Any]]:
-        """A record for each aspect."""
+        """Yield one record per aspect."""
         for aspect in self.of(result):
             yield {"text_index": place} | aspect.to_dict()
 
     def data(self, result: "Result") -> dict[str, Any]:
-        """A text with its aspects."""
+        """Return a text with its aspects."""
         data, aspects = result.to_dict(), [aspect.to_dict() for aspect in self.of(result)]
         names = ("text", "label", "polarity", "scores")
         return {name: data[name] for name in names} | {"aspects": aspects}
@@ -223,9 +223,9 @@ class Aspects(Sentences):
 
 @contextmanager
 def until_the_reader_stops() -> Iterator[None]:
-    """Printing in the block ends where the reader of a pipe stops, as `head` does."""
+    """Stop printing when the reader of a pipe closes it, as `head` does."""
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:  # nothing is left to flush at the end
+    except BrokenPipeError:  # nothing is left to flush on exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`thinstack report`: what the texts of a table say, as one page, as JSON or as CSV."""
+"""`thinstack report`: a summary of the texts of a table as an HTML page, JSON or CSV."""
 
 from pathlib import Path
 from typing import Final, Literal

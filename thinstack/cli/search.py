@@ -1,4 +1,4 @@
-"""`thinstack search`: the phrases of a table that mean what a query means."""
+"""`thinstack search`: phrases of a table with the same meaning as a query."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from thinstack.integrations.search.phrase_index import Hit
 
 _AROUND: Final = 40
-"""Characters of a sentence that are shown on either side of a phrase."""
+"""Characters of a sentence shown on either side of a phrase."""
 
-_MOST_GROUPS: Final = 12  # that are printed; JSON has all that are told apart
+_MOST_GROUPS: Final = 12  # printed groups; JSON contains all reported ones
 _COLUMNS: Final = ("phrase", "similarity", "polarity", "count", "row")
 
 
@@ -97,7 +97,7 @@ def _row(hit: "Hit") -> list[str | Text]:
 
 
 def _marked(hit: "Hit") -> Text:
-    """A phrase in its sentence: bold in a terminal, else in brackets."""
+    """Format a phrase in its sentence: bold in a terminal, otherwise in brackets."""
     first = hit.text.find(hit.sentence, max(hit.end - len(hit.sentence), 0))
     before, after = hit.text[first : hit.start], hit.text[hit.end : first + len(hit.sentence)]
     if len(before) > _AROUND:

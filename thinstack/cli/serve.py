@@ -1,4 +1,4 @@
-"""`thinstack serve`: the page for a model of one's own, on this machine."""
+"""`thinstack serve`: a local page for a model."""
 
 import signal
 import threading
@@ -56,18 +56,18 @@ def serve(
         try:
             print(f"{escaped(server.name)} at {server.url} (press Ctrl-C to stop)", flush=True)
             if open_page:
-                # Some browsers do not return before they are closed.
+                # Some browsers block until they are closed.
                 threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
             server.serve_forever()
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # what still scores is being stopped
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is still scoring is being stopped
             print()
 
 
 def _labelling(
     predictor: "Predictor", path: Path, out: Path, columns: options.ColumnSettings
 ) -> "Labelling":
-    """The texts of a table to label, once a line says how many there are."""
+    """Return the texts of a table to label, after printing their number."""
     from thinstack.integrations.serving.labelling import MOST_TEXTS, Labelling
 
     check_output(out, "--out", [path, predictor.bundle.path])

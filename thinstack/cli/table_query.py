@@ -1,4 +1,4 @@
-"""The texts of a table that `thinstack report`, `themes` and `search` read, and the progress."""
+"""The table of texts for `thinstack report`, `themes` and `search`, and their progress bar."""
 
 import sys
 import time
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def watched(
     stopped: str, console: Console | None = None, clock: Callable[[], float] = time.monotonic
 ) -> "Iterator[Tell]":
-    """Show the rows done, rows per second and the time left in a terminal: first how many rows have
-    been counted, then how many are done. A signal that stops the block raises StoppedError, which
-    says so. `clock`: gives the time in seconds, from any start."""
+    """Show the progress, the rows per second and the time left in a terminal: first the rows
+    counted, then the rows done. A signal that interrupts the block raises StoppedError with the
+    message `stopped`. `clock`: returns the time in seconds from any origin."""
     from rich import progress
 
     console = console or Console(stderr=True)
@@ -41,7 +41,7 @@ def watched(
         console=console,
         disable=not console.is_terminal,
         transient=True,
-        speed_estimate_period=3600.0,  # seconds that the speed is measured over
+        speed_estimate_period=3600.0,  # seconds over which the speed is measured
         get_time=clock,
     )
     number = bar.add_task("", total=None, speed="")
@@ -59,7 +59,7 @@ def watched(
 
 
 def standard_input(input: Path) -> BinaryIO | None:
-    """Standard input where `input` names it by "-", else None. Raises InputError if it is a
+    """Return standard input if `input` is "-", otherwise None. Raises InputError if it is a
     terminal."""
     if str(input) != "-":
         return None
@@ -72,7 +72,7 @@ def standard_input(input: Path) -> BinaryIO | None:
 
 @dataclass(frozen=True)
 class TableQuery:
-    """The texts of a table, how it is written, and the column of groups."""
+    """The texts of a table, its format, and the column of groups."""
 
     table: Path = argument(
         "The texts: a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz), a .txt file with "
@@ -85,15 +85,15 @@ class TableQuery:
     by: str | None = option("Group column, such as store. Compares its values.")
 
     def output(self, path: Path | None, option: str, *others: Path | None) -> Output | None:
-        """The file that `option` names, which replaces neither the table nor `others`."""
+        """Check the file of `option`, which may not replace the table or `others`."""
         read = 0 if str(self.table) == "-" else self.table
         return None if path is None else check_output(path, option, [read, *others])
 
     @contextmanager
     def opened(self, **settings: Any) -> "Iterator[tuple[Source, ReportOptions, Tell]]":
-        """What gives the rows of the table, how they are read (these `settings` of `ReportOptions`
-        and the columns), and the bar in the terminal. Standard input lies in a file in the
-        block."""
+        """Yield the source of the rows, the options for reading them (the columns and these
+        `settings` of `ReportOptions`), and the progress bar. Standard input is stored in a file
+        during the block."""
         from thinstack.integrations.corpora.inputs import Columns, open_corpus, spooled_corpus
         from thinstack.integrations.report.rows import ReportOptions, corpus_rows
 

@@ -1,4 +1,4 @@
-"""`thinstack themes`: what the texts of a table complain about and praise."""
+"""`thinstack themes`: complaints and praise in the texts of a table."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`thinstack train`: trains on a table of texts, or by a recipe, and writes a bundle."""
+"""`thinstack train`: trains on a table of texts, or from a recipe, and writes a bundle."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ _STOPPED: Final = "stopped; run the same command again, and training resumes"
 
 @dataclass(frozen=True)
 class TableSettings(TableFormat):
-    """What a user says of a table; by name, it is what `TableOptions` takes."""
+    """The options of a table, named like those of `TableOptions`."""
 
     text_column: list[str] | None = option(
         "For a table: the text column. For pairs of sentences, name two.  [default: text, or "
@@ -64,7 +64,7 @@ class TableSettings(TableFormat):
     span_group: str | None = option("For a .spacy file: the span group to train on.")
 
     def options(self) -> dict[str, Any]:
-        """The options that are named, by their fields."""
+        """Return the options that are set, by field."""
         options = {name: getattr(self, name) for name in chosen(self)}
         if labels := options.pop("labels", None):
             options["labels"] = named = tuple(name.strip() for name in labels.split(","))
@@ -115,7 +115,7 @@ def train(
                 folder = Path() if data is None else data
                 settings = {"data": folder, "threads": threads, "console": console}
                 _run_recipe(file, out, seed, settings)
-    except OSError as error:  # a file that cannot be written, as on a full disk
+    except OSError as error:  # a file that cannot be written, for example on a full disk
         epochs = "".join(getattr(error, "__notes__", ()))
         problem = f"{error}; fix this and run the same command again, and training resumes{epochs}"
         raise StoppedError(problem) from None
@@ -134,7 +134,7 @@ def _train_table(
 
 
 def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
-    """Raise InputError for another file, and for options of tables."""
+    """Raise InputError for other types of files, and for options of tables."""
     if file.suffix.lower() != ".toml":
         raise InputError(
             f"{file}: expected the name of a table ({TABLES}) or of a recipe (.toml): rename the "
@@ -148,7 +148,7 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
 
 
 def _run_recipe(file: Path, out: Path, seeds: list[int] | None, settings: dict[str, Any]) -> None:
-    # Tasks need its packages when a recipe is read.
+    # Tasks import its packages when a recipe is read.
     with needs_extra("export"), imports_that_stay():
         from thinstack.training.recipe import Recipe
         from thinstack.training.run_recipe import run_recipe
