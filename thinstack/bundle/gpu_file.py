@@ -54,7 +54,6 @@ def host_nodes(content: bytes) -> str:
 
 
 def _field(number: int, value: int | bytes) -> bytes:
-    """Encode a field of a message."""
     if isinstance(value, int):
         return _varint(number << 3) + _varint(value)
     return _varint(number << 3 | 2) + _varint(len(value)) + value

@@ -130,7 +130,6 @@ def check_safetensors(content: bytes, *, source: str) -> None:
 
 
 def _stored(bundle: Bundle) -> dict[str, Tensor]:
-    """Read the state in a bundle."""
     content = bundle.read(WEIGHTS_FILE)
     check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
     state = load(content)

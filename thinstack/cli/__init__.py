@@ -1,5 +1,5 @@
 """The command line, `thinstack predict | report | themes | search | serve | evaluate | train |
-finish | export | push | plugins | doctor`. An error prints a message; the exit code is 2."""
+finish | export | push | plugins | doctor`. Errors print a message and exit with code 2."""
 
 import os
 import sys

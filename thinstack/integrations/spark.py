@@ -101,7 +101,7 @@ def scorer(
     isolated: bool | None = None,
     spark: "SparkSession | None" = None,
 ) -> Scorer:
-    """The function for `DataFrame.mapInArrow`. Its `schema` is the other argument.
+    """Return the function for `DataFrame.mapInArrow`. Its `schema` is the other argument.
 
     `model`: the name or the folder of a bundle. A named bundle must be installed on the driver and
     on every executor. A folder is read on the driver, and the session `spark` broadcasts it once;

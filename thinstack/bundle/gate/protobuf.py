@@ -8,7 +8,7 @@ Field = int | slice
 """An unsigned 64-bit integer, or the position of the bytes of any other value in the content."""
 
 _VARINT, _BYTES, _WIDTHS = 0, 2, {1: 8, 5: 4}  # wire types, and the sizes of fixed-width ones
-_LONGEST, _MOST_PACKED = 10, 1 << 22  # bytes of an integer, and of a field of them
+_LONGEST, _MOST_PACKED = 10, 1 << 22  # maximum bytes of a varint, and of a packed field
 
 
 class DamagedError(ValueError):

@@ -174,7 +174,6 @@ class _Worker:
 def _serve(
     connection: Connection, model: ModelSource, settings: Settings, folder: OutFolder
 ) -> None:
-    """Run the loop of the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, ConnectionError):  # if the parent has exited

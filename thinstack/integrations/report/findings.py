@@ -13,7 +13,7 @@ COMPARED: Final[tuple[Side, ...]] = ("negative", "positive")
 """The sides whose shares are compared."""
 
 _BOTH_ENDS: Final = 10.0  # z squared that a second end of a change must add
-_LEAST_CAUSE: Final = 0.2  # minimum fraction of a change explained by one theme or term
+_LEAST_CAUSE: Final = 0.2  # minimum share of a change explained by one theme or term
 
 
 class Difference(NamedTuple):
@@ -125,7 +125,7 @@ class Change(NamedTuple):
         group: the group that changes most, if it changes more than the others combined: its name,
             and its figures in these periods and in the others.
         alone: whether the other groups do not change.
-        cause: the theme or term that accounts for most of it, and the fraction it accounts for.
+        cause: the theme or term that accounts for most of it, and the share it accounts for.
     """
 
     side: Side
@@ -238,7 +238,7 @@ def _gain(here: Figures, there: Figures, side: Side) -> tuple[float, float]:
 
 
 def _cause(change: Change, causes: Mapping[str, Course]) -> tuple[str, float] | None:
-    """The theme or term whose texts account for most of a change of all texts, and the fraction of
+    """The theme or term whose texts account for most of a change of all texts, and the share of
     it. None for a change in one group that the other groups mask."""
     best = (_LEAST_CAUSE, "")
     for name, course in causes.items() if change.of_all else ():

@@ -64,7 +64,7 @@ class Figures:
         return count
 
     def share(self, side: Side) -> Interval | None:
-        """Return the fraction of texts on a side, with its interval; None without texts."""
+        """Return the share of the texts on a side, with its interval; None without texts."""
         return share_interval(self.count(side), self.texts) if self.texts else None
 
     def add(self, side: int, polarity: float) -> None:

@@ -64,7 +64,7 @@ class Drawing(NamedTuple):
 
     @property
     def turning(self) -> Contribution | None:
-        """The phrase that turns the sentence."""
+        """The phrase that turns the sentence to its label."""
         return turning(self.why)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -131,7 +131,7 @@ class Answer(NamedTuple):
         yield from (pen.headline(result.label, result.polarity, result.text, lines=1), Text())
         if self.aspects is None:
             yield from pen.classes(scores, _CLASSES)
-            most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # which adds a line for the other classes
+            most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # minus the line for the other classes
             if lines := [_phrase(pen, phrase) for phrase in result.highlights(most)]:
                 yield from (Text(), *lines)
         else:

@@ -23,9 +23,9 @@ from thinstack.runtime.units import MAX_WORDS
 
 
 def aspects(doc: Doc, name: str | None = None) -> list[dict[str, Any]]:
-    """The aspects of a Doc, in text order: those of the terms in `about` of the component `name`,
-    or those that its model finds. By default, the component is `tree_aspects`, or else the last one
-    of its kind.
+    """Return the aspects of a Doc, in text order: those of the terms in `about` of the component
+    `name`, or those that its model finds. By default, the component is `tree_aspects`, otherwise
+    the last one of its kind.
 
     Each is a dict for JSON with `start` and `end` (tokens), `start_char`, `end_char`, `text`,
     `label`, `polarity`, `scores` and `because`, which is None or the first five of these for the
@@ -38,11 +38,11 @@ def aspects(doc: Doc, name: str | None = None) -> list[dict[str, Any]]:
 
 
 def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
-    """The opinion about a span in its sentence, as a dict like those of `aspects`; `name` as there.
+    """Return the opinion about a span in its sentence, as a dict like those of `aspects`.
 
-    None for a span of white space, for one over several sentences, and if no component has scored
-    the Doc. Raises UnknownNameError as `aspects` does, and InputError for a span that was created
-    before tokens were merged or split.
+    None for a span of whitespace, for one over several sentences, and if no component has scored
+    the Doc. `name` and UnknownNameError are as for `aspects`. Raises InputError for a span that was
+    created before tokens were merged or split.
     """
     stored = stored_of(span.doc, name, "tree_aspects")
     sentences, place = sentences_around(span, stored.result.sentences if stored else ())

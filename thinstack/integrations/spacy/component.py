@@ -165,14 +165,14 @@ class TreeSentiment(BatchedPipe):
             doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 
     def results(self, x: Doc | Span) -> Results | None:
-        """The results of this component for a Doc or for any span of it: `label`, `scores`, `exact`
-        and more. None if there are no words, or if no component has scored the Doc. Raises
+        """Return the results of this component for a Doc or any span of it: `label`, `scores`,
+        `exact` and more. None if there are no words, or if no component has scored the Doc. Raises
         UnknownNameError if only other components have scored it."""
         return results(x, self.name)
 
     def why(self, doc: Doc) -> list[list[dict[str, Any]]]:
-        """What each phrase contributes to the label of its sentence: for each sentence of a Doc, a
-        list of dicts.
+        """Return the contribution of each phrase to the label of its sentence: for each sentence of
+        a Doc, a list of dicts.
 
         A dict has `start` and `end` (tokens), `text`, `contribution` and `turning`, see
         `thinstack.runtime.why.Contribution`. The model runs again, so call this only if you need

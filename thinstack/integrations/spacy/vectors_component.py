@@ -68,7 +68,7 @@ class DocVectors:
         return vector
 
     def has_vector(self, x: Doc | Span | Token) -> bool:
-        """Whether there are words."""
+        """Whether a Doc, span or token contains words."""
         stored = self._stored(x.doc)
         return bool(stored.result.sentences if isinstance(x, Doc) else self._places(x, stored))
 
