@@ -1,4 +1,4 @@
-"""Puts sentences into batches that need a bounded amount of memory."""
+"""Group sentences into batches with bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
 from typing import Final, TypeVar
@@ -21,44 +21,44 @@ Value = TypeVar("Value")
 Error = TypeVar("Error", bound=Exception)
 
 BATCH_NODES: Final = {"cpu": 1536, "cuda": 1 << 17, "webgpu": 1 << 15}
-"""Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences,
-and takes 0.86 of the time for 64 if they run as two batches, of the shorter and the longer ones.
-On a GPU each operator of each step is a launch of 5 to 10 us, however few rows it has; 3,500
-sentences share what 110 would. The tables of the bundled model then take about half a GB. An
-estimate: `lab/benchmarks/gpu.py` tells the speed of other sizes. For WebGPU all limits are such
-that each tensor fits into 128 MiB, which every device of WebGPU binds to a kernel."""
+"""Maximum nodes of a batch (or one sentence), by device. A few dozen sentences keep a core busy,
+and 64 take 0.86 of the time if they run as two batches, of the shorter and the longer ones. On a
+GPU, each operator of each step is a kernel launch of 5 to 10 us, whatever its number of rows; 3,500
+sentences share those of 110. The tables of the bundled model then take about half a GB. Estimated;
+`lab/benchmarks/gpu.py` measures other sizes. For WebGPU, all limits keep each tensor within 128
+MiB, which every WebGPU device can bind to a kernel."""
 
 BATCH_TEXTS: Final = {"cpu": 1 << 8, "cuda": 1 << 12, "webgpu": 1 << 10}
-"""Texts whose sentences go to the model in one call, by device: enough to fill a batch
-with some of like lengths, which takes 0.95 of the time that 128 take on a CPU."""
+"""Maximum texts per call of the model, by device: enough for batches of sentences of similar
+lengths, which takes 0.95 of the time of 128 on a CPU."""
 
 BATCH_CHARACTERS: Final = 1 << 19
-"""Characters of the texts that go to the model in one call, at most, or one text: what many long
-texts hold at once stays bounded, and a text does not wait for a long one behind it."""
+"""Maximum characters of the texts per call of the model (or one text). This bounds the memory for
+many long texts, and a text does not wait for a long one after it."""
 
 BATCH_WORDS: Final = {"cpu": 1 << 15, "cuda": 1 << 20, "webgpu": 1 << 17}
-"""Characters of the words of a batch at most (or one sentence), by device. A character may be a
-word piece, which takes some 1.6 kB. Words that are not very long fill a batch of nodes before."""
+"""Maximum characters of the words of a batch (or one sentence), by device. A character may be a
+word piece, which takes about 1.6 kB. With words of usual length, the node limit applies first."""
 
 FEW_NODES: Final = 256
-"""Nodes of a batch that is not cut further to give each thread one: half of them take more than
-half of the time."""
+"""A batch below this many nodes is not split to occupy more threads: half the nodes take more than
+half the time."""
 
 BATCH_PIECES: Final = {"cpu": 768, "cuda": 1 << 14, "webgpu": 1 << 12}
-"""Places of a batch at most (or one sentence) where words are read in their context: sentences
-times the pieces of the widest, by device. More places make fewer steps of trees, and fewer fit
-into a core's second cache: 512 to 1,024 are as fast, 384 takes 1.00 to 1.07 times as long. On a
-GPU, attention between pieces of sentences of 512 takes 0.4 GB, 0.1 GB for WebGPU."""
+"""Maximum positions of a batch (or one sentence) if words are read in context: sentences times the
+pieces of the widest, by device. More positions mean fewer tree steps, but a worse fit into a core's
+L2 cache: 512 to 1,024 are equally fast, 384 takes 1.00 to 1.07 times as long. On a GPU, attention
+between the pieces of 512-piece sentences takes 0.4 GB, 0.1 GB for WebGPU."""
 
 
 def in_batches(
     items: Iterable[Item], most: int, size: Callable[[Item], int], total: int
 ) -> Iterator[list[Item]]:
-    """The items in order, in lists of at most `most` items and at most `total` size. An item that
-    is larger than `total` gets a list to itself.
+    """Iterate over lists of at most `most` items and at most `total` size, in order. An item larger
+    than `total` gets its own list.
 
-    A list is given as soon as it is full, before the next item is asked for. If `items` raises an
-    error, the items before it are given first.
+    A list is yielded as soon as it is full, before the next item is requested. If `items` raises an
+    error, the items before it are yielded first.
     """
     batch, taken, problem = list[Item](), 0, None
     try:
@@ -83,11 +83,11 @@ def in_batches(
 def each_part(
     batch: Sequence[Item], run: Callable[[Sequence[Item]], Value], errors: type[Error]
 ) -> Iterator[tuple[Sequence[Item], Value | Error]]:
-    """Run a batch, and give the result; or give the results of its parts, in order.
+    """Run a batch, and yield its result, or the results of its parts in order.
 
-    A batch that fails with one of `errors` is halved, and so are its halves. What fails by itself
-    is given with its error. What a signal handler of the program raises goes through, and so does a
-    DeviceError of a single part: the next would fail as well.
+    A batch that fails with one of `errors` is halved recursively. A single item that fails is
+    yielded with its error. Exceptions from signal handlers of the program propagate, and so does a
+    DeviceError of a single item, because the next one would also fail.
     """
     try:
         result = run(batch)
@@ -119,17 +119,17 @@ def batches(
     characters: int = BATCH_WORDS["cpu"],
     threads: int = 1,
 ) -> Iterator[tuple[list[int], IntArray]]:
-    """The positions of the sentences of each batch, shortest sentences first, and the transitions
-    (N,) of their trees, empty without `trees`. Raises InputError as `joined_transitions` does.
+    """Iterate over batches: the indices of their sentences, shortest sentences first, and the
+    transitions (N,) of their trees, empty without `trees`. Raises InputError as
+    `joined_transitions` does.
 
-    A batch has at most `nodes` nodes, or it is a single sentence. The sentences of a batch have
-    similar lengths, because a batch takes as many steps as its deepest tree has levels. If the
-    model reads words in their context, `widths` gives the pieces of each sentence. Sentences are
-    then sorted by pieces, and a batch as wide as its widest sentence has at most `pieces` of them.
-    `counts`: the characters of the words of each sentence; a batch has at most `characters`, or it
-    is a single sentence. If texts are read as one tree, they take the place of sentences: `heights`
-    gives the sentences of each, and `widths` its widest. With several `threads` there are at least
-    as many batches, unless they would have fewer than `FEW_NODES` nodes.
+    A batch has at most `nodes` nodes, or is a single sentence. Its sentences have similar lengths,
+    because it takes one step per level of its deepest tree. `widths`: the word pieces of each
+    sentence, if the model reads words in context; sentences are then sorted by pieces, and a batch
+    padded to its widest sentence has at most `pieces`. `counts`: the characters of the words of
+    each sentence; a batch has at most `characters`, or is a single sentence. If texts are read as
+    one tree, they replace sentences: `heights` are the sentences of each, `widths` its widest.
+    `threads` get a batch each, unless it has fewer than `FEW_NODES` nodes.
     """
     if threads > 1:
         share = -(-sum(2 * length - 1 for length in lengths) // threads)
@@ -158,13 +158,13 @@ def _joined(
 
 
 def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> list[int]:
-    """The word pieces of each sentence."""
+    """Return the number of word pieces of each sentence."""
     return [int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences]
 
 
 def character_counts(sentences: Sequence[Sequence[str]]) -> list[int]:
-    """The characters of the words of each sentence. Raises InputError, naming the place, if a word
-    is not a string."""
+    """Return the characters in the words of each sentence. Raises InputError, with the index, if a
+    word is not a string."""
     try:
         return [sum(map(len, words)) for words in sentences]
     except TypeError:
@@ -176,8 +176,8 @@ def character_counts(sentences: Sequence[Sequence[str]]) -> list[int]:
 def joined_transitions(
     trees: Sequence[NDArray[np.integer]], lengths: Sequence[int], positions: Sequence[int]
 ) -> IntArray:
-    """The transitions (N,) of the trees at these positions. Raises InputError, naming the position,
-    unless each is a single binary tree over the words of its sentence."""
+    """Concatenate the transitions (N,) of the trees at these indices. Raises InputError, with the
+    index, unless each is a single binary tree over the words of its sentence."""
     chosen = [np.ravel(trees[position]) for position in positions]
     sizes = [*map(len, chosen)]
     for position, size in zip(positions, sizes, strict=True):
@@ -196,8 +196,8 @@ def joined_transitions(
 
 
 def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """The sentences as lists or tuples: a column of a DataFrame may not number by place what is in
-    it. Raises InputError as `check_sentences` does."""
+    """Return the sentences as lists or tuples: a DataFrame column may not be indexed by position.
+    Raises InputError as `check_sentences` does."""
     if type(sentences) in _PLAIN and set(map(type, sentences)) <= _PLAIN:
         return sentences
     check_sentences(sentences)
@@ -205,7 +205,7 @@ def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
 
 
 def lengths_of(sentences: Sequence[Sequence[str]]) -> list[int]:
-    """The words of each sentence. Raises InputError for one without words."""
+    """Return the number of words of each sentence. Raises InputError for one without words."""
     lengths = [*map(len, sentences)]
     if 0 in lengths:
         place = lengths.index(0)
@@ -214,11 +214,11 @@ def lengths_of(sentences: Sequence[Sequence[str]]) -> list[int]:
 
 
 def check_sentences(sentences: object) -> None:
-    """Raise InputError, naming the place, unless these are lists of words; words are not looked
-    at."""
+    """Raise InputError, with the index, unless these are lists of words; the words are not
+    checked."""
     if isinstance(sentences, str):
         raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: {_BY_TEXT}")
-    # An array of two axes has sentences of as many words.
+    # A two-dimensional array has sentences of equal length.
     if not (isinstance(sentences, np.ndarray) and sentences.ndim):
         check_container(sentences, "sentences of words")
     if not (isinstance(sentences, Iterable) and isinstance(sentences, Sized)):
@@ -235,7 +235,7 @@ def check_sentences(sentences: object) -> None:
 
 
 def check_words(sentence: Sequence[str], place: int) -> None:
-    """Raise InputError, naming the place of the sentence, if a word is not a string."""
+    """Raise InputError, with the index of the sentence, if a word is not a string."""
     if odd := [word for word in sentence if not isinstance(word, str)]:
         problem = f"expected words that are strings, found {shown(odd[0])}"
         raise InputError(f"sentence {place}: {problem}")

@@ -1,4 +1,4 @@
-"""Splits English text into sentences of treebank words, by the rules in `english.json`
+"""Split English text into sentences of treebank words, by the rules in `english.json`
 (docs/text.md)."""
 
 import json
@@ -20,46 +20,46 @@ from thinstack.text.plain_text import Patterns, PlainText, Typed
 from thinstack.text.sentences import Sentence, check_text
 
 LONGEST = 500
-"""Characters of a word that may have many pieces; the rest is a further word. Most encoders read
+"""Maximum characters of a word with many pieces; the rest becomes another word. Most encoders read
 510 pieces at once."""
 
 _RUN = "(?:{0})(?: (?:{0})){{0,63}}"
-"""Plain tokens with a space between each two: nearly all words are in such runs, which take half
-of the time of tokens that are matched one by one."""
+"""Plain tokens separated by single spaces: nearly all words are in such runs, which take half the
+time of matching token by token."""
 
 RULES = Path(__file__).with_name("english.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A kind of token, and what it means for words and sentences."""
+    """A kind of token, and its role in words and sentences."""
 
     name: str
     pattern: str
     role: str = "word"
-    """`plain`: stands as it is; `word`; `single`, `double`: a quotation mark that may open or
-    close; `stop`: may end a sentence; `break`: ends one, and is no word."""
+    """`plain`: unchanged; `word`; `single`, `double`: a quotation mark that may open or close;
+    `stop`: may end a sentence; `break`: ends one, and is not a word."""
     spelled: str = ""
-    """The word for all tokens of the kind; by default character by character."""
+    """The word for all tokens of the kind; by default, their characters."""
     ends: str = ""
-    """What must follow for the sentence to end there, a key of `Rules.ends`; needed for a stop."""
+    """The pattern after the sentence end, a key of `Rules.ends`; required for a stop."""
     abbreviates: bool = False
-    """Of a stop: it may belong to the word before it."""
+    """Whether a stop may belong to the preceding word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abbreviation:
-    """Words that may end in a full stop: the words listed, and those that match the pattern."""
+    """Words that may end in a full stop: those listed, and those that match the pattern."""
 
     ends: str
     words: frozenset[str]
     pattern: re.Pattern[str]
     when: re.Pattern[str]
-    """What follows the full stop."""
+    """The text after the full stop."""
     first: bool
-    """Only as the first word of a sentence."""
+    """Whether it applies only to the first word of a sentence."""
     splits: bool
-    """The full stop is a word of its own all the same."""
+    """Whether the full stop is still a separate word."""
 
     def fits(self, word: str) -> bool:
         return word in self.words or self.pattern.fullmatch(word) is not None
@@ -67,23 +67,23 @@ class Abbreviation:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """Words that tell clauses, in lower case."""
+    """Words that separate clauses, in lower case."""
 
     apart: Sequence[str]
-    """Where one of these stands between two phrases, they are clauses apart."""
+    """Words that separate two phrases into clauses."""
     joined: Sequence[str]
-    """So are they where one of these stands between them, if what they say is opposite."""
+    """Words that do so only between phrases of opposite polarity."""
     opposite: Sequence[str]
-    """Behind one of these, what is said of the rest is reversed ("except the battery")."""
+    """Words that invert the opinion about what follows ("except the battery")."""
     unreal: str
-    """A pattern: what is good behind it is wished for ("I wish the screen was bigger")."""
+    """A pattern before a positive opinion that is only a wish ("I wish the screen was bigger")."""
 
 
 class Rules:
     """The content of `english.json`. Group i of `scan` matches token i.
 
-    Compiling all patterns takes as long as scoring many texts, so what few texts need waits in
-    `compiled` until one does.
+    Compiling all patterns takes as long as scoring many texts, so rare patterns are compiled on
+    first use, in `compiled`.
     """
 
     def __init__(self, data: dict[str, Any]):
@@ -108,12 +108,12 @@ class Rules:
         self.clauses = Clauses(**data["clauses"])
         self.function_words = frozenset(data["function_words"])
         self.other_words = frozenset(data["other_words"])
-        """Function words of other languages that are no words of English."""
+        """Function words of other languages that are not English words."""
         self.followed = self.compiled[data["followed"]]
         self.closers = self.compiled[data["closers"]]
         self.text_ends = self.compiled[data["text_ends"]]
         self.ends: dict[str, str] = data["ends"]
-        """Patterns, not compiled."""
+        """Uncompiled patterns."""
         self.closed_ends: dict[str, str] = data["closed_ends"]
         self.first_ends: dict[str, str] = data["first_ends"]
         self._scripts, self._abbreviations = data["scripts"], data["abbreviations"]
@@ -129,12 +129,12 @@ class Rules:
 
     @property
     def scripts(self) -> re.Pattern[str]:
-        """A letter that is not Latin."""
+        """A non-Latin letter."""
         return self.compiled[self._scripts]
 
     @cached_property
     def abbreviations(self) -> Cache[list[Abbreviation]]:
-        """Those that a word may be, by the word."""
+        """{word: the abbreviations that it may be}."""
         kinds = [
             Abbreviation(
                 ends=kind["ends"],
@@ -149,22 +149,22 @@ class Rules:
         return Cache(lambda word: [kind for kind in kinds if kind.fits(word)], limit=4096)
 
     def ends_so(self, name: str, text: str, place: int) -> bool:
-        """Whether what follows a place of a text is what an end of this name needs."""
+        """Return whether the text after a position matches the end pattern of this name."""
         return self.compiled[self.ends[name]].match(text, place) is not None
 
     def expanded(self, pattern: str) -> str:
-        """A pattern with the classes that it names in angle brackets."""
+        """Expand the character classes that a pattern names in angle brackets."""
         return re.sub(r"<([a-z]+)>", lambda match: self._classes[match[1]], pattern)
 
 
 def _cased(words: Iterable[str]) -> Iterator[str]:
-    """The words as they are listed, with a capital, and in capitals."""
+    """Iterate over the words as listed, capitalized, and in capitals."""
     return (form for one in words for form in (one, one[0].upper() + one[1:], one.upper()))
 
 
 @cache
 def rules() -> Rules:
-    """What is in `RULES`."""
+    """Load `RULES`."""
     return Rules(json.loads(RULES.read_text(encoding="utf-8")))
 
 
@@ -173,7 +173,7 @@ class EnglishSplitter:
     """A `thinstack.text.sentences.Splitter` for English texts. With `sentences` False, each text is
     one sentence.
 
-    It reads each character a bounded number of times, whatever the text.
+    It reads each character a bounded number of times, for any text.
     """
 
     sentences: bool = True
@@ -191,7 +191,7 @@ class EnglishSplitter:
 
 
 def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
-    """The words of a text that is plain (`PlainText.text`), without ends of sentences, and their
+    """Return the words of a plain text (`PlainText.text`), without sentence ends, and their
     characters [start, end), (L, 2)."""
     sentence = next(_Reader(text, None, text, rules()).read(False), None)
     if sentence is None:
@@ -201,23 +201,23 @@ def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one text token by token; all fields but the first four are the open sentence's."""
+    """A token-by-token reader of a text; fields after the first four describe the open sentence."""
 
     typed: str
     plain: PlainText | None
     text: str
-    """What is read: the typed text, unless there is a plain one."""
+    """The text to read: the typed text, or the plain one if it differs."""
     rules: Rules
     words: list[str] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
-    """Start and end in `text` of each word, one after the other."""
+    """The start and end in `text` of each word, flattened."""
     quoted: bool = False
-    """Double quotes are open."""
+    """Whether a double quote is open."""
     end: int = maxsize
-    """Where the sentence ends, once a stop has said so."""
+    """The end of the sentence, once a stop has determined it."""
 
     def read(self, split: bool) -> Iterator[Sentence]:
-        """The sentences of the text, or all of it as one."""
+        """Iterate over the sentences of the text, or yield all of it as one."""
         rules, text, words, places = self.rules, self.text, self.words, self.places
         plain, end = rules.plain, maxsize
         for match in rules.scan.finditer(text):
@@ -234,7 +234,7 @@ class _Reader:
                     start = behind + 1
                 continue
             kind, token = rules.tokens[number], match[number]
-            # A long word of letters is the unknown one to any vocabulary of pieces.
+            # Any piece vocabulary maps a long word of letters to the unknown piece.
             if len(token) > LONGEST and not (kind.spelled or (token.isascii() and token.isalnum())):
                 place = self._shortened(*place)
                 token = text[slice(*place)]
@@ -269,7 +269,7 @@ class _Reader:
         return sentence
 
     def _shortened(self, start: int, end: int) -> tuple[int, int]:
-        """Makes words of all of a long token but its last characters; the place of these."""
+        """Split off words from a long token, and return the position of its last characters."""
         for place in range(start, end - LONGEST, LONGEST):
             behind = start = place + LONGEST
             self.words.append(self.text[place:behind].translate(self.rules.spelled))
@@ -277,11 +277,11 @@ class _Reader:
         return start, end
 
     def _touches(self, start: int) -> bool:
-        """Whether a word of the sentence ends where a token starts."""
+        """Return whether a word of the sentence ends where a token starts."""
         return bool(self.words) and self.places[-1] == start
 
     def _quote(self, kind: Token, start: int, end: int) -> str:
-        """A quotation mark as the treebank spells it."""
+        """Return the treebank spelling of a quotation mark."""
         rules = self.rules
         opening, closing = rules.quotes[kind.role]
         opens = not self._touches(start) or self.words[-1] in rules.open_after
@@ -292,8 +292,8 @@ class _Reader:
         return opening if self.quoted else closing
 
     def _joins(self, kind: Token, start: int, end: int) -> bool:
-        """Whether a stop belongs to the word before it; says where the sentence ends, if it does
-        so here."""
+        """Return whether a stop belongs to the preceding word; set the sentence end if it is
+        here."""
         rules, text, ends, joins = self.rules, self.text, kind.ends, False
         if kind.abbreviates and self._touches(start):
             for one in rules.abbreviations[self.words[-1]]:

@@ -1,4 +1,4 @@
-"""The trees of sentences: made from their words, or given, if the model may be given any."""
+"""The trees of sentences: built from their words, or passed by the user if the model allows it."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,20 +14,20 @@ from thinstack.errors import InputError, TreeError, shown
 _READ_BY = "thinstack.from_brackets reads brackets, thinstack.from_nltk trees of nltk"
 
 Trees = TreeSource | Sequence[NDArray[np.integer]]
-"""The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
+"""The source of the trees of sentences, or the transitions (2n-1,) of each, 0 SHIFT and 1
 REDUCE."""
 
 TreeMaker = Callable[[Sequence[str]], NDArray[np.int8]]
-"""Takes the n >= 1 words of a sentence, and gives the transitions (2n-1,) of its tree."""
+"""A function from the n >= 1 words of a sentence to the transitions (2n-1,) of its tree."""
 
 SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
 
 
 def tree_maker(source: str, parser: TreeMaker | None = None) -> TreeMaker:
-    """The function that makes the trees of `source`: "balanced", "left" or "right", or "self" by
-    `parser`.
+    """Return the function that builds the trees of `source`: "balanced", "left", "right", or "self"
+    for `parser`.
 
-    Raises InputError for any other source, and if there is no parser.
+    Raises InputError for any other source, and for "self" without a parser.
     """
     if not isinstance(source, str):
         raise InputError(f"expected the name of a tree source, found {shown(source)}")
@@ -42,10 +42,9 @@ def tree_maker(source: str, parser: TreeMaker | None = None) -> TreeMaker:
 
 
 class GivenTrees:
-    """Finds the trees that a model reads.
+    """The trees that a model reads.
 
-    `parser`, where a method takes it, has the model parse a sentence; only models that parse use
-    it.
+    `parser`, an argument of methods, parses a sentence with the model; only parsing models use it.
     """
 
     def __init__(self, config: ModelConfig):
@@ -53,8 +52,8 @@ class GivenTrees:
         self._parses = config.parses
 
     def maker(self, source: TreeSource, parser: TreeMaker) -> TreeMaker:
-        """What makes the trees of a source; empty ones for a model of plain sentences. Raises
-        InputError for a source that the model lacks."""
+        """Return the function that builds the trees of a source; empty ones for a model of plain
+        sentences. Raises InputError for a source that the model does not support."""
         if not self._reads(source):
             return lambda words: np.zeros(0, np.int8)
         name = self._own if source == "auto" else source
@@ -63,8 +62,8 @@ class GivenTrees:
     def of_sentences(
         self, words: Sequence[Sequence[str]], trees: Trees, parser: TreeMaker
     ) -> Sequence[NDArray[np.integer]] | None:
-        """The transitions of each sentence; None if the model parses, or has no trees. Raises
-        InputError for trees or a source that do not fit the model or the sentences."""
+        """Return the transitions of each sentence; None if the model parses, or has no trees.
+        Raises InputError for trees or a source that do not fit the model or the sentences."""
         if not self._reads(trees):
             return None
         if not isinstance(trees, str):
@@ -80,9 +79,9 @@ class GivenTrees:
         return list(map(self.maker(trees, parser), words))
 
     def of_trees(self, trees: Sequence[Tree]) -> Trees:
-        """What `of_sentences` takes for these trees. Raises TreeError, naming the tree (from 0),
-        for one that is not binary, unless the model reads plain sentences. Raises InputError for
-        what does not iterate over trees."""
+        """Convert trees to an argument of `of_sentences`. Raises TreeError, with the index (from
+        0), for a tree that is not binary, unless the model reads plain sentences. Raises InputError
+        for an object that does not iterate over trees."""
         check_container(trees, "trees")
         steps = []
         for position, tree in enumerate(trees):
@@ -95,7 +94,7 @@ class GivenTrees:
         return steps if self._has_trees else "auto"
 
     def _reads(self, trees: Trees) -> bool:
-        """Whether the model reads trees. Raises InputError for trees that it does not read."""
+        """Return whether the model reads trees. Raises InputError for trees that it cannot read."""
         if not self._has_trees and not (isinstance(trees, str) and trees == "auto"):
             source = repr(trees) if isinstance(trees, str) else "transitions"
             problem = f"this model reads plain sentences and takes no trees, found {source}"

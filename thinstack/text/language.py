@@ -1,4 +1,4 @@
-"""How many words of a text a model knows, and whether the text may not be English."""
+"""The share of known words in a text, and whether the text may not be English."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from thinstack.errors import shown
 from thinstack.text.english import rules
 
 FEWEST = 6
-"""Words of a text that is doubted for its language; a shorter one only if it cannot be read."""
+"""Minimum words to doubt a text for few English words; a shorter one must be unreadable."""
 
 _ENGLISH = "the", "and", "of", "is"
 
 
 def is_word(token: str) -> bool:
-    """Whether a treebank token is no mark of punctuation. It has a letter or digit, or it is an
-    emoticon or another sign that is not ASCII, such as an emoji."""
+    """Return whether a treebank token is not punctuation: it has a letter or digit, or is an
+    emoticon or another non-ASCII sign, such as an emoji."""
     return token.isalnum() or any(
         char.isalnum() or not (char.isascii() or unicodedata.category(char)[0] == "P")
         for char in reading(ptb.plain(token))
@@ -27,16 +27,16 @@ def is_word(token: str) -> bool:
 
 
 class Language:
-    """What a vocabulary says of the words of texts.
+    """A check of the words of texts against a vocabulary.
 
-    A word is *known* if the vocabulary holds it, or each of the parts that marks cut it into; so is
-    an emoji that is read. One that is only spelt by pieces of words is not, nor is a function word
-    of another language, to a vocabulary of English. A word is *unread* if a part of it is the
-    unknown one, or if it has letters that are not Latin.
+    A word is *known* if it is in the vocabulary, or if each of its parts between punctuation is; so
+    is an emoji with a reading. A word that only consists of word pieces is not known, nor is a
+    function word of another language, to an English vocabulary. A word is *unread* if part of it is
+    unknown, or if it has non-Latin letters.
 
-    A text is doubted if most of its words are unread. A vocabulary of English also doubts texts of
-    `FEWEST` words or more in which few are English. Those that count are known words and function
-    words, less function words of other languages. They must be half as many as the words.
+    A text is doubted if most of its words are unread. An English vocabulary also doubts texts of
+    `FEWEST` words or more with few English words: the known words and function words, minus
+    function words of other languages, must be at least half of the words.
     """
 
     def __init__(self, vocabulary: Vocabulary):
@@ -45,19 +45,19 @@ class Language:
         self._points = Cache(self._points_of)
 
     def known(self, words: Sequence[str]) -> float | None:
-        """The share of known words, from 0 to 1. None without words."""
+        """Return the share of known words, from 0 to 1; None without words."""
         knows = [self.knows(word) for word in words if is_word(word)]
         return sum(knows) / len(knows) if knows else None
 
     def knows(self, word: str) -> bool:
-        """Whether a word is known."""
+        """Return whether a word is known."""
         return not (self._unread(word) or self._other(word)) and self._vocabulary.holds(word)
 
     def doubt(self, *sentences: Sequence[str]) -> str | None:
-        """Why the scores of a text of these sentences of words may say little; None if nothing
-        speaks against them."""
+        """Return why the scores of a text, as sentences of words, may be unreliable; None if there
+        is no reason."""
         points = self._points.__getitem__
-        if sum([sum(map(points, words)) for words in sentences]) >= 0:  # as of nearly all texts
+        if sum([sum(map(points, words)) for words in sentences]) >= 0:  # the usual case
             return None
         words = list(filter(is_word, chain.from_iterable(sentences)))
         unread = list(filter(self._unread, words))
@@ -77,7 +77,7 @@ class Language:
         return self._english and word.lower() in self._rules.other_words
 
     def _points_of(self, word: str) -> int:
-        """They add up to less than 0 in a text that is doubted, and in few others."""
+        """Return the points of a word; they sum to less than 0 in doubted texts and few others."""
         if not is_word(word):
             return 0
         if self._unread(word):

@@ -1,5 +1,5 @@
-"""Names of things as texts have them: read as texts are read, in the singular and in the plural,
-with a hyphen, a space or nothing between their parts (docs/text.md)."""
+"""Match names in texts: normalized like texts, in the singular and the plural, with a hyphen, a
+space or nothing between their parts (docs/text.md)."""
 
 import re
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from thinstack.text.sentences import splitter
 
 
 def read_plainly(text: str) -> str:
-    """A text as it is read: without markup, with plain letters, hyphens and apostrophes."""
+    """Return a text without markup, with plain letters, hyphens and apostrophes."""
     plain = rules().typed.plain(text)
     return unescape((plain.text if plain else text).translate(rules().spelled))
 
 
 def plain_words(words: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Treebank words without escapes, and in plain letters if they were not typed but given; and
-    the same words with spaces between them, and none inside."""
+    """Return treebank words without escapes, and with plain letters unless a splitter has read
+    them; and the same words joined by spaces, without spaces inside words."""
     joined = " ".join(words)
     spaces = joined.count(" ") >= len(words)
     if spaces or not joined.isascii() or "\\" in joined or "B-" in joined:
@@ -31,15 +31,15 @@ def plain_words(words: Sequence[str]) -> tuple[Sequence[str], str]:
 
 
 def parts_of(name: str) -> list[str]:
-    """The parts of a name between spaces and hyphens, as the words of a text are read, without the
-    sign of a hashtag. Clitics are parts too: `driver`, `'s`, `seat`."""
+    """Split a name at spaces and hyphens, as the words of a text, without the sign of a hashtag.
+    Clitics are separate parts: `driver`, `'s`, `seat`."""
     (sentences,) = splitter(sentences=False)([name])
     _, joined = plain_words([word for sentence in sentences for word in sentence.words])
     return [part.lstrip("#") or part for part in re.split("[ -]+", joined) if part]
 
 
 def singulars(name: str) -> list[str]:
-    """What a name may be the plural of, by its end: `batteries` of `battery`. Many are no words."""
+    """Return what a name may be the plural of: `battery` for `batteries`. Many are not words."""
     lowered, plurals = name.lower(), rules().plurals
     if lowered.endswith("ss") or lowered in plurals["none"] or _is_function_word(name):
         return []
@@ -49,8 +49,8 @@ def singulars(name: str) -> list[str]:
 
 
 def forms(word: str) -> list[str]:
-    """The word, its singulars, and the plurals of all. A word that only looks like a plural, such
-    as `news`, is none of `new`."""
+    """Return the word, its singulars, and the plurals of all. A word that only looks like a plural,
+    such as `news`, is not a form of `new`."""
     bases, plurals = [word, *singulars(word)], rules().plurals
     others = dict.fromkeys(bases)
     for base in bases if word[-1].isalpha() else ():
@@ -63,8 +63,8 @@ def forms(word: str) -> list[str]:
 
 
 def pattern_of(parts: Sequence[str]) -> tuple[str, str]:
-    """A regular expression for a name of these parts in the words of a text with spaces between
-    them; and what all that it matches begin with, in lower case, without spaces and hyphens."""
+    """Return a regular expression for a name of these parts in the space-separated words of a text;
+    and the prefix of all its matches, in lower case, without spaces and hyphens."""
     *before, last = parts
     lasts = sorted(forms(last), key=len, reverse=True)
     either = f"(?:{'|'.join(map(_spaced, lasts))})"
@@ -73,7 +73,7 @@ def pattern_of(parts: Sequence[str]) -> tuple[str, str]:
 
 
 def _spaced(part: str) -> str:
-    """An expression for a part of a name, with what may stand between its characters."""
+    """Return a pattern for a part of a name, with optional characters between its characters."""
     spelt = re.escape(part[0])
     for place, pair in enumerate(pairwise(part), 1):
         hyphen = "(?:- ?)?" if "".join(pair).isalnum() else " ?"
@@ -83,8 +83,8 @@ def _spaced(part: str) -> str:
 
 
 def _may_be_two(first: str, second: str) -> bool:
-    """Whether a text may have a name as these two words: `wi fi` is `wifi` and `set up` is `setup`,
-    but `are a` is no `area`."""
+    """Return whether a text may write a name as these two words: `wi fi` is `wifi` and `set up` is
+    `setup`, but `are a` is not `area`."""
     long = len(first) > 1 and len(second) > 1 and (first + second).isalnum()
     particle = second.lower() in rules().plurals["particles"]
     return long and not _is_function_word(first) and (particle or not _is_function_word(second))

@@ -1,7 +1,7 @@
-"""Finds the text that is read of the one that was typed (docs/text.md).
+"""Convert the text as typed to plain text, which the model reads (docs/text.md).
 
-It has no tags of HTML and no marks of Markdown. Entities, escapes and what a wrong decoding made of
-characters are the characters that they mean, letters are plain, and contractions are put right.
+Plain text has no HTML tags and no Markdown marks. Entities, escapes and wrongly decoded characters
+are replaced by their characters, letters are plain, and contractions are corrected.
 """
 
 import json
@@ -18,22 +18,22 @@ from thinstack.data.words.letters import MARKED, plain_letters, rewritten
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST, _LOOKAHEAD = len("definitely always can't"), 20
-"""Characters before and behind the end of a misspelt `n't` that decide about it."""
+"""Characters before and after the end of a misspelt `n't` that determine it."""
 _SIGNS, _SIGN = r"<&\\*_~\[\]#>\n%=<tick>", b"\n"
 _SMALL = re.sub(rb"[<&`\\*_~\]#>%=]", _SIGN, bytes(range(256)).lower())
 _SEEN = re.sub(rb"[^a-z'\n]", b" ", _SMALL)
 _WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
-"""Letters, but not the last one of `n't`."""
+"""Letters, without the last one of `n't`."""
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
-"""The characters [start, end) of a text, and what is read in their place."""
+"""The characters [start, end) of a text, and their replacement."""
 
 
 class Patterns(dict[str, re.Pattern[str]]):
-    """Compiled patterns, each by its own text: `patterns[text]` compiles it if nothing has yet.
+    """{pattern: compiled pattern}; `patterns[text]` compiles the pattern on first use.
 
-    `expanded`: makes a regular expression of such a text.
+    `expanded`: a function that converts a key to a regular expression.
     """
 
     def __init__(self, expanded: Callable[[str], str]):
@@ -46,8 +46,8 @@ class Patterns(dict[str, re.Pattern[str]]):
 
 
 class PlainText(NamedTuple):
-    """A text as it is read. `starts` and `ends`: for each of its characters, the ones of the typed
-    text, [start, end), that it was made of."""
+    """A plain text. `starts` and `ends`: for each of its characters, its source [start, end) in the
+    typed text."""
 
     text: str
     starts: IntArray
@@ -55,12 +55,12 @@ class PlainText(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "PlainText":
-        """A text that is read as it stands."""
+        """Return a text without changes."""
         places = np.arange(len(text) + 1)
         return cls(text, places[:-1], places[1:])
 
     def changed(self, typed: str) -> NDArray[np.bool_]:
-        """Whether each character of the typed text is read as something else, or not at all."""
+        """Return whether each character of the typed text was changed or removed."""
         changed = np.ones(len(typed), np.bool_)
         alone = np.bincount(self.starts, minlength=len(typed))[self.starts] == 1
         single = np.flatnonzero(alone & (self.ends - self.starts == 1)).tolist()
@@ -69,13 +69,13 @@ class PlainText(NamedTuple):
         return changed
 
     def typed(self, places: IntArray) -> IntArray:
-        """Where characters [start, end) of this text stand in the typed text, (L, 2)."""
+        """Return the positions in the typed text of characters [start, end) of this one, (L, 2)."""
         return np.stack([self.starts[places[:, 0]], self.ends[places[:, 1] - 1]], axis=1)
 
 
 class Typed:
-    """What is read of a typed text, by the rules under `typed` in `english.json`. It reads each
-    character a bounded number of times, whatever the text."""
+    """A converter of typed text, by the rules under `typed` in `english.json`. It reads each
+    character a bounded number of times, for any text."""
 
     def __init__(self, data: dict[str, Any], compiled: Patterns):
         self._compiled = compiled
@@ -96,16 +96,16 @@ class Typed:
         self._misreadings = "|".join(pattern for pattern, _ in data["misread"])
         self._originals: list[str | None] = [plain for _, plain in data["misread"]]
         self._bytes: str = data["bytes"]
-        # Texts are misread twice, and so are their entities and escapes.
+        # Texts may be wrongly decoded twice, and so may their entities and escapes.
         later = self._markup, self._misread, self._contracted, self._humps
         self._stages = self._misread, self._misread, *later
 
     def plain(self, text: str) -> PlainText | None:
-        """What is read of a text; None if it is read as it stands."""
+        """Convert a text; None if there are no changes."""
         read, plain, glance = text, None, _glance(text)
         signs = _SIGN in glance if text.isascii() else self._compiled[self._hint].search(text)
         if not signs and self._contractions.isdisjoint(glance.split()):
-            return None  # as nearly all texts
+            return None  # the usual case
         for stage in self._stages:
             if changes := stage(read):
                 further = _changed(read, changes)
@@ -113,7 +113,7 @@ class Typed:
         return plain
 
     def _misread(self, text: str) -> list[Change]:
-        """Characters in place of what a wrong decoding has made of their bytes."""
+        """Replace wrongly decoded characters by the originals."""
         if text.isascii() or not self._compiled[self._misread_hint].search(text):
             return []
         return [
@@ -123,14 +123,14 @@ class Typed:
         ]
 
     def _decoded(self, run: str) -> str:
-        """The character whose bytes were read as cp1252 or latin-1, one by one."""
+        """Return the character whose bytes were decoded as cp1252 or latin-1, one by one."""
         if len(run) == 1:
             return self._bytes[ord(run) - 0x80]
         codes = (0x80 + at if (at := self._bytes.find(char)) >= 0 else ord(char) for char in run)
         return bytes(codes).decode()
 
     def _humps(self, text: str) -> list[Change]:
-        """A space between the words that capitals, digits and `_` show in hashtags."""
+        """Insert a space between the words of hashtags, at capitals, digits and `_`."""
         if "#" not in text:
             return []
         hashtags, humps = self._compiled[self._hashtag], self._compiled[self._hump]
@@ -141,8 +141,8 @@ class Typed:
         ]
 
     def _contracted(self, text: str) -> list[Change]:
-        """`n't` in place of its misspellings, and an apostrophe before what is left of other verbs:
-        `im`, `youre`, `thats`."""
+        """Replace misspellings of `n't`, and insert the missing apostrophe of other verbs: `im`,
+        `youre`, `thats`."""
         if self._contractions.isdisjoint(_glance(text).split()):
             return []
         changes, negation = list[Change](), self._compiled[self._negation]
@@ -160,8 +160,8 @@ class Typed:
         return changes
 
     def _markup(self, text: str) -> list[Change]:
-        """What is to be changed for tags, marks of Markdown, entities, apostrophes and letters,
-        in order."""
+        """Return the changes for tags, Markdown marks, entities, apostrophes and letters, in
+        order."""
         if not self._compiled[self._marked].search(text):
             return []
         changes, place, closers = list[Change](), 0, dict[int, int]()
@@ -175,8 +175,8 @@ class Typed:
         return changes
 
     def _change(self, text: str, start: int, closers: dict[int, int]) -> tuple[int, str] | None:
-        """Where what starts with a sign ends, and what it is read as. `closers`: where the second
-        marks of open pairs start and end."""
+        """Return the end of the markup that starts with a sign, and its replacement. `closers`:
+        {start: end} of the closing marks of open pairs."""
         compiled = self._compiled
         if start in closers:
             return closers[start], ""
@@ -198,13 +198,13 @@ class Typed:
         return None if match is None or meant is None else (match.end(), plain_letters(meant))
 
     def _meant(self, name: str, closed: bool) -> str | None:
-        """The character of an entity or an escape; None if there is no such."""
+        """Return the character of an entity or an escape; None if it is unknown."""
         if name[0].isalpha():
             meant = self._entities.get(name) or self._entities.get(name.lower() if closed else "")
-            # HTML needs no semicolon behind most of these names. `&not` is more often the word.
+            # Most of these names need no semicolon in HTML. `&not` is usually the word.
             short = meant is not None and (meant <= "\xff" or meant in "\u2018\u2019")
             return meant if closed or (short and name != "not") else None
-        if name[1] == "u":  # of JSON
+        if name[1] == "u":  # from JSON
             return str(json.loads('"\\{}"'.format(name[1:].replace("\\\\", "\\"))))
         if name in self._entities:
             return self._entities[name]
@@ -213,33 +213,33 @@ class Typed:
 
 
 def _glance(text: str) -> bytes:
-    """The words of a text in small letters, less `n't`, with spaces or `_SIGN` between them."""
+    """Return the lower-case words of a text, without `n't`, separated by spaces or `_SIGN`."""
     glance = text.replace("\u2019", "'").encode("ascii", "replace").translate(_SEEN)
     return glance.replace(b"n't", b" ").replace(b"'", b" ") if b"'" in glance else glance
 
 
 def _letters(text: str, start: int, end: int) -> list[Change]:
-    """The changes of letters between two places."""
+    """Return the changes of letters between two positions."""
     part = text[start:end]
     changes = () if part.isascii() else rewritten(part)
     return [(start + first, start + behind, plain) for first, behind, plain in changes]
 
 
 def _then(plain: PlainText, further: PlainText) -> PlainText:
-    """A text that was changed and then changed further."""
+    """Compose two successive conversions."""
     starts, ends = plain.starts[further.starts], plain.ends[further.ends - 1]
     return PlainText(further.text, starts, ends)
 
 
 def _changed(text: str, changes: Sequence[Change]) -> PlainText:
-    """The text after the changes, in order; at least one."""
+    """Apply at least one change, in order."""
     parts, place = list[str](), 0
     for start, end, plain in changes:
         parts += text[place:start], plain
         place = end
     size = len(text)
     firsts, ends = ([*column, size] for column in list(zip(*changes, strict=True))[:2])
-    # What is kept and what is new, in turns: how long it is, and where it begins and ends.
+    # Alternating unchanged and new parts: their lengths and bounds.
     sizes = np.array([*map(len, parts), size - place, 0], np.int64)
     begins = np.stack([[0, *ends[:-1]], firsts], axis=1).ravel()
     behind = np.stack([firsts, ends], axis=1).ravel()

@@ -1,4 +1,4 @@
-"""Turns a general tokeniser's words into treebank words, and treebank words into running text."""
+"""Convert a general tokenizer's words to treebank words, and treebank words to running text."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _RUN = re.compile(r"-{3,}$|\.{4,}$")
 _APOSTROPHES = frozenset("'‘’")
 _JOINERS = frozenset("-/")
 _ASKING = frozenset({*_APOSTROPHES, *_JOINERS, '"', ".", "*"})
-"""Marks of which what stands around them decides what they are."""
+"""Marks whose context determines their meaning."""
 _STRAIGHT = str.maketrans("‘’ʼ–‑‐", "'''---")
 _OPENING = frozenset({"``", "`", "-LRB-", "-LSB-", "-LCB-", "--"})
 _ELIDED = re.compile(r"(\d\ds?|tis|twas|till?|cause|cos|bout|em|n|round)$", re.IGNORECASE)
@@ -37,14 +37,14 @@ _TWO_IN_ONE = frozenset(
 def treebank_words(
     tokens: Sequence[str], spaces: Sequence[bool]
 ) -> tuple[list[str], NDArray[np.int64]]:
-    """The words of a sentence as the Penn Treebank writes them.
+    """Convert the tokens of a sentence to Penn Treebank words.
 
-    `tokens` come from a general tokeniser. `spaces[i]` says whether white space follows token i
-    (spaCy's `whitespace_`). Returns L words, and for each word its tokens [first, last + 1), (L, 2)
-    int64. Every word comes from at least one token.
+    `tokens` come from a general tokenizer. `spaces[i]`: whether white space follows token i
+    (spaCy's `whitespace_`). Returns L words, and the tokens [first, last + 1) of each word, at
+    least one, (L, 2) int64.
 
-    - Tokens of white space are dropped.
-    - Tokens that touch are joined where the treebank keeps them whole: `well-made`, `and/or`,
+    - White-space tokens are dropped.
+    - Adjacent tokens are joined if the treebank does not split them: `well-made`, `and/or`,
       `gonna`, `'80s`, `b.s.`; `can` and `not` stay two words.
     - Double quotes become two backticks or two apostrophes, single quotes a backtick or an
       apostrophe. A quote opens after a space and closes before one; else a double quote closes if
@@ -59,16 +59,16 @@ def treebank_words(
 def read_tokens(
     tokens: Sequence[str], spaces: Sequence[bool]
 ) -> tuple[list[str], list[int], list[int]]:
-    """The words that `treebank_words` gives, the tokens that are dropped, and those that go on with
-    the word of the token before. Each other token begins a word."""
+    """Return the words of `treebank_words`, the indices of dropped tokens, and those of tokens that
+    continue the word of the preceding token. Every other token begins a word."""
     words: list[str] = []
     dropped: list[int] = []
     joined: list[int] = []
-    # glued: no space stands before this token. joining: the token goes on with the last word.
-    # quoted: a double quote is open.
+    # glued: no space precedes this token. joining: the token continues the last word. quoted: a
+    # double quote is open.
     glued = joining = quoted = False
     for i, token in enumerate(tokens):
-        if not (glued or joining) and token.isalnum():  # as most are
+        if not (glued or joining) and token.isalnum():  # the usual case
             words.append(token)
         elif not token or token.isspace():
             dropped.append(i)
@@ -99,18 +99,18 @@ def read_tokens(
 
 
 def tokens_of_words(count: int, dropped: Sequence[int], joined: Sequence[int]) -> NDArray[np.int64]:
-    """The tokens [first, last + 1) of each word, (L, 2), from what `read_tokens` gave of so many
-    tokens."""
+    """Return the tokens [first, last + 1) of each word, (L, 2), from the results of `read_tokens`
+    for this many tokens."""
     begins = np.ones(count, np.bool_)
     begins[[*dropped, *joined]] = False
     firsts = begins.nonzero()[0].astype(np.int64, copy=False)
     ends = firsts + 1
-    ends[firsts.searchsorted(joined) - 1] = np.add(joined, 1)  # of several, the last
+    ends[firsts.searchsorted(joined) - 1] = np.add(joined, 1)  # of several tokens, the last
     return np.stack([firsts, ends], axis=1)
 
 
 def _continues(before: str, token: str, after: str, last: bool) -> bool:
-    """Whether a token that touches the one before it belongs to the same word."""
+    """Return whether a token belongs to the same word as the adjacent token before it."""
     if token.isalnum():
         return before.isalnum() and (before.lower(), token.lower()) != ("can", "not")
     if token in _JOINERS:
@@ -128,10 +128,10 @@ def _spelt(token: str) -> str:
 
 
 def detokenize(words: Sequence[str]) -> str:
-    """The running text of treebank words, with straight quotes and without escapes.
+    """Return the running text of treebank words, with straight quotes and without escapes.
 
-    Spaces stand as in printed English: `n't` touches the word before, `$` the word after, and `can
-    not` becomes `cannot`. A full stop after an abbreviation that ends in one is left out.
+    Spaces are as in printed English: `n't` is attached to the word before, `$` to the word after,
+    and `can not` becomes `cannot`. A full stop after an abbreviation that ends in one is omitted.
     """
     out: list[str] = []
     before, touches = "", True

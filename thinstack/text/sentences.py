@@ -1,4 +1,4 @@
-"""What a splitter makes of texts: sentences of words."""
+"""The output of splitters: sentences of words."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -14,9 +14,9 @@ from thinstack.errors import InputError, shown
 class Sentence(NamedTuple):
     """A sentence of a text.
 
-    It has its own text, its L >= 1 words in treebank conventions, and the characters [start, end)
-    of each word in that text, (L, 2) int64. If the splitter tells, it also has the character where
-    it starts in the whole text.
+    The fields are its own text, its L >= 1 words in treebank conventions, the characters [start,
+    end) of each word in that text, (L, 2) int64, and, if the splitter provides it, the start
+    character in the whole text.
     """
 
     text: str
@@ -26,21 +26,21 @@ class Sentence(NamedTuple):
 
 
 Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
-"""What cuts texts into sentences of words: the sentences of each text, in order; a text without
-words has none."""
+"""A function that splits texts into sentences of words: it yields the sentences of each text, in
+order, and an empty list for a text without words."""
 
 
 @cache
 def splitter(*, sentences: bool = True) -> Splitter:
-    """The splitter for English texts. With `sentences` False, each text is one sentence."""
-    from thinstack.text.english import EnglishSplitter  # which makes Sentences
+    """Return the splitter for English texts. With `sentences` False, each text is one sentence."""
+    from thinstack.text.english import EnglishSplitter  # it imports Sentence from here
 
     return EnglishSplitter(sentences=sentences)
 
 
 def check_text(text: object, place: int, what: str = "text") -> str:
-    """`text` itself. Raises InputError, with `what` it is and its place, for what is no text, and
-    for a text that cannot be written in UTF-8."""
+    """Return `text` unchanged. Raises InputError, with `what` it is and its index, for a value that
+    is not text, and for text that UTF-8 cannot encode."""
     if not isinstance(text, str):
         words = isinstance(text, list | tuple) and all(isinstance(word, str) for word in text)
         advice = "model.predict reads sentences of words" if words and text else "leave it out"

@@ -1,4 +1,4 @@
-"""Changes a binary tree as little as possible, so that given words are phrases of it."""
+"""Change a binary tree minimally so that given spans become phrases of it."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE
 
-# 2**32 over the golden ratio: its multiples are spread evenly modulo 2**32.
+# 2**32 divided by the golden ratio: its multiples are evenly spread modulo 2**32.
 _SCRAMBLE: Final = 0x9E3779B9
 
 
 def with_phrases(
     transitions: NDArray[np.integer], phrases: Iterable[tuple[int, int]]
 ) -> NDArray[np.int8]:
-    """The tree of `transitions` (2n - 1,), changed so that the words [start, end) of each of
-    `phrases` are one phrase. Phrases must not cross one another.
+    """Change the tree of `transitions` (2n - 1,) so that the words [start, end) of each of
+    `phrases` form one phrase. Phrases must not cross.
 
-    Each gap between words has the height of the node that is cut there as its distance (Shen et al.
-    2018), and every span is cut at its greatest distance. The gaps inside a phrase sink below all
-    others, and keep their order. So only nodes that cross the phrase change.
+    The distance of each gap between words is the height of the node that splits there (Shen et al.
+    2018), and every span is split at its greatest distance. The gaps inside a phrase are moved
+    below all others, in the same order, so that only nodes that cross the phrase change.
     """
     heights = _heights(transitions)
     if not heights.size:
@@ -32,7 +32,7 @@ def with_phrases(
 
 
 def _heights(transitions: NDArray[np.integer]) -> NDArray[np.int64]:
-    """The height (n - 1,) of the node that is cut at each gap between n words."""
+    """Return the height (n - 1,) of the node that splits at each gap between n words."""
     heights = np.zeros(len(transitions) // 2, np.int64)
     stack: list[tuple[int, int]] = []  # the last word and the height of each node
     words = 0
@@ -49,11 +49,11 @@ def _heights(transitions: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
-    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest
-    distance. `distances`: one for each of the n - 1 gaps.
+    """Return the transitions (2n-1,) of the binary tree over n words that splits every span at its
+    greatest distance. `distances`: one for each of the n - 1 gaps.
 
-    Equal distances are ranked by a scrambled position. So words that repeat themselves make a tree
-    of logarithmic depth (a treap) and not a chain.
+    Ties are broken by a scrambled position, so that repeated words form a tree of logarithmic depth
+    (a treap) instead of a chain.
     """
     steps = [0]
     open_gaps: list[tuple[float, int]] = []
