@@ -1,5 +1,5 @@
-"""Accuracies of the scores of nodes and of texts, and how good probabilities are (Guo et al. 2017);
-without torch."""
+"""Accuracies of node and text scores, and calibration of probabilities (Guo et al. 2017), without
+torch."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,18 +21,18 @@ def accuracy(
     phrases: bool = True,
     roots: Sequence[int] | None = None,
 ) -> Figures:
-    """Accuracies in percent. Compares the scores (N_i, C) of each tree's nodes with their labels
-    (N_i,), where -1 means no label. `roots`: the place of each tree's root; by default the last.
+    """Compare the scores (N_i, C) of each tree's nodes with their labels (N_i,), where -1 means no
+    label. `roots`: the index of each tree's root; by default, the last.
 
-    Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy` and `phrase_binary_accuracy`;
-    `root_calibration_error` and `phrase_calibration_error` in percentage points (see
-    `confidence_error`); and the numbers of cases, `roots`, `binary_roots`, `phrases`
+    Returns, in percent, `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy` and
+    `phrase_binary_accuracy`; `root_calibration_error` and `phrase_calibration_error` in percentage
+    points (see `confidence_error`); and the numbers of cases, `roots`, `binary_roots`, `phrases`
     and `binary_phrases`. A figure without cases is None.
 
-    *Binary* is the protocol of Socher et al. (2013) on the same model, for classes of sentiment.
-    Cases of neutral classes are left out. The probability of the negative classes is compared with
-    the probability of the positive classes. Without a `scale` of the classes there are no such
-    cases. With `phrases` False, only roots are measured.
+    *Binary* is the protocol of Socher et al. (2013) on the same model, for sentiment classes.
+    Neutral cases are excluded, and the total probability of the negative classes is compared with
+    that of the positive classes. Without a `scale`, there are no binary cases. With `phrases`
+    False, only roots are measured.
     """
     classes = scores[0].shape[1] if scores else len(scale.sides) if scale else 2
     all_scores = np.concatenate([np.zeros((0, classes)), *scores])
@@ -57,8 +57,8 @@ def accuracy(
 def binary_right(
     scores: NDArray[np.floating], labels: IntArray, scale: Scale | None
 ) -> NDArray[np.bool_]:
-    """Which cases have scores (K, C) on the right side of their labels (K,), -1 unknown. Neutral
-    and unknown cases are left out, and all without a `scale`."""
+    """Return which cases have scores (K, C) with the sign of their labels (K,), -1 if unknown.
+    Neutral and unknown cases are excluded; without a `scale`, all are."""
     if scale is None:
         return np.zeros(0, np.bool_)
     sides = np.array(scale.sides)
@@ -69,11 +69,10 @@ def binary_right(
 
 
 def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntArray:
-    """Labels (M,) of the spans `wanted` (M, 2) of another tree over the same words, or -1 if no
-    labelled span (N, 2) is equal.
+    """Return the labels (M,) of the spans `wanted` (M, 2) of another tree over the same words, or
+    -1 if they are not among the labelled spans (N, 2).
 
-    If several nodes share a span (unary chains), the last in transition order counts, which is the
-    highest.
+    If several nodes share a span (unary chains), the last in transition order, the highest, counts.
     """
     label_of = {
         (start, end): label
@@ -83,7 +82,7 @@ def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntAr
 
 
 NAMES: Final = {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"}
-"""The names of the figures that are printed, by key."""
+"""{key: printed name} of the figures."""
 
 
 def text_figures(
@@ -92,13 +91,13 @@ def text_figures(
     labels: Sequence[str],
     predicted: IntArray | None = None,
 ) -> Figures:
-    """Figures in percent of the scores (T, C) of texts against their classes (T,), named `labels`.
-    `predicted` (T,): the classes that a model names; by default the most probable ones.
+    """Return figures in percent for the scores (T, C) of texts, given their classes (T,), named
+    `labels`. `predicted` (T,): the predicted classes; by default, the most probable ones.
 
     Returns `accuracy`; `macro_f1`, the mean F1 over all classes that occur or were predicted;
-    `binary_accuracy` for classes with sides, as in `accuracy`; `calibration_error` in percentage
-    points. Each is None
-    without texts. `texts` and `binary_texts` are the numbers of texts.
+    `binary_accuracy` for positive and negative classes, as in `accuracy`; `calibration_error` in
+    percentage points. Each is None without texts. `texts` and `binary_texts` are the numbers of
+    texts.
     """
     predicted = scores.argmax(1) if predicted is None else predicted
     table = confusion(predicted, gold, scores.shape[1])
@@ -116,33 +115,34 @@ def text_figures(
 
 
 def confusion(predicted: IntArray, gold: IntArray, classes: int) -> IntArray:
-    """How many texts of each class (rows) were taken for each class (columns), (C, C)."""
+    """Return the confusion matrix (C, C): texts of each class (rows) by assigned class
+    (columns)."""
     table = np.zeros((classes, classes), np.int64)
     np.add.at(table, (gold, predicted), 1)
     return table
 
 
 BINS: Final = 15
-"""Bins of equal width, as in the tables of Guo et al. 2017."""
+"""The number of bins of equal width, as in the tables of Guo et al. 2017."""
 
 
 def calibration_error(scores: NDArray[np.floating], gold: NDArray[np.int64]) -> float | None:
-    """The `confidence_error` of probabilities (K, C) against the classes (K,) of all K cases. None
-    without cases."""
+    """Return the `confidence_error` of probabilities (K, C), given the classes (K,) of all K cases.
+    None without cases."""
     if not len(gold):
         return None
     return confidence_error(scores.max(axis=1), scores.argmax(axis=1) == gold)
 
 
 def confidence_error(confidence: NDArray[np.floating], right: NDArray[np.bool_]) -> float | None:
-    """The expected calibration error, in percentage points, of K cases: the greatest probability
-    (K,) of each, and whether its class was right (K,) (Guo et al. 2017, equation 3). None without
-    cases.
+    """Return the expected calibration error, in percentage points, of K cases, given the greatest
+    probability (K,) of each and whether its class was right (K,) (Guo et al. 2017, equation 3).
+    None without cases.
 
         ECE = sum over bins m of |B_m| / K |acc(B_m) - conf(B_m)|
 
-    Bin m of M = `BINS` holds the cases whose greatest probability, conf, lies in
-    ((m - 1) / M, m / M]; acc is the share of them that are right.
+    Bin m of M = `BINS` contains the cases whose greatest probability, conf, is above (m - 1) / M
+    and at most m / M; acc is the share of them that are right.
     """
     if not len(right):
         return None

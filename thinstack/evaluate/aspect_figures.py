@@ -1,4 +1,4 @@
-"""How well a model finds the terms of sentences, and says what is said of them."""
+"""Accuracy of aspects: detection of terms, and polarity of the opinions about them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -16,22 +16,22 @@ ASPECT_NAMES: Final[Mapping[str, str]] = {
     "aspect_f1": "F1 of terms with polarity",
     "phrase_terms": "terms that are phrases",
 }
-"""The names of the figures, by key. All are in percent."""
+"""{key: printed name} of the figures. All are in percent."""
 
 SIDES: Final = (-1, 0, 1)
 
 Term = tuple[int, int, int]
-"""The words [start, end) of a term, and its side: -1 negative, 0 neutral, 1 positive."""
+"""The words [start, end) of a term, and its polarity sign: -1 negative, 0 neutral, 1 positive."""
 
 
 class Judged(NamedTuple):
     """A sentence with its k terms.
 
     Attributes:
-        gold: its terms with their sides.
-        sides: (k,) the sides that the model gives to these terms.
+        gold: the terms, with their polarity signs.
+        sides: (k,) the predicted signs of these terms.
         phrases: (k,) whether each is a phrase of the model's tree.
-        predicted: the terms that the model finds; None if it finds none by itself.
+        predicted: the terms that the model detects; None if it does not detect terms.
     """
 
     gold: list[Term]
@@ -41,9 +41,9 @@ class Judged(NamedTuple):
 
 
 def aspect_figures(sentences: Iterable[Judged]) -> Figures:
-    """The figures of `ASPECT_NAMES`, None where nothing counts. The macro-F1 is the mean over the
-    three sides. Sentences of both sides have a positive and a negative term, and all their terms
-    count. F1 of terms asks for exactly the same words."""
+    """Return the figures of `ASPECT_NAMES`; None for those without cases. The macro-F1 is the mean
+    over the three signs. Mixed sentences have a positive and a negative term, and all their terms
+    count. The F1 of terms requires an exact match of the words."""
     judged = list(sentences)
     both = [one for one in judged if {-1, 1} <= {side for *_, side in one.gold}]
     sides, sides_of_both = _pairs(judged), _pairs(both)
@@ -61,7 +61,7 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
 
 
 def _pairs(judged: Sequence[Judged]) -> NDArray[np.int64]:
-    """The side of each term by the data and by the model, (k, 2)."""
+    """Return the gold and the predicted sign of each term, (k, 2)."""
     pairs = [
         (gold, side) for one in judged for (*_, gold), side in zip(one.gold, one.sides, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Figures: what was measured, by name, and how it is printed; and those of vectors."""
+"""Figures: measurements by name, and their formatting; and the figures of vectors."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,41 +11,40 @@ from numpy.typing import NDArray
 from thinstack.core.scale import Scale
 
 Figures = dict[str, float | None]
-"""What was measured, by name; None is undefined, as an accuracy over no case."""
+"""{name: measurement}; None if undefined, such as an accuracy without cases."""
 
 
 def figure_names(names: Mapping[str, str], labels: Sequence[str]) -> dict[str, str]:
-    """The `names` of figures by key, with binary accuracies only for labels that are a `Scale`."""
+    """Return {key: printed name}, with binary accuracies only for labels that are a `Scale`."""
     binary = Scale.of(labels) is not None
     return {key: name for key, name in names.items() if binary or "binary" not in key}
 
 
 def percentage(right: NDArray[np.bool_]) -> float | None:
-    """The share in percent of the cases (K,) that are right; None without cases."""
+    """Return the share in percent of the cases (K,) that are right; None without cases."""
     return 100.0 * float(right.mean()) if right.size else None
 
 
 def f1(right: int, gold: int, predicted: int) -> float | None:
-    """F1 in percent, of so many right among those of the data and among the predicted ones; None
-    without any."""
+    """Return F1 in percent, from the numbers of right, gold and predicted cases; None for 0 / 0."""
     return 200 * right / (gold + predicted) if gold + predicted else None
 
 
 def counts(right: Iterable[bool]) -> dict[str, Any]:
-    """How many cases are `right`, how many there are (`total`), and the `accuracy` in percent, None
+    """Return the number of cases that are `right`, the `total`, and the `accuracy` in percent, None
     without cases."""
-    cases = list(map(bool, right))  # those of numpy make no JSON
+    cases = list(map(bool, right))  # numpy booleans are not JSON
     accuracy = 100.0 * sum(cases) / len(cases) if cases else None
     return {"right": sum(cases), "total": len(cases), "accuracy": accuracy}
 
 
 Z: Final = NormalDist().inv_cdf(0.975)
-"""The quantile of the normal distribution for an interval of 95% confidence."""
+"""The quantile of the normal distribution for a 95% confidence interval."""
 
 
 def wilson(share: float, cases: int) -> tuple[float, float]:
-    """The ends of the 95% score interval (Wilson 1927) of a share p from 0 to 1 of so many
-    independent cases n, at least one. With the normal quantile z, they are
+    """Return the bounds of the 95% score interval (Wilson 1927) of a share p from 0 to 1 of n >= 1
+    independent cases. With the normal quantile z, they are
 
         (p + z² / 2n ± z √(p (1 - p) / n + z² / 4n²)) / (1 + z² / n)
     """
@@ -57,7 +56,7 @@ def wilson(share: float, cases: int) -> tuple[float, float]:
 
 
 def interval_line(figures: Figures) -> str:
-    """How far the `accuracy` of a model may be off, by the number of its `texts`; "" without."""
+    """Format the confidence interval of the `accuracy`, from the number of `texts`, or ""."""
     accuracy, texts = figures.get("accuracy"), figures.get("texts")
     if accuracy is None or not texts:
         return ""
@@ -66,24 +65,24 @@ def interval_line(figures: Figures) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A figure in percent as it is printed."""
+    """Format a figure in percent."""
     return "-" if value is None else f"{value:.2f}"
 
 
 def line(figures: Mapping[str, float | None], names: Mapping[str, str]) -> str:
-    """The figures as they are printed, each with its name."""
+    """Format figures with their names."""
     return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in names.items())
 
 
 def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) -> str:
-    """A figure's mean and standard deviation as they are printed; the mean only if there is no
-    deviation, as over one seed."""
+    """Format a figure's mean and standard deviation; only the mean if there is no deviation, as
+    with one seed."""
     mean, std = shown(key, spread["mean"]), spread["std"]
     return mean if std is None else f"{mean} {plus_minus} {shown(key, std)}"
 
 
 def shown(key: str, value: float | None) -> str:
-    """A figure as it is printed: percent with two decimals, any other with four."""
+    """Format a figure: percent with two decimals, any other with four."""
     in_percent = value is None or key.endswith(("accuracy", "f1", "terms"))
     return percent(value) if in_percent else f"{value:.4f}"
 
@@ -92,10 +91,10 @@ NEAR: Final = 10
 
 
 def nearest_figures(vectors: NDArray[Any], teacher: NDArray[Any]) -> Figures:
-    """How often the nearest row by a teacher's vectors (n, W) is near by other vectors (n, D) too,
-    in per cent. All have length 1, and a row is no neighbour of itself.
+    """Return how often, in percent, the nearest row by a teacher's vectors (n, W) is also near by
+    other vectors (n, D). All have length 1, and a row is not its own neighbour.
 
-    `first` is how often it is the nearest, `among_ten` how often it is among the ten nearest.
+    `first`: how often it is the nearest; `among_ten`: how often it is among the ten nearest.
     """
     n = len(vectors)
     theirs, ours = teacher @ teacher.T, vectors @ vectors.T

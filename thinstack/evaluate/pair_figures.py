@@ -13,7 +13,7 @@ from thinstack.evaluate.figures import Figures, percentage
 
 
 def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
-    """The agreement of predicted ratings (P,) with gold ratings (Tai et al. 2015, Table 3).
+    """Return the agreement of predicted with gold ratings (P,) (Tai et al. 2015, Table 3).
 
     Returns `pearson`, `spearman` and `mse` (in ratings squared), each None if it is undefined; and
     `pairs`, the number of pairs.
@@ -28,8 +28,8 @@ def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> 
 
 
 def pearson(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> float | None:
-    """Pearson's r of two samples (P,). None if it is undefined, because there are fewer than two
-    pairs or a sample is constant."""
+    """Return Pearson's r of two samples (P,); None if it is undefined, because there are fewer than
+    two pairs or a sample is constant."""
     return _correlation(stats.pearsonr, predicted, gold)
 
 
@@ -38,8 +38,8 @@ def _correlation(
 ) -> float | None:
     if len(gold) < 2:
         return None
-    # scipy warns of samples that are constant, or all but: the first is undefined, the second is
-    # what an untrained model gives.
+    # scipy warns about constant and nearly constant samples: the first are undefined, the second
+    # come from an untrained model.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = float(correlate(predicted.astype(np.float64), gold.astype(np.float64)).statistic)
@@ -47,7 +47,7 @@ def _correlation(
 
 
 def entailment(predicted: NDArray[np.integer], gold: NDArray[np.integer]) -> Figures:
-    """The `accuracy` in percent of the classes of pairs (P,), None without pairs; and `pairs`, the
-    number of pairs."""
+    """Return the `accuracy` in percent of the predicted classes of pairs (P,), None without pairs;
+    and `pairs`, the number of pairs."""
     right = predicted == gold
     return {"accuracy": percentage(right), "pairs": len(right)}

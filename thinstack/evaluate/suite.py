@@ -1,5 +1,5 @@
-"""Reads suites: sentences of known polarity, with minimal pairs (CheckList, Ribeiro et al. 2020),
-and sentences whose terms have a known polarity."""
+"""Read suites: sentences of known polarity, with minimal pairs (CheckList, Ribeiro et al. 2020),
+and sentences with terms of known polarity."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,28 +15,27 @@ SUITES = Path(__file__).parent / "suites"
 
 Polarity = Literal["positive", "negative", "neutral"]
 Half = Literal["open", "reported", "all"]
-"""The part of a suite to take: the half that may be looked at, the half that is reported, or
-both."""
+"""The part of a suite to use: the half for development, the half for reported results, or both."""
 HALVES: Final = ("open", "reported")
 
 NO_TERMS: Final = "-"
-"""The cell of a text without terms."""
+"""The cell for a text without terms."""
 _EXAMPLE: Final = "'4-11 positive; 20-28 negative'"
 _TERM: Final = re.compile(r"(\d{1,6})-(\d{1,6}) (negative|neutral|positive)", re.ASCII)
 
 
 class Case(NamedTuple):
-    """A text of a suite, and the answer that is expected.
+    """A text of a suite, and its expected answer.
 
     Attributes:
-        id: the name of the text, which never changes.
+        id: the permanent name of the text.
         half: "open" or "reported".
-        kind: what the text tests, such as "negated_negatives".
-        polarity: the polarity that its readers found.
-        test: "MFT" tests only the polarity. "INV" is a changed partner with the same polarity.
-            "DIR" is a changed partner whose score moves.
-        partner: the id of the text that was changed into this one, in the same half; "-" for MFT.
-        moves: for DIR, "up" or "down": how the score moves from the partner's to this text's. "-"
+        kind: the phenomenon that it tests, such as "negated_negatives".
+        polarity: the polarity according to human readers.
+        test: "MFT" tests only the polarity. "INV" is a modified partner with the same polarity.
+            "DIR" is a modified partner with a different score.
+        partner: the id of the original text, in the same half; "-" for MFT.
+        moves: for DIR, "up" or "down": the direction from the partner's score to this one's. "-"
             for other tests.
         text: the sentence or sentences.
     """
@@ -52,12 +51,12 @@ class Case(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """The answer in words."""
+        """The expected answer in words."""
         return self.polarity
 
 
 class CaseTerm(NamedTuple):
-    """A term of a text: the characters [start, end), and the polarity of what is said of it."""
+    """A term of a text: the characters [start, end), and the polarity of the opinion about it."""
 
     start: int
     end: int
@@ -65,11 +64,11 @@ class CaseTerm(NamedTuple):
 
 
 class AspectCase(NamedTuple):
-    """A text of a suite of aspects, and what it says of its terms.
+    """A text of an aspects suite, and the opinions about its terms.
 
     Attributes:
         id, half, kind, text: as in `Case`.
-        terms: its terms in the order of the text; none is inside another.
+        terms: its terms in text order, not nested.
     """
 
     id: str
@@ -80,7 +79,7 @@ class AspectCase(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """The answer in words."""
+        """The expected answer in words."""
         said = (f"{self.text[term.start : term.end]} {term.polarity}" for term in self.terms)
         return ", ".join(said) or "no term"
 
@@ -97,19 +96,19 @@ _ADVICE += f", and one of aspects {', '.join(AspectCase._fields)}"
 
 
 def suite_names() -> list[str]:
-    """The suites that thinstack brings along."""
+    """Return the names of the bundled suites."""
     return sorted(path.stem for path in SUITES.glob("*.tsv"))
 
 
 def read_suite(name_or_path: str | Path) -> list[Case] | list[AspectCase]:
-    """The texts of a suite. `name_or_path`: the name of a suite that thinstack brings along, or the
-    path of a table (`thinstack.data.tables`) whose columns are the fields of `Case` or of
-    `AspectCase`. There, `terms` is as `terms_of` reads it.
+    """Read the texts of a suite. `name_or_path`: the name of a bundled suite, or the path of a
+    table (`thinstack.data.tables`) whose columns are the fields of `Case` or of `AspectCase`, with
+    `terms` in the format of `terms_of`.
 
     Raises UnknownNameError for an unknown name. Raises DataError, with file and line, for a row
-    that is no case. Also for an id or a text that occurs twice, and a partner that does not fit.
+    that is not a case. Also for a duplicate id or text, and for an invalid partner.
     """
-    # Not before: the command line takes the names of the halves from here when it starts.
+    # Not at the top: the command line imports the names of the halves from here at startup.
     from thinstack.data.tables.table import Table
     from thinstack.data.tables.table_kinds import is_table
 
@@ -128,7 +127,7 @@ def read_suite(name_or_path: str | Path) -> list[Case] | list[AspectCase]:
 
 
 def halves(cases: Sequence[AnyCase], half: Half) -> list[AnyCase]:
-    """The cases of one half, or of both ("all")."""
+    """Return the cases of one half, or of both ("all")."""
     return [case for case in cases if half in ("all", case.half)]
 
 
@@ -146,8 +145,8 @@ def _cases(table: "Table") -> list[Case]:
 
 
 def _rows(table: "Table", columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a suite with their places. Raises DataError for a value that a column does not
-    have, and for an id or a text that occurs twice."""
+    """Iterate over the rows of a suite with their places. Raises DataError for an invalid value,
+    and for a duplicate id or text."""
     seen: dict[str, set[str]] = {"id": set(), "text": set()}
     for row in table.rows(columns, advice=_ADVICE):
         place, values = f"{table.path}:{row.line}", cast(dict[str, Any], row.values)
@@ -190,12 +189,11 @@ def _check_pair(case: Case, cases: Mapping[str, Case], place: str) -> None:
 
 
 def terms_of(cell: str, text: str, place: str) -> tuple[CaseTerm, ...]:
-    """The terms in a cell such as "4-11 positive; 20-28 negative", in the order of the text; "-"
-    has none.
+    """Parse the terms of a cell such as "4-11 positive; 20-28 negative", in text order; "-" means
+    none.
 
-    Raises DataError, whose message starts with `place`, for another cell. Also for characters that
-    the text does not have, terms that are not whole words, and terms out of order or inside one
-    another.
+    Raises DataError, whose message starts with `place`, for any other cell. Also for characters
+    outside the text, terms that are not whole words, and terms out of order or nested.
     """
     terms = list[CaseTerm]()
     for part in () if cell == NO_TERMS else cell.split(";"):
@@ -211,7 +209,7 @@ def terms_of(cell: str, text: str, place: str) -> tuple[CaseTerm, ...]:
 
 
 def _problem(term: CaseTerm, text: str, last: int) -> str | None:
-    """What is expected of a term that does not fit behind the character `last`; None if it fits."""
+    """Return the requirement that a term after the character `last` violates, or None."""
     start, end, _ = term
     if not start < end <= len(text):
         return f"characters of a text of {len(text)}"

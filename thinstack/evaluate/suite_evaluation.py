@@ -1,5 +1,5 @@
-"""How much of a suite (`thinstack.evaluate.suite`) a model of sentiment understands: the polarity
-of texts, sets of texts that should get one answer, and what is said of terms."""
+"""Evaluate a sentiment model on a suite (`thinstack.evaluate.suite`): the polarity of texts, sets
+of texts with the same answer, and opinions about terms."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,22 +21,22 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import Result
 
 NEUTRAL_MARGIN: Final = 0.2
-"""A text whose positive and negative mass differ by at most so much takes no side."""
+"""A text whose positive and negative mass differ by at most this much counts as neutral."""
 APART: Final = "irony"
-"""The kind that is counted by itself, in no total."""
+"""The kind that is reported separately and excluded from totals."""
 _SIDES: Final = {"negative": -1, "neutral": 0, "positive": 1}
 
 
 class SuiteFigures(NamedTuple):
-    """How much of a suite a model gets right.
+    """The results of a model on a suite.
 
     Attributes:
-        figures: data ready for JSON. `right`, `total` and `accuracy` (percent) are over all texts
-            but irony. `negated_negatives` is their accuracy, if there are any. `kinds`, `irony` and
-            `tests` have the same three figures by kind, for irony, and by sort of pair (INV, DIR).
-            `sets` has the figures of `set_figures`. Of a suite of aspects they are those of
+        figures: data for JSON. `right`, `total` and `accuracy` (percent) cover all texts except
+            irony. `negated_negatives` is their accuracy, if there are any. `kinds`, `irony` and
+            `tests` are the same three figures by kind, for irony, and by type of pair (INV, DIR).
+            `sets` are the figures of `set_figures`. For an aspects suite, all are those of
             `aspect_suite_figures`.
-        wrong: the texts that the model gets wrong, in their order.
+        wrong: the texts that the model gets wrong, in order.
     """
 
     figures: dict[str, Any]
@@ -46,11 +46,11 @@ class SuiteFigures(NamedTuple):
 def evaluate_suite(
     predictor: Predictor, cases: Sequence[Case | AspectCase], *, source: TreeSource = "auto"
 ) -> SuiteFigures:
-    """`polarity_figures` of a model's scores for the texts, which it reads as a user's texts; of a
-    suite of aspects, `aspect_suite_figures`.
+    """Return `polarity_figures` of a model's scores for the texts, read like a user's texts; for an
+    aspects suite, `aspect_suite_figures`.
 
     Raises InputError for a model that does not score sentiment, and for a source that the model
-    does not have; DataError for a text without words.
+    does not support; DataError for a text without words.
     """
     if aspects := [case for case in cases if isinstance(case, AspectCase)]:
         sides = _needed(predictor.labels, predictor.view.scale).sides
@@ -70,10 +70,9 @@ def polarity_figures(
     scale: Scale | None = None,
     predicted: NDArray[np.integer] | None = None,
 ) -> SuiteFigures:
-    """`suite_figures` of texts with these scores (K, C). `scale`: where the classes stand; by
-    default their names, `labels`, tell. `predicted` (K,): the classes that a model names; by
-    default the most probable ones. Raises InputError for classes that are not about sentiment.
-    """
+    """Return `suite_figures` of texts with these scores (K, C). `scale`: the places of the classes;
+    by default, from their names, `labels`. `predicted` (K,): the predicted classes; by default, the
+    most probable ones. Raises InputError for classes that are not about sentiment."""
     scale = _needed(labels, scale or Scale.of(labels))
     sides = np.array(scale.sides)
     polarity = scores @ np.array(scale.polarity)
@@ -87,15 +86,15 @@ def suite_figures(
     sides: NDArray[np.integer],
     polarity: NDArray[np.floating],
 ) -> SuiteFigures:
-    """How many of K texts are right, by the `margins` (K,) from -1 to 1: the probability of the
-    positive classes minus that of the negative ones. `sides` (K,) are those of the labels: -1, 0
-    for neutral, or 1. `polarity` (K,) is as `Result.polarity`.
+    """Count how many of K texts are right, by the `margins` (K,) from -1 to 1: the probability of
+    the positive classes minus that of the negative ones. `sides` (K,): the signs of the labels: -1,
+    0 for neutral, or 1. `polarity` (K,): as in `Result.polarity`.
 
     A positive text is right if its margin is above 0, a negative text if it is below. A neutral
-    text is right if its label is neutral, or if the margin is at most `NEUTRAL_MARGIN` on either
-    side. An INV pair is right if both texts are right or both are wrong. A DIR pair is right if the
-    margin is above the partner's ("up"), or below it ("down"). Pairs have their own figures, and
-    their texts also count by themselves.
+    text is right if its label is neutral, or if the absolute margin is at most `NEUTRAL_MARGIN`. An
+    INV pair is right if both texts are right or both are wrong. A DIR pair is right if the margin
+    is above the partner's ("up"), or below it ("down"). Pairs are reported separately, and their
+    texts also count individually.
     """
     calm = (sides == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
     rules = {"positive": margins > 0, "negative": margins < 0, "neutral": calm}
@@ -139,8 +138,8 @@ def _needed(labels: Sequence[str], scale: Scale | None) -> Scale:
 
 
 def case_sets(cases: Sequence[Case]) -> list[tuple[str, list[int]]]:
-    """The sets of a text and its INV changes, in the order of their first texts: the kind of a set,
-    and the places of its texts among the cases. A change of a change belongs to the set too."""
+    """Return the sets of a text and its INV variants, in the order of their first texts: the kind
+    and the indices of the cases. Variants of variants belong to the same set."""
     set_of = {case.id: [place] for place, case in enumerate(cases)}
     for case in cases:
         if case.test == "INV" and set_of[case.id] is not set_of[case.partner]:
@@ -153,11 +152,11 @@ def case_sets(cases: Sequence[Case]) -> list[tuple[str, list[int]]]:
 def set_figures(
     cases: Sequence[Case], sides: NDArray[np.integer], polarity: NDArray[np.floating]
 ) -> dict[str, Any]:
-    """How many sets have one side. `sides` (K,) and `polarity` (K,) are of the texts' labels.
+    """Count the sets with consistent signs. `sides` (K,), `polarity` (K,): of the texts' labels.
 
-    `right` counts the sets whose labels are all of one side, and `accuracy` is their share in
+    `right` counts the sets whose labels all have the same sign, and `accuracy` is their share in
     percent. `spread` is the mean over the sets of the greatest polarity minus the least. Both are
-    None without sets. `kinds` has the same figures by kind.
+    None without sets. `kinds` are the same figures by kind.
     """
     kinds = defaultdict[str, list[tuple[bool, float]]](list)
     for kind, places in case_sets(cases):
@@ -167,7 +166,7 @@ def set_figures(
 
 
 def _set_counts(sets: Sequence[tuple[bool, float]]) -> dict[str, Any]:
-    """The counts of sets, of which it is known whether they have one side, and their spread."""
+    """Count sets, given for each whether its signs are consistent, and its spread."""
     spread = float(np.mean([spread for _, spread in sets])) if sets else None
     return counts(one_side for one_side, _ in sets) | {"spread": spread}
 
@@ -179,11 +178,11 @@ def judged_cases(
     *,
     source: TreeSource = "auto",
 ) -> list[Judged] | None:
-    """What a model says of the terms of each text, which it reads as a user's text, and which terms
-    it finds. Places are characters. `sides` are those of its labels (`Scale`).
+    """Return a model's opinions about the terms of each text, read like a user's text, and the
+    terms that it detects. Positions are characters. `sides`: the signs of its labels (`Scale`).
 
     None for a model that scores only sentences. Raises InputError for a source that the model does
-    not have.
+    not support.
     """
     if not predictor.phrases:
         return None
@@ -195,13 +194,13 @@ def judged_cases(
 def aspect_suite_figures(
     cases: Sequence[AspectCase], judged: Sequence[Judged] | None
 ) -> SuiteFigures:
-    """The figures of a suite of aspects, and the texts that are wrong.
+    """Return the figures of an aspects suite, and the texts that are wrong.
 
-    `right`, `total` and `accuracy` (percent) count terms: a term is right if what is said of it has
-    the side of its polarity. `kinds` has the same by kind. `aspects` has the figures of
-    `thinstack.evaluate.aspect_figures`. `no_terms` counts the texts without terms in which a model
-    that finds terms finds none. `irony`, `tests` and `sets` have no case. A text is wrong if a term
-    of it is, or if the model finds other terms.
+    `right`, `total` and `accuracy` (percent) count terms: a term is right if the opinion about it
+    has the right sign. `kinds` are the same by kind. `aspects` are the figures of
+    `thinstack.evaluate.aspect_figures`. `no_terms` counts the texts without terms in which a
+    term-detecting model detects none. `irony`, `tests` and `sets` have no cases. A text is wrong if
+    a term is, or if the model detects other terms.
 
     Without `judged`, as for a model that scores only sentences, `right`, `accuracy` and all
     `aspects` are None, and all texts are wrong.
@@ -234,7 +233,7 @@ def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int])
     phrases = {(phrase.start, phrase.end) for phrase in result.phrases}
     aspects = result.aspects if finds else ()
     sides = list[int]()
-    for term in case.terms:  # neutral if the model reads no word of it
+    for term in case.terms:  # neutral if the model reads none of its words
         before = [sentence for sentence in result.sentences if sentence.start <= term.start]
         said = about_place(before[-1], term.start, term.end) if before else None
         sides.append(0 if said is None else side_of[said.label])

@@ -1,4 +1,4 @@
-"""The figures of suites as rows of a table, for the command line and for cards."""
+"""The figures of suites as table rows, for the command line and for cards."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -7,13 +7,13 @@ from thinstack.evaluate.aspect_figures import ASPECT_NAMES
 from thinstack.evaluate.figures import percent
 
 COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")
-"""The heads of the cells: texts that are right, then sets of texts (`set_figures`) and how many
-percent of these have one side."""
+"""The column heads: texts that are right, then sets of texts (`set_figures`) and the percentage of
+sets with consistent signs."""
 TOTAL: Final = "total"
 
 
 class SuiteRow(NamedTuple):
-    """A row: the suite, the name of a kind or of another figure, and the cells under `COLUMNS`."""
+    """A row: the suite, the name of a kind or another figure, and the cells of `COLUMNS`."""
 
     suite: str
     name: str
@@ -21,8 +21,8 @@ class SuiteRow(NamedTuple):
 
 
 def suite_rows(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[SuiteRow]:
-    """The rows of suites, given by their names: the total, the kinds, and the figures outside the
-    total that have a case or, of aspects, a value. A cell without cases is "-"."""
+    """Iterate over the rows of suites, by name: the total, the kinds, and the figures outside the
+    total that have a case or, for aspects, a value. A cell without cases is "-"."""
     for suite, figures in suites.items():
         sets = figures["sets"]
         yield SuiteRow(suite, TOTAL, _cells(figures) + _set_cells(sets))
@@ -41,7 +41,7 @@ def suite_rows(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[SuiteRow]:
 
 
 def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
-    """The rows as a table in Markdown."""
+    """Return the rows as a Markdown table."""
     heads = ("suite", "kind", *COLUMNS)
     rows = [(f"`{row.suite}`", row.name, *row.cells) for row in suite_rows(suites)]
     lines = [" | ".join(row) for row in (heads, ("---",) * len(heads), *rows)]
@@ -49,7 +49,7 @@ def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _aspect_rows(suite: str, figures: Mapping[str, Any]) -> Iterator[SuiteRow]:
-    """What a suite of aspects has beside the terms that are right."""
+    """Iterate over the figures of an aspects suite other than the terms that are right."""
     if (silent := figures["no_terms"])["total"]:
         yield SuiteRow(suite, "no term, none found", _cells(silent) + _set_cells(None))
     for key, value in figures["aspects"].items():

@@ -1,5 +1,5 @@
-"""Measures how often an ONNX bundle is right about the texts of a table, without torch. First it
-finds which class of the model each label of the table means."""
+"""Measure the accuracy of an ONNX bundle on the texts of a table, without torch, after mapping the
+table's labels to the model's classes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -30,10 +30,10 @@ class Wrong(NamedTuple):
 
     Attributes:
         line: its line in the table, from 1.
-        label: its class by the table.
-        predicted: its class by the model, and the `probability` of that, from 0 to 1.
-        because: the phrase that turns each sentence of that class to it; a sentence where no phrase
-            does is there as a whole.
+        label: its class in the table.
+        predicted: the predicted class, and its `probability`, from 0 to 1.
+        because: for each sentence of that class, the phrase that turns it, or the whole sentence if
+            no phrase does.
     """
 
     line: int
@@ -56,18 +56,17 @@ def evaluate_table(
     skipped: list[DataError] | None = None,
     wrong: list[Wrong] | None = None,
 ) -> tuple[Figures, NDArray[np.int64]]:
-    """The figures of `text_figures` over the columns `text` and `label` of a table, and its
+    """Return the figures of `text_figures` for the columns `text` and `label` of a table, and the
     confusion matrix (C, C).
 
-    A text is read as a user's text. Its label must mean one of the model's classes (`gold_labels`,
-    which also says what `relabel` is). If the predictor shows fewer classes (`View`), labels are
-    merged in the same way, and texts of a class that is left out do not count. The list `notes`
-    takes sentences about how the table was read, and `wrong` the texts that the model gets wrong,
-    the surest first. With the list `skipped`, rows that cannot be used are left out, and it takes
-    their errors.
+    Texts are read like a user's. Labels must map to the model's classes (`gold_labels`, which also
+    documents `relabel`). If the predictor shows fewer classes (`View`), labels are merged in the
+    same way, and texts of an omitted class do not count. The list `notes` receives sentences about
+    how the table was read, and `wrong` the texts that the model gets wrong, most confident first.
+    With the list `skipped`, which receives their errors, unusable rows are skipped.
 
-    Raises DataError, with file and line, for a row that cannot be used or a label that means no
-    class, and InputError for a `relabel` that does not fit.
+    Raises DataError, with file and line, for an unusable row or a label that maps to no class, and
+    InputError for an invalid `relabel`.
     """
     renamed, path = relabel or {}, table.path
     meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
@@ -108,8 +107,8 @@ def _scored(
     path: FilePath,
     skipped: list[DataError] | None,
 ) -> tuple[list[TableRow], NDArray[np.floating]]:
-    """The rows whose `text` has words, and the scores (T, C) of these texts. The errors of the
-    others go to `skipped`; without a list, the first is raised."""
+    """Return the rows whose `text` has words, and the scores (T, C) of these texts. The list
+    `skipped` receives the errors of the others; without it, the first is raised."""
     read, scores = list[TableRow](), list[list[float]]()
     results = predictor.stream((row.values[text] for row in rows), source=source)
     for row, result in zip(rows, results, strict=True):
@@ -126,7 +125,7 @@ def _scored(
 
 
 def _deciding(result: Result, label: str) -> Iterator[str]:
-    """What decides in each sentence that has the label of a text, or in the one nearest to it."""
+    """Iterate over the deciding phrases of sentences with a text's label, or of the nearest one."""
     sentences = [one for one in result.sentences if one.label == label]
     for sentence in sentences or [max(result.sentences, key=lambda one: one.scores[label])]:
         whole = len(sentence.parts) < 2 and bool(sentence.transitions.size)
@@ -137,8 +136,8 @@ def _deciding(result: Result, label: str) -> Iterator[str]:
 def text_scores(
     predictor: Predictor, texts: Iterable[str], *, source: TreeSource, where: FilePath
 ) -> NDArray[np.floating]:
-    """The scores (T, C) of texts, as `Result.scores`. Messages start with `where`.
-    Raises DataError for a text without words."""
+    """Return the scores (T, C) of texts, as in `Result.scores`. Messages start with `where`. Raises
+    DataError for a text without words."""
     rows = []
     for number, result in enumerate(predictor.stream(texts, source=source)):
         if not result.sentences:
@@ -148,7 +147,7 @@ def text_scores(
 
 
 MAX_LISTED = 8
-"""Labels that a message lists."""
+"""Maximum labels in a message."""
 
 
 def gold_labels(
@@ -158,17 +157,16 @@ def gold_labels(
     relabel: Mapping[str, str],
     path: FilePath,
 ) -> tuple[dict[str, int], list[str]]:
-    """What the labels in a `column` mean: by label, the place among the classes that are shown, or
-    -1 if its texts do not count; and sentences about labels that were not taken as they stand.
+    """Map the labels in a `column`: {label: index of the shown class}, or -1 if its texts do not
+    count; and sentences about labels that were not used unchanged.
 
-    A label is a class of the model or one that is shown (`View`), whatever its case, spaces or way
-    to write a number. Otherwise the labels say the side of classes of sentiment ("pos"), or all are
-    numbers of classes, as in treebanks. The first and the last number must then be there, because
-    1 to 4 may be stars, and zeros and ones two classes. `relabel` gives other names to labels, or
-    "" to leave their texts out.
+    A label is a class of the model or a shown one (`View`), ignoring case, spaces and number
+    formats. Otherwise the labels are sentiment polarities ("pos"), or all are class numbers, as in
+    treebanks. The first and the last number must then occur, because 1 to 4 may be stars, and zeros
+    and ones two classes. `relabel`: {label: new label}, or "" to exclude its texts.
 
-    Raises DataError, with file and line, for a label that means no class, and InputError for a
-    `relabel` that names no label of the table or no class.
+    Raises DataError, with file and line, for a label that maps to no class, and InputError for a
+    `relabel` with a label that is not in the table or an unknown class.
     """
     first: dict[str, int] = {}
     for row in rows:
@@ -196,7 +194,7 @@ def gold_labels(
 
 
 def _class_of(label: str, predictor: Predictor) -> int | None:
-    """The place of the class of this name among those shown, -1 if it is left out."""
+    """Return the index of the class of this name among those shown, -1 if it is omitted."""
     every, shown = predictor.config.labels, predictor.labels
     for alike in (str, meaning):
         for labels in (shown, every):
@@ -211,7 +209,7 @@ def _shown(place: int, predictor: Predictor) -> int:
 
 
 def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
-    """The classes of labels that are another scale of sentiment; empty if they are not."""
+    """Map labels of another sentiment scale to classes; empty if they are not one."""
     names = [target for target in named.values() if target]
     labels = predictor.config.labels
     sentiment = [place for place, label in enumerate(labels) if label != NO_TERM]
@@ -220,14 +218,14 @@ def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | 
         return {}
     places: dict[str, int | None] = dict.fromkeys(names)
     for name, tone, side in zip(names, scale.tones, scale.sides, strict=True):
-        for column, wanted in ((classes.sides, side), (classes.tones, tone)):  # the tone wins
+        for column, wanted in ((classes.sides, side), (classes.tones, tone)):  # prefer the tone
             if column.count(wanted) == 1:
                 places[name] = _shown(sentiment[column.index(wanted)], predictor)
     return {name: places[target] for name, target in named.items() if target}
 
 
 def _by_number(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
-    """The classes of labels that are numbers of classes; empty if they are not."""
+    """Map labels that are class numbers to classes; empty if they are not."""
     texts = {name: meaning(target) for name, target in named.items() if target}
     if not all(text.isascii() and text.isdecimal() and len(text) < 4 for text in texts.values()):
         return {}
@@ -281,8 +279,8 @@ def _unknown(
 
 
 def _example(unknown: Sequence[str], labels: Sequence[str]) -> str:
-    """What to write behind --relabel. As many numbers as there are classes are taken to be in the
-    order of these; who reads it sees whether they are."""
+    """Return an example value for --relabel. If there are as many numbers as classes, they are
+    paired in order, for the user to check."""
     names = ordered(unknown)
     in_order = are_numbers(names) and len(names) == len(labels)
     pairs = zip(names, labels if in_order else ["CLASS"] * len(names), strict=True)

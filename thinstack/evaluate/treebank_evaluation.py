@@ -1,5 +1,5 @@
-"""Measures an ONNX bundle on a labelled treebank, without torch: with the treebank's trees, trees
-made from words, or raw text. It also tells how well trees agree, by unlabelled bracketing."""
+"""Measure an ONNX bundle on a labelled treebank, without torch: with the treebank's trees, trees
+built from words, or raw text. Also measure the agreement of trees by unlabelled bracketing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -30,13 +30,13 @@ def evaluate_file(
     read: Callable[[str | Path], list[Tree]] | None = None,
     relabel: Mapping[str, str] | None = None,
 ) -> Figures:
-    """`evaluate_predictor` on a file of labelled PTB bracket trees, or on one that `read` reads.
+    """Run `evaluate_predictor` on a file of labelled PTB bracket trees, or on one for `read`.
 
     If the model's recipe renamed labels (`task.relabel`), the labels of the file are renamed in the
-    same way, and sentences without a class are left out. `relabel` renames further ones.
+    same way, and sentences without a class are omitted. `relabel` renames further labels.
 
-    Raises TreeError with the file and the place of a malformed tree, of one that does not fit the
-    model or of a label out of range, DataError for a file that cannot be read.
+    Raises TreeError, with file and place, for a malformed tree, one that does not fit the model or
+    a label out of range; DataError for a file that cannot be read.
     """
     names = predictor.bundle.relabel() | {**(relabel or {})}
     treebank = read_labelled(path, predictor.config.labels, read=read, relabel=names)
@@ -53,15 +53,15 @@ def evaluate_predictor(
     source: EvaluationSource = "gold",
     text: bool = False,
 ) -> Figures:
-    """The figures of `thinstack.evaluate.accuracy.accuracy` over a treebank with the model's
+    """Return the figures of `thinstack.evaluate.accuracy.accuracy` for a treebank with the model's
     classes.
 
-    The predictor may show fewer classes (`View`). If the labels have no sides, the binary figures
-    have no cases, and are None. `source`: "gold" takes the treebank's trees; a model of plain
-    sentences then reads only their words. Any other source makes the trees from the words. Then the
-    phrases that both trees have are compared, and the figures of `bracketing`
-    say how well the trees agree. `text`: whether to join the words first, and read them as a user's
-    text; then only whole sentences are compared.
+    The predictor may show fewer classes (`View`). If the labels have no polarity, the binary
+    figures are None. `source`: "gold" uses the treebank's trees; a model of plain sentences then
+    reads only their words. Any other source builds the trees from the words; then the phrases in
+    both trees are compared, and the figures of `bracketing` measure the agreement of the trees.
+    `text`: whether to join the words first, and read them like a user's text; then only whole
+    sentences are compared.
 
     Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
@@ -74,7 +74,7 @@ def evaluate_predictor(
             raise InputError("raw text has no gold trees: choose another tree source, such as auto")
         texts = (detokenize(tree.words) for tree in trees)
         results = predictor.stream(texts, source=source, split=False)
-        # One that is white space to the splitter has no sentence, so no case.
+        # A sentence that the splitter reads as white space yields no case.
         read = [
             (sentence.node_scores[-1:], root)
             for result, root in zip(results, roots, strict=True)
@@ -95,13 +95,13 @@ def evaluate_predictor(
 
 
 def bracketing(trees: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
-    """The agreement of trees with the treebank's trees over the same sentences. A tree is given as
+    """Return the agreement of trees with the treebank's trees over the same sentences. A tree is
     the words [start, end) of its nodes (N, 2).
 
     A span is the words of a phrase of two words or more. F1 is over all spans of all sentences at
-    once (micro-averaged): twice the number of spans that both trees have, divided by the number of
-    spans in both. Binary trees over the same words have equally many spans, so precision and recall
-    are the same as F1. Returns, in percent, or None without cases:
+    once (micro-averaged): twice the number of spans in common, divided by the total number of spans
+    of both. Binary trees over the same words have equally many spans, so precision and recall equal
+    F1. Returns, in percent, or None without cases:
 
     - `span_f1`: without the span of the whole sentence, which no tree can miss;
     - `span_f1_with_root`: with that span;
@@ -135,6 +135,6 @@ def bracketing(trees: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
 
 
 def _spans(spans: IntArray) -> IntArray:
-    """A number for each different span (N, 2) of two words or more."""
+    """Return a unique number for each different span (N, 2) of two words or more."""
     starts, ends = spans[spans[:, 1] - spans[:, 0] >= 2].T
     return np.unique(starts * (spans.max() + 1) + ends)
