@@ -1,5 +1,5 @@
-"""Bundles: a model as a folder of plain files. Reading, writing, and checks that make malicious
-bundles harmless."""
+"""Bundles: a model as a folder of plain files. Reading, writing, and checks that protect
+against malicious bundles."""
 
 from thinstack.bundle.opening import bundled_names, is_installed, open_bundle
 from thinstack.bundle.reading import Bundle

@@ -27,7 +27,7 @@ def front_matter(
 ) -> str:
     """Return the front matter between its two lines. `card`: fields of a recipe's `[card]`.
 
-    `shipped`: metrics of the model by source, as in the manifest. By default, the means of
+    `shipped`: metrics of the model by source, as in the manifest. Without them, the means of
     `over_seeds` are used. `reported`: a description of the evaluation data.
     """
     alike = config.head.name == "similarity.v1" or not config.labels

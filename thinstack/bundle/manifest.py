@@ -68,7 +68,7 @@ _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 # Device names that Windows reserves, with any extension.
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 # Excludes `..` and absolute, hidden and drive names; in pydantic's regular expressions `$` is the
-# # very end.
+# very end.
 FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
 
 

@@ -40,7 +40,7 @@ class Suite:
     )
 
     def output(self, used: Sequence[Path]) -> Output | None:
-        """Check the file of --list-wrong, which may not replace a file in `used`."""
+        """Return the checked file of --list-wrong, which may not replace one that is `used`."""
         return check_output(self.list_wrong, "--list-wrong", used) if self.list_wrong else None
 
 

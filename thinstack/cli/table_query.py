@@ -85,7 +85,7 @@ class TableQuery:
     by: str | None = option("Group column, such as store. Compares its values.")
 
     def output(self, path: Path | None, option: str, *others: Path | None) -> Output | None:
-        """Check the file of `option`, which may not replace the table or `others`."""
+        """Return the checked file of `option`, which may not replace the table or `others`."""
         read = 0 if str(self.table) == "-" else self.table
         return None if path is None else check_output(path, option, [read, *others])
 

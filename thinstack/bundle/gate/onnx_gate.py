@@ -34,7 +34,7 @@ OPERATORS: Final = frozenset(_NAMES_OF_OPERATORS.split())
 another one fails. `tests/export/test_operators.py` exports every registered part, and fails if no
 export needs some of them."""
 
-# The number of an ONNX type: its name in numpy, and the field of its values if they are not raw #
+# The number of an ONNX type: its name in numpy, and the field of its values if they are not raw
 # bytes.
 _NAMES = {1: ("<f4", 4), 10: ("<f2", 5), 11: ("<f8", 10)}  # floats
 _NAMES |= {3: ("|i1", 5), 5: ("<i2", 5), 6: ("<i4", 5), 7: ("<i8", 7), 9: ("|b1", 5)}  # and bool

@@ -116,7 +116,7 @@ def _scored(
 
 def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:
     """Yield the rows of the batches, `BATCH_ROWS` at a time, so that an Arrow batch is not
-    converted to Python at once."""
+    converted to Python all at once."""
     import pyarrow as pa
 
     line = 1

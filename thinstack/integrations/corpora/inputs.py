@@ -1,5 +1,5 @@
 """Reads the files of a corpus as rows: an id and a text, or the reason why the row cannot be used.
-Only files of spaCy Docs are loaded into memory at once."""
+Only a file of spaCy Docs is loaded into memory as a whole."""
 
 import hashlib
 import re
@@ -53,7 +53,7 @@ class Problem(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A text and its id, which is None if it could not be read. With a problem, text is empty."""
+    """A text and its id, None if it could not be read. The text is empty if there is a problem."""
 
     id: str | None
     text: str

@@ -47,7 +47,7 @@ def check_format(format: PartFormat, layout: Layout) -> None:
 
 @contextmanager
 def open_part(path: Path, format: PartFormat, layout: Layout) -> Iterator[Write]:
-    """Open a file and return a writer of rows."""
+    """Yield a writer of rows to a file."""
     if format == "parquet":
         from pyarrow.parquet import ParquetWriter
 

@@ -92,7 +92,7 @@ class PageServer(ThreadingHTTPServer):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Lock the model, with all its threads. Clients that have just used it queue again."""
+        """Lock the model, with all its threads. The last user queues behind waiting ones."""
         with self._queue:
             self._model.acquire()
         try:

@@ -14,7 +14,7 @@ from thinstack.runtime.views import View
 MAX_CLASSES: Final = 10
 """Maximum number of classes drawn per sentence, the most probable ones."""
 
-# Orange and blue: color-blind readers can distinguish them, on black and on white.
+# Orange and blue: distinct for color-blind readers, legible on black and on white.
 TEXT_STYLES: Final = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
 _STRONG = ("bold reverse color(166)", "bold reverse color(32)")
 _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])

@@ -20,10 +20,10 @@ from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
 from thinstack.text.sentences import Sentence
 
 # spaCy keeps `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`. The pattern
-# # begins with a letter, because a search that begins with a lookbehind is slower.
+# begins with a letter, because a search that begins with a lookbehind is slower.
 _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
-# The possible position of an emoji, a hashtag or a word with hidden letters. Searching for one #
+# The possible position of an emoji, a hashtag or a word with hidden letters. Searching for one
 # character set takes half as long as for several.
 _sign = re.compile("[!*#$%^_@\x80-\U0010ffff](?:(?<!!)|(?=[a-zA-Z]))")
 

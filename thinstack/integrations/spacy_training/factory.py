@@ -10,7 +10,7 @@ from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS, register_component
 from thinstack.integrations.spacy_training.component import TreeClassifier
 
 # spaCy imports this module through its entry point for every pipeline, so nothing here may fail
-# or # import torch.
+# or import torch.
 make_tree_classifier = register_component(
     TreeClassifier,
     "tree_classifier",

@@ -25,7 +25,7 @@ LEAST: Final = 0.25
 """Minimum absolute polarity of a clause that takes a side."""
 
 SAYS: Final = 0.15
-"""Minimum absolute polarity of a phrase, toward the side of its clause."""
+"""Minimum polarity of a phrase, toward the side of its clause."""
 
 HIGHLIGHTS: Final = 3
 """Number of highlights per text around which clauses are searched."""
