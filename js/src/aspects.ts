@@ -2,7 +2,7 @@
 import { Clauses, type Verdict, mirrorOf } from "./clauses.js";
 import { InputError } from "./errors.js";
 import { isWord } from "./highlights.js";
-import { type Mention, finderOf } from "./mentions.js";
+import { type Mention, finderOf, firstWhere } from "./mentions.js";
 import { type Phrase, hide, sideOf } from "./phrase.js";
 import { rounded } from "./plainData.js";
 import { type Prediction, type Scores } from "./prediction.js";
@@ -100,8 +100,9 @@ export function about(
     const mentioned = mentions(sentence);
     if (mentioned.length && !hasPhrases(sentence)) throw unusable("scores only sentences");
     if (!mentioned.length) return [];
-    const [clauses, terms] = [new Clauses(sentence), termsOf(sentence)];
-    return mentioned.flatMap((mention) => judged(sentence, clauses, mention, terms));
+    const clauses = new Clauses(sentence);
+    const termIn = termFinder(sentence, clauses);
+    return mentioned.flatMap((mention) => judged(sentence, clauses, mention, termIn));
   });
 }
 
@@ -118,8 +119,7 @@ function found(sentence: Prediction): Aspect[] {
 
 /** The opinion about a term that an aspects model finds: that of its phrase. */
 function verdictOf(clauses: Clauses, phrase: Phrase): Verdict {
-  const { spans, tree } = phrase.sentence;
-  return { phrase, turned: false, because: clauses.because(...spans[phrase.node], sideOf(phrase), tree!) };
+  return { phrase, turned: false, because: clauses.because(...clauses.spans[phrase.node], sideOf(phrase), phrase.sentence.tree!) };
 }
 
 /** The terms that a model finds in a sentence, most probable first. */
@@ -139,15 +139,26 @@ function isTerm({ node, sentence: { terms } }: Phrase): boolean {
   return terms !== null && terms[node] >= LEAST;
 }
 
-/** The aspect of a mention: the term found there (from `terms`, of its sentence), or else its clause. None if it contains no word. */
-function judged(sentence: Prediction, clauses: Clauses, { start, end, asked }: Mention, terms: readonly Phrase[]): Aspect[] {
-  const { offsets, spans, phrases, start: shift } = sentence;
-  const first = offsets.filter((word) => word[1] <= start).length;
-  const behind = offsets.filter((word) => word[0] < end).length;
+/** A function that finds the term at the words [first, behind): the phrase of these words, or the most probable term that shares a word. */
+function termFinder(sentence: Prediction, clauses: Clauses): (first: number, behind: number) => Phrase | undefined {
+  const terms = termsOf(sentence);
+  const ranks = sentence.words.map(() => Infinity);
+  terms.forEach(({ node }, rank) => ranks.fill(rank, ...clauses.spans[node]));
+  return (first, behind) => {
+    const phrase = clauses.smallest(first, behind);
+    const [start, end] = clauses.spans[phrase.node];
+    if (start === first && end === behind && isTerm(phrase)) return phrase;
+    return terms[Math.min(...ranks.slice(first, behind))];
+  };
+}
+
+/** The aspect of a mention: the term found there, or else its clause. None if it contains no word. */
+function judged(sentence: Prediction, clauses: Clauses, { start, end, asked }: Mention, termIn: ReturnType<typeof termFinder>): Aspect[] {
+  const { offsets, start: shift } = sentence;
+  const first = firstWhere(offsets, (word) => word[1] > start);
+  const behind = firstWhere(offsets, (word) => word[0] >= end);
   if (first >= behind) return [];
-  const whole = phrases.find(({ node }) => spans[node][0] === first && spans[node][1] === behind);
-  const shares = ({ node }: Phrase) => spans[node][0] < behind && first < spans[node][1];
-  const term = whole && isTerm(whole) ? whole : terms.find(shares);
+  const term = termIn(first, behind);
   const verdict = term ? verdictOf(clauses, term) : clauses.verdict(first, behind);
   return [new Aspect(verdict, start + shift, end + shift, 1, asked)];
 }

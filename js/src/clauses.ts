@@ -18,14 +18,22 @@ export interface Verdict {
  */
 export class Clauses {
   private readonly edges: Edges;
-  private readonly spans: readonly Span[];
+  readonly spans: readonly Span[];
   /** The phrase of each word. */
   private readonly words: readonly Phrase[];
+  /** The number of matches of `unreal` that begin before each word. */
+  private readonly wishes = [0];
 
   constructor(private readonly sentence: Prediction) {
     this.edges = edgesOf(sentence);
     this.spans = sentence.spans;
     this.words = sentence.phrases.filter(({ node }) => this.spans[node][1] - this.spans[node][0] === 1);
+    const { spelt } = this.edges;
+    spelt.forEach((word, place) => {
+      // A match depends on at most two words and the space after them.
+      const start = spelt.slice(place, place + 3).join(" ").search(rules().unreal);
+      this.wishes.push(this.wishes[place] + Number(start >= 0 && start < word.length));
+    });
   }
 
   /**
@@ -71,7 +79,7 @@ export class Clauses {
   }
 
   /** The smallest phrase around these words. */
-  private smallest(first: number, behind: number): Phrase {
+  smallest(first: number, behind: number): Phrase {
     let phrase = this.words[first];
     while (this.spans[phrase.node][1] < behind) phrase = phrase.parent!;
     return phrase;
@@ -116,7 +124,9 @@ export class Clauses {
   }
 
   private isUnreal(clause: Phrase, behind: number): boolean {
-    return rules().unreal.test(this.edges.spelt.slice(this.spans[clause.node][0], behind).join(" "));
+    const [first] = this.spans[clause.node];
+    const last = Math.max(first, behind - 2);
+    return this.wishes[last] > this.wishes[first] || rules().unreal.test(this.edges.spelt.slice(last, behind).join(" "));
   }
 }
 

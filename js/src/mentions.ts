@@ -26,9 +26,11 @@ export function finderOf(terms: readonly unknown[]): (sentence: Read) => Mention
   return (sentence) => {
     const words = plainWords(sentence.words);
     const joined = words.join(" ").replaceAll(MARK, INSTEAD);
+    let next = 0;
+    const starts = words.map(({ length }) => (next += length + 1) - length - 1);
     const found = patterns.flatMap(([asked, pattern]) =>
       Array.from(joined.matchAll(pattern), ({ 0: { length }, index }): Mention => {
-        const typed = (place: number, end: number) => typedPlace(sentence, words, joined, place, end);
+        const typed = (place: number, end: number) => typedPlace(sentence, words, starts, place, end);
         return { start: typed(index, 0), end: typed(index + length, 1), asked };
       }),
     );
@@ -51,13 +53,27 @@ function finder(term: unknown): RegExp {
   return new RegExp(`(?<!${WORD})(?:${folded})(?!${WORD})`, "giu");
 }
 
-/** Converts a place in the space-joined words to a UTF-16 unit of the sentence: after the last unit if it is an `end`. */
-function typedPlace({ text, offsets }: Read, words: readonly string[], joined: string, place: number, end: number): number {
-  const before = joined.slice(0, place - end).split(" ");
-  const number = before.length - 1;
+/** The index of the first value that passes a test, as all after it do; their number if none does. */
+export function firstWhere<Value>(values: readonly Value[], passes: (value: Value) => boolean): number {
+  let [first, behind] = [0, values.length];
+  while (first < behind) {
+    const middle = (first + behind) >> 1;
+    if (passes(values[middle])) behind = middle;
+    else first = middle + 1;
+  }
+  return first;
+}
+
+/**
+ * Converts a place in the space-joined words, which begin at `starts`, to a UTF-16 unit of the sentence: after the last unit if it is an
+ * `end`.
+ */
+function typedPlace({ text, offsets }: Read, words: readonly string[], starts: readonly number[], place: number, end: number): number {
+  const number = firstWhere(starts, (start) => start > place - end) - 1;
   const word = words[number];
-  const start = before[number].length + end;
+  const start = place - starts[number];
   const [first, behind] = offsets[number];
+  if (text.slice(first, behind) === word) return first + start;
   const [letters, typed] = [[...word], [...text.slice(first, behind)]];
   let inside = [...word.slice(0, start)].length;
   if (typed.length !== letters.length && typed.slice(0, inside).join("") !== word.slice(0, start)) {

@@ -147,6 +147,39 @@ test("terms that are named are judged by the climb", () => {
   }
 });
 
+test("many mentions in a sentence are judged in linear time", () => {
+  // Each takes well under a second; if it were quadratic, half a minute.
+  const leaves = (count) => (count === 1 ? "(3 (2 great) (2 menu))" : `(3 ${leaves(count >> 1)} ${leaves(count >> 1)})`);
+  const five = ofFive(leaves(1 << 14));
+  const aspects = ofAspects(leaves(1 << 14).replaceAll(/[23] /g, "+60 "));
+  for (const [sentence, term] of [[five, "menu"], [aspects, "great menu"]]) {
+    const start = performance.now();
+    assert.equal(sentence.about(term).length, 1 << 14);
+    assert.ok(performance.now() - start < 10_000);
+  }
+});
+
+test("what is wished for ends with the words of the term", () => {
+  // What follows the last word of the term is not read: "wish i" is no "wish i ".
+  const pattern = /\b(?:wish (?!i |we )|if only )/;
+  const soup = ["wish", "i", "we", "if", "only", "x-wish", "food", "if only", "wish we", ""];
+  let seed = 1;
+  const pick = () => soup[(seed = (seed * 48271) % 0x7fffffff) % soup.length];
+  let turned = 0;
+  for (let count = 0; count < 2000; count++) {
+    const words = Array.from({ length: 2 + (count % 7) }, pick);
+    const transitions = words.flatMap((_, place) => (place ? [0, 1] : [0]));
+    const sentence = sentenceOf({ words, transitions }, transitions.map((step) => FIVE.labels.map((each) => (each === (step ? "3" : "2") ? 0.8 : 0.05))), FIVE);
+    words.forEach((word, place) => {
+      if (!["i", "we", "only", "food"].includes(word)) return;
+      const found = sentence.about(word).find(({ end }) => end === sentence.offsets[place][1]);
+      assert.equal(found.turned, pattern.test(words.slice(0, place + 1).join(" ")), words.join("|"));
+      turned += found.turned;
+    });
+  }
+  assert.ok(turned > 500, turned);
+});
+
 test("terms that are named are judged by a model of aspects", () => {
   const cases = [
     ["menu", "(+ (-60 menu) (+ great))", ["menu", "-", null]],
