@@ -2,6 +2,8 @@
 written by hand."""
 
 import json
+import random
+import re
 from time import process_time
 
 import numpy as np
@@ -12,6 +14,7 @@ from sentence_models import write_sentence_bundle
 
 import thinstack
 from thinstack.core.scale import FIVE
+from thinstack.core.transitions import left
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import InputError
 from thinstack.runtime.prediction import Prediction
@@ -255,6 +258,26 @@ def test_many_mentions_in_a_sentence_are_judged_in_linear_time(sentiment):
         return process_time() - start
 
     assert any(seconds(2000) < 10 * max(seconds(500), 0.005) for _ in range(3))
+
+
+def test_what_is_wished_for_ends_with_the_words_of_the_term():
+    """What follows the last word of the term is not read: "wish i" is no "wish i "."""
+    rng, turned = random.Random(1), 0
+    soup = "wish", "i", "we", "if", "only", "x-wish", "food", "if only", "wish we", "wish "
+    for count in range(2000):
+        words = rng.choices(soup, k=2 + count % 7)
+        transitions = left(len(words))
+        scores = np.full((len(transitions), 5), 0.05, np.float32)
+        scores[range(len(scores)), np.where(transitions, 3, 2)] = 0.8
+        sentence = prediction_of(words, transitions, scores, FIVE)
+        for place, word in enumerate(words):
+            if word in ("i", "we", "only", "food"):
+                end = int(sentence.offsets[place, 1])
+                (aspect,) = (each for each in sentence.about(word) if each.end == end)
+                wish = re.search(r"\b(?:wish (?!i |we )|if only )", " ".join(words[: place + 1]))
+                assert aspect.turned == (wish is not None), words
+                turned += aspect.turned
+    assert turned > 500
 
 
 def test_equal_terms_share_their_mentions(sentiment):

@@ -1,8 +1,9 @@
 """The clause that expresses an opinion about a term, and the phrase in it that decides."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from thinstack.runtime.phrase import NEUTRAL, Nodes
@@ -51,6 +52,22 @@ class ClauseNodes(Nodes):
         """The leaf node of each word; empty if only the sentence has scores."""
         return [node for node, (start, end) in enumerate(self.spans) if end - start == 1]
 
+    @cached_property
+    def _wishes(self) -> list[int]:
+        """The words in which a match of `unreal` starts."""
+        starts = [*accumulate((len(word) + 1 for word in self.edges.spelt), initial=0)]
+        matches = rules().compiled[rules().clauses.unreal].finditer(" ".join(self.edges.spelt))
+        return [bisect_right(starts, match.start()) - 1 for match in matches]
+
+    def _is_unreal(self, first: int, behind: int) -> bool:
+        """Whether the words [first, behind) match `unreal`, which depends on at most two words and
+        the space after them."""
+        last = max(first, behind - 2)
+        if bisect_left(self._wishes, first) < bisect_left(self._wishes, last):
+            return True
+        spelt = " ".join(self.edges.spelt[last:behind])
+        return rules().compiled[rules().clauses.unreal].search(spelt) is not None
+
     def smallest(self, first: int, behind: int) -> int:
         """Return the smallest node that covers the words [first, behind)."""
         node = self._words[first] if self._words else 0
@@ -76,8 +93,7 @@ class ClauseNodes(Nodes):
             turned = turned or self._is_excepted(node)
             node = self.parents[node]
         if self.sides[node] > 0 and not turned:
-            spelt = " ".join(self.edges.spelt[self.spans[clause][0] : behind])
-            turned = rules().compiled[rules().clauses.unreal].search(spelt) is not None
+            turned = self._is_unreal(self.spans[clause][0], behind)
         turned = turned and self.sides[node] != NEUTRAL and self.sentence.view.mirror is not None
         if not turned:
             return Verdict(node, turned, self.because(first, behind, self.sides[node], node))
