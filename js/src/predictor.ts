@@ -15,7 +15,7 @@ import { type Model, type Runtime } from "./session.js";
 import { type Device, asksGpu, startModel } from "./starting.js";
 import { type Part, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
-import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
+import { checkContainer, checkOptions, checkStream, faultOf, kindOf } from "./texts.js";
 import { type WithVector, checkModel, cover, dot, signOf, vectorOf, withVectors } from "./vectors.js";
 import { type View, chooseView, shown } from "./views.js";
 
@@ -91,6 +91,7 @@ export class Predictor {
   async predict(text: string, options?: PredictOptions): Promise<Result>;
   async predict(texts: readonly string[], options?: PredictOptions): Promise<Result[]>;
   async predict(texts: string | readonly string[], options: PredictOptions = {}): Promise<Result | Result[]> {
+    checkOptions("predict", options, ...PREDICT);
     checkReadsTexts(this.model);
     treesOf(this.bundle.config, [], options.source ?? "auto"); // an unknown source is an error without texts too
     if (!Array.isArray(texts)) {
@@ -108,6 +109,7 @@ export class Predictor {
   async encode(text: string, options?: EncodeOptions): Promise<Float32Array>;
   async encode(texts: readonly string[], options?: EncodeOptions): Promise<Float32Array[]>;
   async encode(texts: string | readonly string[], options: EncodeOptions = {}): Promise<Float32Array | Float32Array[]> {
+    checkOptions("encode", options, ...PREDICT, "sign");
     const { sign = false, onError } = options;
     this.checkVectors("encode");
     if (sign && !this.polarities) throw new InputError(`encode: sign needs a model with polarity: ${VECTORS}, or leave sign out`);
@@ -142,6 +144,7 @@ export class Predictor {
    * are scored at once; a single text does not wait for others. Errors are those of `predict`, thrown after the preceding results.
    */
   stream(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions = {}): AsyncGenerator<Result, void> {
+    checkOptions("stream", options, ...PREDICT);
     checkReadsTexts(this.model);
     treesOf(this.bundle.config, [], options.source ?? "auto");
     checkStream(texts);
@@ -152,11 +155,12 @@ export class Predictor {
    * Scores sentences that are already split into treebank words. `source`: where the trees come from, or the transitions of each
    * sentence. Throws InputError with the index of the sentence (from 0) if it has no words or its tree does not fit.
    */
-  async predictWords(sentences: Sentences, { source = "auto" }: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
+  async predictWords(sentences: Sentences, options: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
+    checkOptions("predictWords", options, "source");
     if (!Array.isArray(sentences)) throw new InputError(`expected an array of sentences of words, found ${kindOf(sentences)}: ${BY_TEXT}`);
     checkReadsTexts(this.model);
     sentences.forEach(checkWords);
-    const scored = await this.scoreTexts(sentences.map((words) => [words]), source);
+    const scored = await this.scoreTexts(sentences.map((words) => [words]), options.source ?? "auto");
     return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place][0], this.view));
   }
 
@@ -182,7 +186,7 @@ export class Predictor {
     return this.model.device;
   }
 
-  /** Frees the memory of the model, which cannot be used afterwards. */
+  /** Frees the memory of the model after the calls in progress. Texts that are scored later throw InputError. */
   release(): Promise<void> {
     return this.model.release();
   }
@@ -228,6 +232,7 @@ export class Predictor {
 
   /** The results of a batch that starts at index `place`, in order. If the batch fails, it is halved until the invalid text is alone. */
   private async *results(texts: readonly unknown[], place: number, options: PredictOptions): AsyncGenerator<Result[], void> {
+    this.model.checkOpen();
     let results;
     try {
       for (const fault of texts.map(faultOf)) if (fault) throw new InputError(fault);
@@ -293,8 +298,10 @@ export async function loadFolder(
   folder: Folder,
   runtime: (gpu: boolean) => Promise<Runtime>,
   sessionOptions: object,
-  { classes, abstain, maxWords = MAX_WORDS, aggregation, device = "cpu", runtime: own }: LoadOptions,
+  options: LoadOptions,
 ): Promise<Predictor> {
+  checkOptions("load", options, "classes", "abstain", "maxWords", "aggregation", "device", "runtime");
+  const { classes, abstain, maxWords = MAX_WORDS, aggregation, device = "cpu", runtime: own } = options;
   if (!Number.isInteger(maxWords) || maxWords < 2) {
     throw new InputError(`maxWords is ${maxWords}; expected a whole number, at least 2`);
   }
@@ -305,4 +312,5 @@ export async function loadFolder(
   return new Predictor(model, bundle, view, maxWords, aggregation);
 }
 
+const PREDICT = ["source", "split", "onError"];
 const VECTORS = "load one that does, such as models/thinstack-vectors";

@@ -1,6 +1,6 @@
 /** A bundle's model in onnxruntime: runs it, and checks that its inputs and outputs match the bundle. */
 import { type Bundle } from "./bundle.js";
-import { BundleError, DeviceError, shortReason } from "./errors.js";
+import { BundleError, DeviceError, InputError, shortReason } from "./errors.js";
 import { MEND } from "./manifest.js";
 import { metadataOf } from "./metadata.js";
 import { type Scored } from "./scored.js";
@@ -40,6 +40,7 @@ export class Model {
   readonly width: number;
   private readonly outputs: string[];
   private queue: Promise<unknown> = Promise.resolve();
+  private released: Promise<void> | undefined;
 
   constructor(
     private readonly runtime: Runtime,
@@ -67,15 +68,20 @@ export class Model {
 
   /** The trees and scores of a batch. Runs of one session are queued. */
   run(trees: readonly Tree[]): Promise<Scored[]> {
+    this.checkOpen();
     const found = this.queue.then(() => this.runNow(trees));
     this.queue = found.catch(() => undefined);
     return found;
   }
 
-  /** Frees the session after the queued runs. */
-  async release(): Promise<void> {
-    await this.queue;
-    await this.session.release();
+  /** Frees the session after the queued runs, once. */
+  release(): Promise<void> {
+    return (this.released ??= this.queue.then(() => this.session.release()));
+  }
+
+  /** Throws InputError if it has been released. */
+  checkOpen(): void {
+    if (this.released) throw new InputError("this model has been released: load it again");
   }
 
   private async runNow(trees: readonly Tree[]): Promise<Scored[]> {

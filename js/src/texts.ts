@@ -1,4 +1,4 @@
-/** Checks texts, and explains what to pass instead. */
+/** Checks texts and options, and explains what to pass instead. */
 import { InputError } from "./errors.js";
 
 /** The type of a value, for messages. */
@@ -48,4 +48,10 @@ function otherCall(text: unknown): string {
   if (ArrayBuffer.isView(text)) return ": pass new TextDecoder().decode(bytes)";
   const column = kindOf(text) === "object" && Object.entries(text as object).find(([, value]) => typeof value === "string")?.[0];
   return column ? `: pass one of its fields, such as row[${JSON.stringify(column)}]` : "";
+}
+
+/** Throws InputError if a call gets an option that is not among the `expected` ones. */
+export function checkOptions(call: string, options: object, ...expected: string[]): void {
+  const other = Object.keys(options).find((name) => !expected.includes(name));
+  if (other !== undefined) throw new InputError(`${call}: unknown option ${other}; expected ${expected.join(", ")}`);
 }

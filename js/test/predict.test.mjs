@@ -151,6 +151,12 @@ test("what is no input is refused", async () => {
     [() => load(SST, { abstain: 1 }), /abstain: expected a probability between 0 and 1, found 1/],
     [() => load(GOLDEN, { aggregation: "tree" }), /aggregation: expected mean, found tree/],
     [() => load(SST, { aggregation: "sum" }), /aggregation: expected .*mean, found sum/],
+    [() => load(SST, { clases: 3 }), /^load: unknown option clases; expected classes, abstain, maxWords, aggregation, device, runtime$/],
+    [() => model.predict("good", { spilt: false }), /^predict: unknown option spilt; expected source, split, onError$/],
+    [() => model.predict([], { split: false, sign: true }), /^predict: unknown option sign; /],
+    [() => model.encode("good", { sing: true }), /^encode: unknown option sing; expected source, split, onError, sign$/],
+    [async () => model.stream([], { Split: false }), /^stream: unknown option Split; expected source, split, onError$/],
+    [() => model.predictWords([["good"]], { split: false }), /^predictWords: unknown option split; expected source$/],
     [() => load(SST, { maxWords: 1 }), /maxWords is 1; expected a whole number, at least 2/],
   ];
   for (const [call, message] of cases) {
@@ -166,7 +172,12 @@ test("a model that was released frees its memory once its answers are out", asyn
   const own = await load(SST);
   const [found] = await Promise.all([own.predict("It is good."), own.release()]);
   assert.equal(found.sentences.length, 1);
-  await assert.rejects(own.predict("It is good."), { name: "BundleError" });
+  const error = { name: "InputError", message: "this model has been released: load it again" };
+  const ignored = () => assert.fail("of no text");
+  for (const text of ["It is good.", ""]) await assert.rejects(own.predict(text, { onError: ignored }), error);
+  await assert.rejects(own.stream(["It is good."]).next(), error);
+  await assert.rejects(own.predictWords([["good"]]), error);
+  await own.release();
 });
 
 test("reading hostile text takes a time that grows with it", () => {
