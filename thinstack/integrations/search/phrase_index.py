@@ -215,7 +215,7 @@ class PhraseIndex:
         for number, sentence, start, end in places_of(order, mentions, table):
             text, first, last = table.sentences[3 * sentence : 3 * sentence + 3]
             words, place = table.texts[text], float(polarity[number])
-            cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])  # in float16
+            cosine = float(table.vectors[number].astype(np.float32) @ query[:-1])  # from float16
             yield Hit(
                 text=words,
                 phrase=words[start:end],
