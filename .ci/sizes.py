@@ -59,7 +59,9 @@ def size(row: re.Match[str]) -> int:
 
 
 def files(path: str) -> list[str]:
-    listed = subprocess.run(["git", "ls-files", "--deduplicate", path], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "--deduplicate", path], capture_output=True, text=True, check=True
+    )
     return [line for line in listed.stdout.splitlines() if Path(line).exists()]
 
 
