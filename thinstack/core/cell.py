@@ -1,4 +1,4 @@
-"""The contract of a composition cell, which is all that the author of a cell writes."""
+"""The contract of a composition cell, the only class that the author of a cell implements."""
 
 from typing import ClassVar, NamedTuple
 
@@ -28,27 +28,27 @@ def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def fan_in_uniform_(*matrices: Tensor) -> None:
-    """Draw matrices (..., fan in, fan out) uniformly within 1 / sqrt(fan in), as torch's own layers
-    do."""
+    """Initialize matrices (..., fan in, fan out) uniformly within 1 / sqrt(fan in), like torch's
+    layers."""
     for matrix in matrices:
         bound = matrix.shape[-2] ** -0.5
         nn.init.uniform_(matrix, -bound, bound)
 
 
 def matrix(*shape: int, bound: float | None = None) -> nn.Parameter:
-    """A weight (..., fan in, fan out), drawn uniformly within `bound`, by default 1 / sqrt(fan
+    """Return a weight (..., fan in, fan out), uniform within `bound`, by default 1 / sqrt(fan
     in)."""
     weight, bound = torch.empty(shape), shape[-2] ** -0.5 if bound is None else bound
     return nn.Parameter(nn.init.uniform_(weight, -bound, bound))
 
 
 def vector(size: int) -> nn.Parameter:
-    """A weight (size,) that starts at zero."""
+    """Return a weight (size,), initialized to zero."""
     return nn.Parameter(torch.zeros(size))
 
 
 class Cell(nn.Module):
-    """Composes the states of children into the state of their parent, for many nodes at a time.
+    """A module that composes the states of children into their parent's, for many nodes at once.
 
     A *state* is a list of tensors with one row for each node, of widths `state_sizes`. In
     evaluation mode, rows are independent. Zero rows must work, that is, n = 0 or E = 0. A cell may
@@ -74,8 +74,8 @@ class Cell(nn.Module):
         summary: a description of the cell in one line.
         inner_like_leaf: whether `inner_size` must be 0 or X.
         bf16: whether it may be trained in bfloat16, that is, under torch's autocast.
-        factors: names of its matrices (K, W) that rows of known bounds are multiplied with, such as
-            states. A model that computes in 8 bits has them in 8 bits, with a scale per column.
+        factors: names of its matrices (K, W) that multiply rows with known bounds, such as states.
+            A model that computes in 8 bits stores them in 8 bits, with a scale per column.
 
     Raises ValueError if `inner_like_leaf` is set and `inner_size` is neither 0 nor X.
     """
@@ -110,7 +110,7 @@ class Cell(nn.Module):
         self.word_part = int(word_part)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        """The state of n leaves. By default, a leaf is composed as a node without children.
+        """Return the state of n leaves. By default, a leaf is composed as a node without children.
 
         Shapes:
             inputs: (n, X).
@@ -125,19 +125,19 @@ class Cell(nn.Module):
         return self.compose(inputs, children, Links(none, kinds))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        """The state of n nodes, from their inputs and the states of their children.
+        """Return the state of n nodes, from their inputs and the states of their children.
 
         Shapes:
             inputs: (n, inner_size).
             children: (n, N, width) for each part of the state, or (E, width) for any arity.
             returned: (n, width) for each part of the state.
         """
-        # As `forward` of `nn.Module` does. Contracts are no abstract classes, because some methods,
-        # such as `Encoder.judge`, are only needed of some plugins.
+        # As in `nn.Module.forward`. Contracts are not abstract classes, because only some plugins
+        # need some methods, such as `Encoder.judge`.
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:
-        """The part of the state of n nodes that a task head reads. By default, the first part.
+        """Return the part of the state of n nodes that a task head reads, by default the first.
 
         Shapes:
             state: (n, width) for each part.
@@ -147,7 +147,7 @@ class Cell(nn.Module):
 
 
 def misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
-    """Why a cell cannot be that of this layer of a model of such trees; empty where it can."""
+    """Return why a cell cannot be used in this layer of a model of such trees; "" if it can."""
     arity = {"binary": 2, "sequence": 1}.get(trees)
     if arity and cell.arity not in (0, arity):
         problem = f"a model of {trees} trees needs arity {arity} (or 0, any number)"
@@ -165,7 +165,7 @@ def misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
 
 
 def described(cell: Cell) -> str:
-    """The sizes of a cell, in words."""
+    """Describe the sizes of a cell."""
     return (
         f"{type(cell).__name__} has arity {cell.arity}, input_size {cell.input_size} and "
         f"inner_size {cell.inner_size}"

@@ -1,8 +1,8 @@
 """The depth-ordered executor: the thin stack (Bowman et al. 2016, Algorithm 1), run by depth
 instead of by transition; and the same in reverse, from the roots to the leaves.
 
-Every node's state is stored exactly once, in an order that we choose. So the loop carries only the
-results of the last step.
+Every node's state is stored exactly once, in an order of our choice, so that the loop carries only
+the results of the last step.
 """
 
 import torch
@@ -13,7 +13,7 @@ from thinstack.core.schedule import Schedule
 
 
 class DepthOrdered(nn.Module):
-    """Runs a cell over a forest from the leaves to the roots, all nodes of one depth at a time."""
+    """An executor of a cell over a forest from the leaves to the roots, one depth at a time."""
 
     def __init__(self, cell: Cell):
         super().__init__()
@@ -22,16 +22,16 @@ class DepthOrdered(nn.Module):
     def forward(
         self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The outputs of all nodes (N, H) in stacked order, the outputs of the roots (B, H) in the
-        order of their trees, and the head words.
+        """Return the outputs of all nodes (N, H) in stacked order, of the roots (B, H) in the order
+        of their trees, and the head words.
 
-        The head-word vectors (N, W), in stacked order, are the part of the state that the cell
-        names as `word_part`. Without such a part they are (N, 0).
+        The head-word vectors (N, W), in stacked order, are the cell's `word_part` of the state, or
+        (N, 0).
 
         Args:
             leaf_inputs: (L, X) in stacked order.
             inner_inputs: (I, inner_size) in stacked order.
-            schedule: of the forest.
+            schedule: the schedule of the forest.
         """
         leaf_counts: list[int] = schedule.leaf_counts.tolist()
         inner_counts: list[int] = schedule.inner_counts.tolist()
@@ -74,10 +74,10 @@ class DepthOrdered(nn.Module):
 
 
 class TopDown(nn.Module):
-    """Runs a cell over a forest from the roots down. The cell sees the parent of a node as its only
-    "child", and a root as a leaf.
+    """An executor that runs a cell over a forest from the roots down. The cell receives the parent
+    of a node as its only "child", and a root as a leaf.
 
-    The kind of that link says which child of its parent the node is, counted from 1.
+    The kind of that link is the index of the node among its parent's children, from 1.
 
     Args:
         cell: a cell of arity 1 or 0, with an input at every node.
@@ -88,7 +88,7 @@ class TopDown(nn.Module):
         self.cell = cell
 
     def forward(self, inputs: Tensor, schedule: Schedule) -> Tensor:
-        """Outputs of all nodes (N, H) from their inputs (N, X), both in stacked order."""
+        """Return the outputs of all nodes (N, H) from inputs (N, X), both in stacked order."""
         counts: list[int] = (schedule.leaf_counts + schedule.inner_counts).tolist()
         by_step = torch.split(inputs.index_select(0, schedule.rows), counts)
         owners = torch.split(schedule.owners, counts)

@@ -1,10 +1,10 @@
-"""Makes trees from syntactic distances, for all sentences at once. Each span is cut at its greatest
-gap (Shen et al. 2018, "Straight to the Tree", Algorithm 1).
+"""Build trees from syntactic distances, for all sentences at once. Each span is split at its
+greatest gap (Shen et al. 2018, "Straight to the Tree", Algorithm 1).
 
-Such a tree is the Cartesian tree of the distances: the span of a gap reaches to the nearest greater
-gap on either side. Doubling finds these gaps in O(log n) rounds of flat operations, so no step
-waits for a choice of the last step. As in `thinstack.core.schedule`, functions without a loop serve
-ONNX graphs too.
+Such a tree is the Cartesian tree of the distances: the span of a gap extends to the nearest greater
+gap on either side. Doubling finds these gaps in O(log n) rounds of flat operations, so that no step
+depends on a choice of the previous one. As in `thinstack.core.schedule`, functions without a loop
+are also used for ONNX graphs.
 """
 
 from typing import NamedTuple
@@ -20,8 +20,8 @@ class BinaryTrees(NamedTuple):
 
     Attributes:
         transitions: 0 SHIFT and 1 REDUCE.
-        depths: distance of each node from its root.
-        last: the number of the last word below each node.
+        depths: the distance of each node from its root.
+        last: the index of the last word below each node.
     """
 
     transitions: Tensor
@@ -30,21 +30,21 @@ class BinaryTrees(NamedTuple):
 
 
 def trees_of_distances(distances: Tensor, lengths: Tensor, breaks: Tensor) -> BinaryTrees:
-    """The trees of texts, which cut every span at its greatest gap.
+    """Build the trees of texts by splitting every span at its greatest gap.
 
-    A gap between two sentences is greater than all gaps within them. So a text is a tree over the
-    trees that its sentences have by themselves.
+    A gap between two sentences is greater than all gaps within them, so that a text is a tree over
+    the separate trees of its sentences.
 
-    Distances are limited to -127 to 127, and rounded to 1/16. Equal distances are ranked
-    by a scrambled place in the sentence, so that they make a tree of logarithmic depth (a treap).
-    If they are still equal (4,096 words apart), the first is taken. Other texts have no influence.
+    Distances are limited to -127 to 127, and rounded to 1/16. Ties are broken by a scrambled
+    position in the sentence, which yields a tree of logarithmic depth (a treap). Remaining ties
+    (4,096 words apart) go to the first gap. Other texts have no influence.
 
     Args:
-        distances: (L,) of the gap after each word; after a sentence's last word it is not read.
-        lengths: (S,) words of each sentence, at least 1, L in all.
-        breaks: (S,) what comes behind each sentence. 0 is the end of a text; the last is 0. From 1
-            to `MOST_BREAK`, the next sentence belongs to the same text. Greater ones are cut first,
-            and of equal ones the first.
+        distances: (L,) of the gap after each word; not read after a sentence's last word.
+        lengths: (S,) number of words of each sentence, at least 1, L in total.
+        breaks: (S,) the break after each sentence. 0 ends a text; the last is 0. From 1 to
+            `MOST_BREAK`, the next sentence belongs to the same text. Greater breaks are split
+            first, and of equal ones the first.
     """
     keys = gap_keys(distances, lengths.long(), breaks.long())
     line, bounds = two_sided(keys)
@@ -61,8 +61,8 @@ def trees_of_distances(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Bi
 
 
 def gap_keys(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
-    """Keys (L,) that order the gaps as `trees_of_distances` says. The key after a text is greater
-    than all others.
+    """Return keys (L,) that order the gaps as in `trees_of_distances`. The key after a text is
+    greater than all others.
 
     Keys are whole numbers below 2**24, because OpenVINO computes some of them in float32, and in
     onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31.
@@ -72,28 +72,28 @@ def gap_keys(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
     last = torch.zeros_like(position).index_fill(0, ends - 1, 1)
     sentence = sums_before(last)
     place = position - sums_before(lengths).index_select(0, sentence)
-    # Multiples of 2**12 over the golden ratio, made odd, are spread evenly modulo 2**12.
+    # 2531 is 2**12 over the golden ratio, made odd: its multiples are spread evenly modulo 2**12.
     scrambled = (place * 2531) % 4096
-    # Rounded, for an LSTM's distances drift over equal words, and the tree of a drift is a chain.
+    # Rounded, because an LSTM's distances drift over equal words, and a drift would yield a chain.
     sixteenths = torch.round(distances.clamp(-127.0, 127.0) * 16.0).long()
     within = sixteenths * 4096 + scrambled
-    # Breaks stand above 127 * 16 * 4096 + 4095, the greatest key within a sentence.
+    # Breaks are above 127 * 16 * 4096 + 4095, the greatest key within a sentence.
     behind = torch.where(breaks > 0, breaks + 8327167, 1 << 23)
     return within.index_copy(0, ends - 1, behind)
 
 
 def most_words(keys: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
-    """For each sentence (S,) a bound of the words of its text: its own words if it ends a text,
-    otherwise all words."""
+    """Return for each sentence (S,) an upper bound of the words in its text: its own words if it
+    ends a text, otherwise all words."""
     return torch.where(breaks > 0, keys.size(0), lengths)
 
 
 def two_sided(keys: Tensor) -> tuple[Tensor, Tensor]:
-    """The key of an end, then the keys (L,), then these backwards, (2L + 1,); and the bound that a
-    key must reach to end the span of each.
+    """Return the key of an end, the keys (L,), and the keys reversed, concatenated (2L + 1,); and
+    the bound that a key must reach to end the span of each.
 
-    The nearest key to the left of a gap in the second half is the nearest to its right. On the
-    left, an equal key ends a span; on the right, only a greater one does.
+    The nearest key to the left in the second half is the nearest to the right of the gap. On the
+    left, an equal key ends a span; on the right, only a greater one.
     """
     end, back = keys[-1:], torch.flip(keys, [0])
     more = torch.minimum(back + 1, end)
@@ -101,26 +101,26 @@ def two_sided(keys: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def widen(maxima: Tensor, position: Tensor, width: int) -> Tensor:
-    """The greatest of the 2 * `width` keys up to each position, (2L + 1,), from the greatest of
-    the `width` keys."""
+    """Return the greatest of the 2 * `width` keys up to each position, (2L + 1,), from the greatest
+    of the `width` keys."""
     return torch.maximum(maxima, maxima.index_select(0, (position - width).clamp(min=0)))
 
 
 def descend(nearest: Tensor, bounds: Tensor, maxima: Tensor, width: int) -> Tensor:
     """Move each candidate for the nearest key that reaches its bound, (2L + 1,), to the left. It
-    passes the `width` keys up to it, if the greatest of them, in `maxima`, is below the bound."""
+    skips the `width` keys up to it if the greatest of them, in `maxima`, is below the bound."""
     smaller = maxima.index_select(0, nearest) < bounds
     return torch.where(smaller, nearest - width, nearest)
 
 
 def trees_of_nearest(nearest: Tensor, line: Tensor, keys: Tensor) -> BinaryTrees:
-    """The trees, from the places of the nearest greater keys in the `line` of `two_sided(keys)`.
+    """Build the trees from the places of the nearest greater keys in `line` of `two_sided(keys)`.
 
-    Each node has a closed form. The span of a gap is [left, right]. The nearest key on its left
-    has the place `left`, and that on its right 2L - `right`. So one sum over all places counts the
-    spans that start and end at each word. Before a word comes one SHIFT for each earlier word, and
-    one REDUCE for each span that ends earlier. Behind it come the spans that end with it, from the
-    inside to the outside, each one less deep. A word is as deep as there are spans around it.
+    Each node has a closed form. The span of a gap is [left, right]. The nearest key on its left is
+    at `left`, that on its right at 2L - `right`, so one sum counts the spans that start and end at
+    each word. A word follows one SHIFT for each earlier word, and one REDUCE for each span that
+    ends earlier. It precedes the spans that end with it, from the inside out, each one less deep.
+    The depth of a word is the number of spans around it.
     """
     words = keys.size(0)
     bounds_of_spans = nearest.masked_select(line < keys[-1:])
@@ -131,7 +131,7 @@ def trees_of_nearest(nearest: Tensor, line: Tensor, keys: Tensor) -> BinaryTrees
     none = line.new_zeros([words + bounds_of_spans.size(0) // 2])
     leaves = none.index_copy(0, places, torch.ones_like(position))
     last = torch.cumsum(leaves, 0) - 1
-    # A word's depth and place in one sum: ended spans are in both, with opposite signs.
+    # A word's depth and position in one sum: ended spans are in both, with opposite signs.
     together = position + torch.cumsum(started, 0)
     depths = together.index_select(0, last) - arange(last.size(0), line.device)
     return BinaryTrees(transitions=1 - leaves, depths=depths, last=last)

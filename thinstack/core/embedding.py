@@ -1,5 +1,5 @@
-"""The contract of a leaf embedding, which turns the ids of words, or of their pieces, into the
-inputs of an encoder."""
+"""The contract of a leaf embedding, which maps the ids of words, or of their pieces, to the inputs
+of an encoder."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -19,19 +19,18 @@ if TYPE_CHECKING:
 
 
 Lookup = Literal["rows", "mean", "context", "none"]
-"""What `Embedding.forward` gives in evaluation mode:
+"""What `Embedding.forward` returns in evaluation mode:
 
 - `rows`: a word's own row of the table.
 - `mean`: the mean of the rows of a word's pieces.
-- `context`: what the module that `Embedding.onnx` names writes, of rows of the table.
-- `none`: what the module computes of its table in a way of its own; it is exported as it is
-  written.
+- `context`: the output of the module named by `Embedding.onnx`, from rows of the table.
+- `none`: any other function of its table; the module is exported by tracing.
 """
 
 READ = {"rows": WORD_FIELDS["words"], "mean": WORD_FIELDS["wordpieces"]}
 
 Vectors = Callable[[int], tuple[tuple[str, ...], NDArray[np.float32]]]
-"""Gives the words of `data.vectors`, and so many columns of their vectors."""
+"""A function that returns the words of `data.vectors`, and this many columns of their vectors."""
 
 
 class Leaves(NamedTuple):
@@ -49,15 +48,15 @@ class Leaves(NamedTuple):
 
 
 class FineTuning(NamedTuple):
-    """What suits a model that goes on learning, from a table of texts.
+    """Recommended settings for fine-tuning a model on a table of texts.
 
     Attributes:
-        texts: how many texts it is shown; the number of epochs follows from it.
-        epochs: the least and the greatest number of them.
+        texts: the number of texts to show, which determines the epochs.
+        epochs: the minimum and the maximum number of epochs.
         training: fields of a recipe's `[training]`.
-        own_classes: what differs if the classes of the table are those of the model, or sets of
-            them; its epochs are the greatest number.
-        quantize: how the weights of a model of texts are stored, as in a recipe's `[export]`.
+        own_classes: the settings that differ if the table's classes are those of the model, or sets
+            of them; its epochs are the maximum.
+        quantize: the storage of the weights of a text model, as in a recipe's `[export]`.
     """
 
     texts: int
@@ -68,17 +67,17 @@ class FineTuning(NamedTuple):
 
 
 def drawn(*size: int, std: float) -> Tensor:
-    """Weights of this size, drawn from a normal distribution of mean 0.
+    """Return weights of this size from a normal distribution with mean 0.
 
-    Without memory (torch's device "meta") nothing is drawn, for torch would import its compiler
-    first, which takes a second.
+    On torch's device "meta", nothing is drawn, because torch would first import its compiler, which
+    takes a second.
     """
     weights = torch.empty(size)
     return weights if weights.is_meta else weights.normal_(std=std)
 
 
 class Embedding(nn.Module):
-    """Turns words into vectors (L, X), with a table (V, W) that has a row for each vocabulary
+    """A module that maps words to vectors (L, X), with a table (V, W) of one row per vocabulary
     entry.
 
     Training fills the table with the first W columns of pretrained vectors. The table has its own
@@ -89,9 +88,9 @@ class Embedding(nn.Module):
     Args:
         table_size: V and W.
         size: width X of a word's vector.
-        index_names: names of the index inputs that it reads: `token_ids` of words, or `piece_ids`
-            and `pieces_per_word`. If a word's vector depends on its sentence, `lengths` follows,
-            the number of words in each sentence.
+        index_names: names of its index inputs: `token_ids` of words, or `piece_ids` and
+            `pieces_per_word`. If a word's vector depends on its sentence, `lengths` follows, the
+            number of words in each sentence.
         lookup: how it looks words up. With `rows` and `mean`, W is X, and exports can store the
             table in 8 bits.
 
@@ -100,18 +99,18 @@ class Embedding(nn.Module):
         summary: a description of the embedding in one line.
         vocabulary: the vocabulary that a registered embedding reads, `words` or `wordpieces`.
         onnx: with lookup `context`, the module that exports it, as a dotted path. The module has a
-            function `words(g, embedding, inputs, quantize)`, which gives the
+            function `words(g, embedding, inputs, quantize)`, which returns the
             `thinstack.export.onnx.encoder.Words` of a graph.
         pretrained: the module that reads a pretrained encoder (`data.encoder`), as a dotted path;
             empty if the embedding takes none. The module has a function `leaves`. It takes the
             encoder's name, the folder of the data and, by their names, `size` and all `options` of
             the embedding, and `vectors` (`Vectors`, or None). It returns `Leaves`.
-        fine_tuning: what suits a model with this embedding, None for the usual settings.
+        fine_tuning: recommended settings for a model with this embedding; None for the defaults.
         undecayed: names of weights that AdamW does not decay, in addition to all biases.
-        plans: whether `forward` takes inputs that are on the host even if the table is not. It then
-            moves what it makes of them (`thinstack.core.schedule.moved`). Otherwise a model moves
-            them before.
-        table: (V, W), drawn at random.
+        plans: whether `forward` accepts inputs on the host even if the table is not. It then moves
+            what it computes from them (`thinstack.core.schedule.moved`). Otherwise the model moves
+            the inputs.
+        table: (V, W), randomly initialized.
         entries: V.
         max_pieces: maximum number of pieces of a sentence, 0 without a limit.
 
@@ -161,17 +160,16 @@ class Embedding(nn.Module):
         self.table = nn.Parameter(drawn(*table_size, std=0.05))
 
     def layers_above(self) -> dict[str, int]:
-        """Number of layers of a pretrained encoder above each of its weights, by name. The learning
-        rate decreases from layer to layer. Weights that are not listed have the rate of the
-        model."""
+        """Return {weight name: number of layers of a pretrained encoder above it}. The learning
+        rate decreases from layer to layer. Unlisted weights use the rate of the model."""
         return {}
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """The vectors of words, from the index inputs by name, int32 or int64.
+        """Return the vectors of words, from the index inputs by name, int32 or int64.
 
         Shapes:
             inputs: `token_ids` (L,), or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,),
-                at least 1 each. If `index_names` has it, also `lengths` (B,), at least 1 each.
+                at least 1 each. If it is in `index_names`, also `lengths` (B,), at least 1 each.
             returned: (L, X).
         """
         raise NotImplementedError("an Embedding must define forward")

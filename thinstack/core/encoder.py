@@ -1,11 +1,11 @@
-"""The contract of an encoder, which gives every node of a tree a vector."""
+"""The contract of an encoder, which computes a vector for every node of a tree."""
 
 from typing import ClassVar, Literal, NamedTuple
 
 from torch import Tensor, nn
 
 Structure = Literal["transitions", "parents", "lengths"]
-"""How trees are given: as transitions of binary trees, as parents of any trees, or as lengths of
+"""The representation of trees: transitions of binary trees, parents of any trees, or lengths of
 plain sentences."""
 
 
@@ -42,7 +42,7 @@ class Encoding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The quality of a parser's choices, over this many `cases`.
+    """The quality of a parser's choices, over a number of `cases`.
 
     Attributes:
         loss: the sum of their losses, ().
@@ -64,7 +64,7 @@ def plain_encoding(
     choices: Tensor | None = None,
     free: Tensor | None = None,
 ) -> Encoding:
-    """An encoding without head words and children, and by default without a parse."""
+    """Return an encoding without head words and children, and by default without a parse."""
     wide, none = stacked[:, :0], places[:0]
     return Encoding(
         stacked=stacked,
@@ -81,7 +81,7 @@ def plain_encoding(
 
 
 class Encoder(nn.Module):
-    """Gives every node of a forest a vector (H,).
+    """A module that computes a vector (H,) for every node of a forest.
 
     In evaluation mode, trees do not affect each other. A forest without trees must work. The rules
     of a `Cell` for TorchScript also apply.
@@ -89,13 +89,13 @@ class Encoder(nn.Module):
     Args:
         hidden_size: width H of a node's output.
         word_size: width W of the head-word vectors, 0 without them.
-        structure: how trees are given.
+        structure: the representation of trees.
         words_at_leaves: whether only leaves have a word.
         parses: whether it predicts the trees if `transitions` are empty. It then also reads
         `lengths`, and its encodings contain `transitions`, `choices` and `free`.
         joins: whether it also joins the predicted trees of a text's sentences, as `breaks` specify.
         arity, kinds: as in a `Cell`; they determine whether `slots` and `kinds` are read.
-        ranks: whether encodings hold `inner`, `children` and `root_nodes`, for heads that rank
+        ranks: whether encodings contain `inner`, `children` and `root_nodes`, for heads that rank
             candidates.
 
     Attributes:
@@ -103,8 +103,8 @@ class Encoder(nn.Module):
         summary: a description of the encoder in one line.
         onnx: the module that exports it, as a dotted path. It is imported when a model is exported,
             and has a function `encode`, see `thinstack.export.onnx.encoder`.
-        oracle: for an encoder that parses, which transitions teach it. "dynamic": the best ones
-            along the trees that were taken. "static": the treebank's, whatever was taken.
+        oracle: for an encoder that parses, the transitions it is trained on. "dynamic": the best
+            ones along its own trees. "static": the treebank's, whatever it chose.
         input_names: the fields of a `Forest` that it reads, without the fields of the words.
     """
 
@@ -149,21 +149,21 @@ class Encoder(nn.Module):
             inputs: at least the fields in `input_names`, by name, int32 or int64. They may be on
                 the host even if `words` are not; `thinstack.core.schedule.moved` then moves what is
                 computed from them.
-            track: whether `choices` and `free` are wanted.
+            track: whether to return `choices` and `free`.
 
         Shapes:
             words: (L, X), or (N, X) if every node has a word.
             inputs: as in a `Forest`.
             returned: as in an `Encoding`.
 
-        Raises ValueError for inputs that do not go together.
+        Raises ValueError for inconsistent inputs.
         """
         raise NotImplementedError("an Encoder must define encode")
 
     def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """The `transitions` (N,) of `encode`, for an encoder that parses. Arguments and errors are
-        the same. An encoder that predicts its trees before it composes them returns them without
-        composing."""
+        """Return the `transitions` (N,) of `encode`, for an encoder that parses. Arguments and
+        errors are the same. An encoder that predicts its trees before composing them composes
+        nothing here."""
         return self.encode(words, inputs, False).transitions
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
@@ -172,12 +172,12 @@ class Encoder(nn.Module):
         Args:
             choices, free: from the encoding.
             wanted: (N,) the transitions of `oracle`, on the host. For a dynamic oracle, -1 means
-                that both are right, or that the right one is not known. For a static oracle, later
-                trees may be left out if their transitions are not known.
+                that both are right, or that the right one is unknown. For a static oracle, trailing
+                trees with unknown transitions may be omitted.
         """
         raise NotImplementedError("an Encoder that parses must define judge")
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
-        """By how much the worst choice in the trees `taken` (N,) scores below the best choice,
-        relative for scores beyond 1; -inf if there was no choice."""
+        """Return how far the worst choice in the trees `taken` (N,) scores below the best choice,
+        relative for scores above 1; -inf if there was no choice."""
         raise NotImplementedError("an Encoder that parses must define worst_choice")

@@ -1,11 +1,11 @@
-"""The contract of a task head, which reads the node outputs of an encoder."""
+"""The contract of a task head, which maps the node outputs of an encoder to scores."""
 
 from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
 Reads = Literal["nodes", "roots", "pairs", "candidates"]
-"""What the rows of a task head are:
+"""The rows that a task head reads:
 
 - `nodes`: the output (H,) of every node; a label for each node.
 - `roots`: the output (H,) of a tree's root; a label for each tree.
@@ -17,13 +17,13 @@ Reads = Literal["nodes", "roots", "pairs", "candidates"]
 
 
 class TaskHead(nn.Module):
-    """Turns rows of node outputs into scores (n, C) and a loss. In evaluation mode, rows are
-    independent. A head may return vectors (n, C) of length 1 instead of scores.
+    """A module that maps rows of node outputs to scores (n, C) and a loss. In evaluation mode, rows
+    are independent. A head may return vectors (n, C) of length 1 instead of scores.
 
     Args:
         hidden_size: width H of a node's output.
         classes: number C of classes.
-        reads: what a row stands for.
+        reads: what a row represents.
 
     Attributes:
         name: a versioned name, such as `my_head.v1`, by which saved models find the head.
@@ -48,7 +48,7 @@ class TaskHead(nn.Module):
         self.reads: str = reads
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Unnormalised scores.
+        """Return unnormalized scores.
 
         Shapes:
             rows: (n, width), see `Reads`.
@@ -57,16 +57,16 @@ class TaskHead(nn.Module):
         raise NotImplementedError("a TaskHead must define forward")
 
     def scores(self, rows: Tensor) -> Tensor:
-        """The scores that a user sees, such as probabilities, in the shapes of `forward`."""
+        """Return the scores that a user sees, such as probabilities, in the shapes of `forward`."""
         raise NotImplementedError("a TaskHead must define scores")
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The sum of the losses of unnormalised scores against labels, of which -1 means no label.
+        """Return the summed loss of unnormalized scores, given labels, where -1 means no label.
 
         A head that `rates` takes ratings, float (n,) from 1 to C. A head of vectors takes vectors
-        (n, C), in which a row of -1 means no vector. With `soft_labels`, labels may also be the
-        weight of each class in each row. The loss is then the sum over rows and classes of the
-        weight times the loss of that class. A row of zeros has no label.
+        (n, C), where a row of -1 means no vector. With `soft_labels`, labels may also be the weight
+        of each class in each row. The loss is then the sum over rows and classes of the weight
+        times the loss of that class. A row of zeros has no label.
 
         Shapes:
             logits: (n, C); for a head that reads candidates the scores of trees, (B,).

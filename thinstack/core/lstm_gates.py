@@ -1,8 +1,8 @@
 """The gates of an LSTM over any number of children.
 
-In training they are one node of autograd's graph. Without gradients they work in place. A model
-that is traced, exported or scripted has plain operations. `torch.backends.mkldnn.enabled = False`
-turns all of this off.
+In training, they are a single node of autograd's graph. Without gradients, they work in place. A
+model that is traced, exported or scripted uses plain operations. `torch.backends.mkldnn.enabled =
+False` disables all of this.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from thinstack.core.fast import affine, is_eager
 
 
 def repeat_forget(gates: Tensor, width: int, times: int) -> Tensor:
-    """The columns i, f, o, u, each `width` wide, with f so many `times`: i, f, .., f, o, u.
+    """Repeat f in the columns i, f, o, u, each `width` wide, this many `times`: i, f, .., f, o, u.
 
     Children share the W_f and the b_f of their node; a leaf has no f.
     """
@@ -28,13 +28,13 @@ def repeat_forget(gates: Tensor, width: int, times: int) -> Tensor:
 
 
 def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
-    """The hidden state and memory cell, each (n, H), of an LSTM over N children.
+    """Return the hidden state and memory cell, each (n, H), of an LSTM over N children.
 
         c = i * g + sum_k f_k * c_k
         h = o * tanh(c)
 
     Args:
-        gates: (n, (3 + N) H) before squashing, in the order i, f_1 .. f_N, o, g. It may be
+        gates: (n, (3 + N) H) before activation, in the order i, f_1 .. f_N, o, g. It may be
             overwritten.
         cells: (n, N, H) memory cells c_k of the children.
     """
@@ -48,8 +48,8 @@ _whole = False
 
 @contextmanager
 def whole_products(whole: bool) -> Iterator[None]:
-    """Within this block, `lstm_of_product` is one product in a graph too: as one of 8 bits it takes
-    less time than as two."""
+    """Within this block, `lstm_of_product` is also a single product in a graph, which is faster in
+    8 bits than two."""
     global _whole
     before, _whole = _whole, whole
     try:
@@ -61,12 +61,12 @@ def whole_products(whole: bool) -> Iterator[None]:
 def lstm_of_product(
     bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """`lstm_gates` of the product of `rows` (n, K) and `weight` (K, (3 + N) H).
+    """Return `lstm_gates` of the product of `rows` (n, K) and `weight` (K, (3 + N) H).
 
     `bias` (4 H,) is added to it: that of i, of all f_k, of o and of g.
 
-    A graph has one product for the gates that a sigmoid squashes and one for the other, for
-    onnxruntime squashes what a product gives in the same step; see `whole_products`.
+    A graph has one product for the sigmoid gates and one for the tanh gate, because onnxruntime
+    fuses a product with its activation; see `whole_products`.
     """
     bias = repeat_forget(bias, cells.shape[2], cells.shape[1])
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
@@ -85,17 +85,17 @@ def _eager_product(
 
 
 def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
-    # Few calls, for their number is what a small batch waits for.
+    # Few calls, because their number determines the latency of a small batch.
     width = cells.shape[2]
     squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
     return _next_state(squashed.sigmoid(), update.tanh(), cells)
 
 
 def _next_state(squashed: Tensor, update: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
-    """`lstm_gates` of squashed gates i, f_1 .. f_N, o (n, (2 + N) H) and g (n, H)."""
+    """Return `lstm_gates` of activated gates i, f_1 .. f_N, o (n, (2 + N) H) and g (n, H)."""
     children, width = cells.shape[1], cells.shape[2]
     taken, output = torch.split(squashed, [(1 + children) * width, width], 1)
-    # None at a leaf. A list, for an `if` on a size would be traced as it was.
+    # Empty at a leaf. A list, because tracing would freeze an `if` on a size.
     inner = [children for _ in range(children)][:1]
     cell = update
     for _ in inner:
@@ -116,7 +116,7 @@ def _eager_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """h, c and tanh(c) of `lstm_gates`; `gates` holds the squashed gates afterwards."""
+    """Return h, c and tanh(c) of `lstm_gates`; afterwards, `gates` contains the activated gates."""
     width = cells.shape[2]
     split = gates.shape[1] - width
     squashed, update = gates.split_with_sizes([split, width], 1)
@@ -129,12 +129,12 @@ def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class _LstmGates(torch.autograd.Function):
-    """`lstm_gates`, which saves each gate once where autograd would keep every intermediate. With
+    """`lstm_gates` as one function, which saves each gate once instead of every intermediate. With
     dh and dc' of the state,
 
         dc = dc' + dh o (1 - tanh(c)^2), do = dh tanh(c), di = dc g, dg = dc i, df_k = dc c_k
 
-    and dc_k = dc f_k; before squashing, times s (1 - s) for a sigmoid s and 1 - g^2 for g."""
+    and dc_k = dc f_k; before activation, times s (1 - s) for a sigmoid s and 1 - g^2 for g."""
 
     @staticmethod
     def forward(ctx: Any, gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:

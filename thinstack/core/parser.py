@@ -1,5 +1,5 @@
-"""The contract of a parser, which gives every gap between words a syntactic distance. The tree cuts
-each span at its greatest gap, see `thinstack.core.distance_trees`."""
+"""The contract of a parser, which predicts a syntactic distance for every gap between words. The
+tree splits each span at its greatest gap, see `thinstack.core.distance_trees`."""
 
 from typing import ClassVar
 
@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 
 class Parser(nn.Module):
-    """Predicts a distance for each gap between neighboring words.
+    """A module that predicts a distance for each gap between neighboring words.
 
-    In evaluation mode, sentences do not affect each other. L = 0 must work. The rules of a `Cell`
-    for TorchScript also apply. Args: input_size: width X of a word's vector.
+    `input_size`: width X of a word's vector. In evaluation mode, sentences do not affect each
+    other. L = 0 must work. The rules of a `Cell` for TorchScript also apply.
 
     Attributes:
         name: a versioned name, such as `my_parser.v1`, by which configurations find the parser.
@@ -29,7 +29,7 @@ class Parser(nn.Module):
         self.input_size = int(input_size)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """The distance of the gap after each word. The distance after the last word is not read.
+        """Return the distance of the gap after each word; that after the last word is not read.
 
         Args:
             words: vectors of the words, sentence after sentence.

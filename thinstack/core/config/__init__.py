@@ -1,5 +1,5 @@
 """The configuration of a model: leaf embedding, composition cell, encoder, task head, and the form
-of its sentences. It is made of pydantic models, which round-trip through JSON and TOML."""
+of its sentences. The pydantic models round-trip through JSON and TOML."""
 
 import json
 import re
@@ -15,26 +15,26 @@ from thinstack.core.scale import check_sets
 SCHEMA_VERSION: Final = 1
 
 Device = Literal["cpu", "cuda", "webgpu", "auto"]
-"""Where a model runs; `auto` is CUDA where it works, else WebGPU on a GPU, else the CPU."""
+"""The device of a model; `auto` is CUDA if it works, else WebGPU on a GPU, else the CPU."""
 
 TreeSource = Literal["auto", "self", "balanced", "left", "right"]
-"""Where the tree of raw words comes from; `auto` is what the model was trained to get
-(`ModelConfig.tree_source`), `self` the parse of a model that has a parser."""
+"""The source of trees for raw words; `auto` is the one that the model was trained with
+(`ModelConfig.tree_source`), `self` the parse of a model with a parser."""
 
 MadeTree = Literal["balanced", "left", "right", "self"]
-"""How a tree is made of words; `self` is the parse of the model itself."""
+"""How to build a tree over words; `self` is the model's own parse."""
 
 EvaluationSource = Literal["gold", "auto", "self", "balanced", "left", "right"]
-"""Whose trees an evaluation takes: the treebank's own (`gold`), or those of a `TreeSource`."""
+"""The trees for an evaluation: the treebank's (`gold`), or those of a `TreeSource`."""
 
 TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
-"""Trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a
+"""The trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a
 word at every node), or plain sentences, read word by word as a chain."""
 
 
 Aggregation = Literal["tree", "mean"]
-"""How a text of several sentences is read. "tree" composes the trees of its sentences to one, as
-phrases are composed; "mean" is the mean of what they say alone, weighted by words."""
+"""How to combine the sentences of a text. "tree" composes their trees into one, like phrases;
+"mean" averages their scores, weighted by words."""
 
 
 class EmbeddingConfig(Strict):
@@ -215,16 +215,16 @@ class ModelConfig(Strict):
 
     @property
     def gives_vectors(self) -> bool:
-        """Whether nodes have vectors."""
+        """Whether the model produces vectors of nodes."""
         return self.vectors is not None or not self.labels
 
     @property
     def shown_labels(self) -> tuple[str, ...]:
-        """The labels that users see: those of `class_sets`, or else the classes themselves."""
+        """The labels that users see: those of `class_sets`, or the classes themselves."""
         return tuple(self.class_sets) or self.labels
 
     def to_json(self) -> str:
-        """The content of a bundle's `config.json`: all fields, and `hub_labels`."""
+        """Return the content of a bundle's `config.json`: all fields, and `hub_labels`."""
         data = self.model_dump(mode="json") | hub_labels(self.labels)
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
@@ -238,7 +238,7 @@ class ModelConfig(Strict):
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:
         if self.parses and "tree_source" not in self.model_fields_set:
-            object.__setattr__(self, "tree_source", "self")  # it is not frozen before it is made
+            object.__setattr__(self, "tree_source", "self")  # not frozen during construction
         if self.encoder.tracker is not None and self.trees != "binary":
             raise ValueError(f"a tracker reads binary trees, found trees = {self.trees!r}")
         if self.tree_source == "self" and not self.parses:
@@ -276,8 +276,8 @@ class ModelConfig(Strict):
 
 
 def hub_labels(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """`id2label` and `label2id`, ready for JSON: the classes by number and back, as configurations
-    on the Hugging Face hub have them. They repeat `labels`, and are not settings."""
+    """Return `id2label` and `label2id` for JSON: the mappings between classes and numbers in
+    configurations on the Hugging Face hub. They repeat `labels`, and are not settings."""
     return {
         "id2label": {str(place): label for place, label in enumerate(labels)},
         "label2id": {label: place for place, label in enumerate(labels)},

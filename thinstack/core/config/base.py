@@ -1,4 +1,4 @@
-"""The base of every configuration. It is strict and frozen, and its errors name the field."""
+"""The strict and frozen base class of all configurations. Its errors name the field."""
 
 import re
 from contextlib import suppress
@@ -11,14 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from thinstack.errors import ConfigError, shown
 
 MOST_PROBLEMS: Final = 10
-"""Of a configuration that are listed at once."""
+"""Maximum problems of a configuration in one message."""
 
 MOST_BYTES: Final = 1 << 20
-"""Of a TOML file. The longest of thinstack's own recipes has 3 KB."""
+"""Maximum bytes of a TOML file. The longest of thinstack's own recipes is 3 KB."""
 
-_MOST_SHOWN = 200  # characters of the path of a field, and of what is wrong with it
+_MOST_SHOWN = 200  # maximum characters of a field's path, and of its problem
 
-# A hundred names of one key, as in `a.b.c = 1`: each more doubles what tomllib takes up.
+# A key of a hundred names, as in `a.b.c = 1`: each additional name doubles tomllib's memory.
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
@@ -29,8 +29,8 @@ class Strict(BaseModel):
 
     @classmethod
     def parse(cls, data: object, *, source: str) -> Self:
-        """Validate `data`, which was read from `source`. Raises ConfigError, which names the field
-        and what it should be."""
+        """Validate `data` from `source`. Raises ConfigError, which names the field and its expected
+        value."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -38,14 +38,14 @@ class Strict(BaseModel):
 
 
 def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
-    """The problems that pydantic found: each field, what it should be and what it is. Only the
+    """Format the problems of a validation: each field, its expected and its actual value. Only the
     first `most` are listed, because a hostile file can have any number."""
     errors = error.errors(include_url=False, include_context=False)
     listed = []
     for item in errors[:most]:
         field = ".".join(map(str, item["loc"])) or "it"
         what = item["msg"].removeprefix("Value error, ")
-        if not item["loc"] and item["type"] == "value_error":  # a check that names its fields
+        if not item["loc"] and item["type"] == "value_error":  # a validator that names its fields
             listed.append(f"{what:.{_MOST_SHOWN}}")
             continue
         said = f"{field:.{_MOST_SHOWN}}: {what:.{_MOST_SHOWN}}"
@@ -55,15 +55,15 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
 
 
 def descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """What each field of a model is, by its `description` or by the docstring under it. pydantic
-    would look for docstrings at each import. A field whose source is not there is left out."""
+    """Return {field: description}, from its `description` or its docstring. pydantic would parse
+    docstrings at each import. Fields without available source are omitted."""
     import ast
     import inspect
     from textwrap import dedent
 
     texts = dict[str, str]()
     for kind in reversed(model.__mro__):
-        with suppress(OSError, TypeError):  # of pydantic's own classes, and of frozen programs
+        with suppress(OSError, TypeError):  # pydantic's own classes, and frozen programs
             (tree,) = ast.parse(dedent(inspect.getsource(kind))).body
             for pair in pairwise(tree.body if isinstance(tree, ast.ClassDef) else ()):
                 match pair:
@@ -77,8 +77,8 @@ def descriptions(model: type[BaseModel]) -> dict[str, str]:
 
 
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
-    """The data of a TOML file, which holds a `kind`. Raises ConfigError if the file is missing, no
-    plain file, not TOML, nested too deep, or longer than `MOST_BYTES`."""
+    """Read a TOML file that contains a `kind`. Raises ConfigError if the file is missing, not a
+    regular file, not TOML, nested too deep, or longer than `MOST_BYTES`."""
     import tomllib
 
     try:
