@@ -1,5 +1,5 @@
 """Trees and transitions, which need only numpy. The contracts and executors, which need torch, are
-in modules of their own."""
+in separate modules."""
 
 from typing import TYPE_CHECKING
 

@@ -14,28 +14,28 @@ IntArray = NDArray[np.int64]
 EMPTY: Final = np.zeros(0, np.int64)
 
 WORD_FIELDS: Final = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
-"""The fields of a `Forest` that hold the words, by the kind of vocabulary."""
+"""The fields of a `Forest` for words, by the kind of vocabulary."""
 
 
 class Forest(NamedTuple):
     """B trees over N nodes and L words.
 
-    Every field is a flat int64 array. A field that a batch does not need is empty. Trees are given
-    by `transitions`, or by `parents`, `slots` and `kinds`; plain sequences have neither. The inputs
-    of models and of ONNX files have the names of these fields.
+    Every field is a flat int64 array. A field that a batch does not need is empty. Trees are
+    represented by `transitions`, or by `parents`, `slots` and `kinds`; plain sequences have
+    neither. The inputs of models and of ONNX files have the names of these fields.
 
     Attributes:
         parents: (N,) position of each node's parent in the whole batch; -1 for a root.
-        slots: (N,) which child of its parent a node is, from 0 (roots: 0).
+        slots: (N,) the index of a node among its parent's children, from 0 (roots: 0).
         kinds: (N,) the type of the edge to the parent, from 1 (roots: 1).
         sizes: (B,) number of nodes in each tree, or of words in each sequence.
         lengths: (S,) number of words in each sentence, or in each tree if these are the same.
-        breaks: (S,) what comes behind each sentence, for a model that joins the trees that it makes
-            of sentences to one tree of their text. 0 is the end of a text. From 1 to
-            `thinstack.core.transitions.MOST_BREAK`, the next sentence belongs to the same text, and
-            gaps of greater breaks are cut first. Empty if each sentence is a tree.
-        transitions: (N,) 0 SHIFT and 1 REDUCE, of binary trees in transition order; empty if a
-            model with a parser is to make the trees.
+        breaks: (S,) the break after each sentence, for a model that joins its parses of sentences
+            to one tree per text. 0 ends a text. From 1 to `thinstack.core.transitions.MOST_BREAK`,
+            the next sentence belongs to the same text, and gaps of greater breaks are split first.
+            Empty if each sentence is a tree.
+        transitions: (N,) 0 SHIFT and 1 REDUCE, of binary trees in transition order; empty if the
+            model should parse.
         token_ids: (L,) the row of each word in the leaf table.
         piece_ids: (P,) the rows of the pieces of all words, in order.
         pieces_per_word: (L,) the number of pieces in each word, at least 1.
@@ -56,7 +56,7 @@ class Forest(NamedTuple):
 
     @classmethod
     def of(cls, trees: Iterable[Tree], relations: Sequence[str] = ()) -> "Forest":
-        """The parents, slots and kinds of trees. Slots count siblings from the left.
+        """Build the parents, slots and kinds of trees. Slots count siblings from the left.
 
         If the label of a child is `relations[i]` (distinct names), its edge has kind 2 + i. Any
         other label gives kind 1, so R relations make R + 1 kinds.
@@ -74,7 +74,7 @@ class Forest(NamedTuple):
 
     @classmethod
     def of_binary(cls, trees: Iterable[Tree]) -> "Forest":
-        """The transitions of binary trees. Raises TreeError for a tree that is not binary."""
+        """Build the transitions of binary trees. Raises TreeError for a tree that is not binary."""
         return join(
             cls(
                 sizes=np.array([len(tree)]),
@@ -86,13 +86,13 @@ class Forest(NamedTuple):
 
     @property
     def leaves(self) -> NDArray[np.bool_]:
-        """Which nodes have no children, (N,), from `parents`."""
+        """Return which nodes have no children, (N,), from `parents`."""
         leaf = np.ones(len(self.parents), bool)
         leaf[self.parents[self.parents >= 0]] = False
         return leaf
 
     def inputs(self, names: Iterable[str]) -> dict[str, IntArray]:
-        """The fields of these names, as a model takes them: without `breaks`, all are 0."""
+        """Return these fields as inputs of a model: missing `breaks` are all 0."""
         fields = {name: getattr(self, name) for name in names}
         if "breaks" in fields and not len(self.breaks):
             fields["breaks"] = np.zeros_like(self.lengths)
@@ -100,19 +100,19 @@ class Forest(NamedTuple):
 
     @property
     def sentence_transitions(self) -> IntArray:
-        """The transitions of the sentences' trees: those that join sentences of a text are left
-        out."""
+        """Return the transitions of the sentences' trees, without those that join the sentences of
+        a text."""
         if not self.breaks.any():
             return self.transitions
         return sentence_trees(self.transitions, self.lengths).astype(np.int64)
 
     def by_tree(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """The values of all nodes (N,), as one array for each tree."""
+        """Split the values of all nodes (N,) into one array per tree."""
         return np.split(values, np.cumsum(self.sizes)[:-1])
 
 
 def join(forests: Iterable[Forest]) -> Forest:
-    """Join several batches into one. Arrays are concatenated, and positions of parents shifted."""
+    """Concatenate several batches, shifting the positions of parents."""
     parts = [Forest(), *forests]
     if any(len(part.breaks) for part in parts):
         parts = [part._replace(**part.inputs(["breaks"])) for part in parts]
@@ -123,14 +123,14 @@ def join(forests: Iterable[Forest]) -> Forest:
 
 
 def text_sizes(lengths: IntArray, breaks: IntArray) -> IntArray:
-    """The nodes (T,) of the tree of each text, from the words (S,) of each sentence and what comes
-    behind it, as `Forest` has them."""
+    """Return the number of nodes (T,) of the tree of each text, from the words (S,) of each
+    sentence and the breaks after them, as in a `Forest`."""
     words: IntArray = np.diff(np.cumsum(lengths)[breaks == 0], prepend=0)
     return 2 * words - 1
 
 
 def without_trees(forest: Forest) -> Forest:
-    """The batch without its trees, for a model with a parser, which makes them itself."""
+    """Return the batch without its trees, so that a model with a parser predicts them."""
     return forest._replace(transitions=EMPTY)
 
 

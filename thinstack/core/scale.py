@@ -1,6 +1,6 @@
-"""What the names of classes say: whether they are a scale of sentiment, where each class stands on
-it, and in which order classes are. And the classes of sentiment that each label of a user stands
-for, so that a model of the five learns the user's own labels."""
+"""The meaning of class names: whether they form a sentiment scale, the place of each class on it,
+and the order of classes. Also the sets of sentiment classes that user labels represent, for
+fine-tuning a five-class model on them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
 """The classes of the Stanford Sentiment Treebank."""
 NUMBERS: Final = ("0", "1", "2", "3", "4")
-"""Their numbers in its files, which name them too."""
+"""Their numbers in its files, which are accepted as names."""
 NO_TERM: Final = "no term"
-"""The class of the nodes that are no term, of a model of aspects. Its other classes are those of
-sentiment; divided by their sum, they say what is said of a node."""
+"""The class of an aspects model for nodes that are not a term. Its other classes are sentiment
+classes; divided by their sum, they score the opinion about a node."""
 
 _SIDES = {"negative": -1, "neg": -1, "neutral": 0, "neu": 0, "mixed": 0, "positive": 1, "pos": 1}
 _NOT = {"not", "non", "no"}
@@ -48,7 +48,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, labels: Sequence[str]) -> Self | None:
-        """The scale of these classes, in any order; None if they are not about sentiment.
+        """Return the scale of these classes, in any order; None if they are not about sentiment.
 
         Each name must contain negative, neutral, mixed or positive, or neg, neu or pos, and both
         polarities must occur. Words such as "very" and "somewhat" order classes of one polarity.
@@ -64,7 +64,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def at(cls, polarity: tuple[float, ...]) -> Self:
-        """The scale of classes with these places from -1 to 1."""
+        """Return the scale of classes with these places from -1 to 1."""
         sides = tuple((place > 0) - (place < 0) for place in polarity)
         return cls(sides, polarity, tuple(_tone(one, polarity) for one in polarity))
 
@@ -74,8 +74,8 @@ class Scale(NamedTuple):
         return self.tones.index(NEUTRAL_TONE) if NEUTRAL_TONE in self.tones else None
 
     def merged(self, classes: int) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
-        """The names of 3 or 2 classes, and for each of the C classes the one that it adds to, or -1
-        if it is left out. None for any other number, and for 3 if no class is neutral."""
+        """Return the names of 3 or 2 classes, and for each of the C classes the one that it adds
+        to, or -1 if omitted. None for any other number, and for 3 if no class is neutral."""
         if classes not in _VIEWS or (classes == 3 and self.neutral is None):
             return None
         names, places = _VIEWS[classes]
@@ -83,7 +83,7 @@ class Scale(NamedTuple):
 
 
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:
-    """The classes in order: by their numbers, as on a known scale, or else by the alphabet."""
+    """Sort classes by their numbers, or else by a known scale, or else alphabetically."""
     if are_numbers(labels):
         return tuple(sorted(labels, key=lambda label: _number(label) or 0.0))
     rank = _ranks(labels)
@@ -91,22 +91,22 @@ def ordered(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def in_order(labels: Sequence[str]) -> bool:
-    """Whether there are at least three classes whose names go from one end of a scale to the
-    other, each a step of its own: "mixed" is none between "neutral" and "positive". Numbers say
-    nothing of that: they may be mere codes."""
+    """Return whether at least three class names go from one end of a scale to the other in distinct
+    steps; "mixed" is not a step between "neutral" and "positive". Not for numbers, which may be
+    mere codes."""
     rank = _ranks(labels)
     places = [rank[label] for label in labels if label in rank]
     return len({*places}) == len(labels) > 2 and places == sorted(places)
 
 
 def are_numbers(labels: Sequence[str]) -> bool:
-    """Whether all classes are different numbers, or names that start with these, as "5 stars"."""
+    """Return whether all classes are distinct numbers, or start with one, as in "5 stars"."""
     numbers = [_number(label) for label in labels]
     return None not in numbers and len({*numbers}) == len(numbers)
 
 
 def numbers_of(labels: Sequence[str]) -> list[float]:
-    """The numbers of classes that `are_numbers`."""
+    """Return the numbers of classes that `are_numbers`."""
     return [number for label in labels if (number := _number(label)) is not None]
 
 
@@ -124,7 +124,7 @@ def _words(name: str) -> list[str]:
 
 
 def _place(name: str) -> tuple[int, int] | None:
-    """The side of a class and its degree on that side, from 0 to 2; None if it names no side."""
+    """Return the sign of a class and its degree, from 0 to 2; None if its name has no polarity."""
     words = _words(name)
     sides = {0} if words == ["so", "so"] else {_SIDES[word] for word in words if word in _SIDES}
     if len(sides) != 1 or _NOT & {*words}:
@@ -146,7 +146,7 @@ def _tone(polarity: float, all_of_them: Sequence[float]) -> int:
 
 
 def _ranks(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """The place of each class on a scale of names, which several may have; empty for classes
+    """Return the place of each class on a scale of names, which may be shared; empty for classes
     without one."""
     placed = {label: _place(label) for label in labels}
     ranks: dict[str, tuple[int, ...]] = {
@@ -164,11 +164,11 @@ def _ranks(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 
 ClassSets = dict[str, tuple[str, ...]]
-"""The classes that each label stands for. No class is in two sets; one may be in none."""
+"""{label: its classes}. No class is in two sets; some may be in none."""
 
 RATED: Final = {"rating", "ratings", "score", "scores", "star", "stars", "overall"}
 FELT: Final = {"sentiment", "sentiments", "polarity", "valence"}
-"""Words of the names of columns whose numbers are a scale of sentiment; 0 and 1 only by `FELT`."""
+"""Words in column names whose numbers are a sentiment scale; 0 and 1 are one only for `FELT`."""
 
 _LEAST = np.finfo(np.float32).tiny
 _OF_SIDES: Final[dict[tuple[int, int], dict[int, tuple[str, ...]]]] = {
@@ -178,19 +178,19 @@ _OF_SIDES: Final[dict[tuple[int, int], dict[int, tuple[str, ...]]]] = {
     (1, 1): {1: ("positive", "very positive")},
     (1, 2): {1: ("positive",), 2: ("very positive",)},
 }
-"""By a side and the number of its labels: the classes of each of them, from the middle outwards."""
+"""By sign and number of labels with it: the classes of each, from the middle outwards."""
 
 
 def sentiment_sets(
     labels: Sequence[str], column: str = "", scale: bool | None = None
 ) -> ClassSets | None:
-    """The set of `FIVE` of each label, in their order; None if they are no scale of sentiment of at
-    most five steps.
+    """Return the set of `FIVE` of each label, in order; None if the labels are not a sentiment
+    scale of at most five steps.
 
-    Names say their side as `Scale` reads them, or are bad and good. Numbers are such a scale if
-    they have both signs, if they are stars ("5 stars"), or if a word of the `column` says so.
-    Without signs they must begin at 0 or 1, and be equally far apart. With `scale` any such numbers
-    are one, and without (False) nothing is.
+    Names have a polarity as in `Scale`, or are bad and good. Numbers are such a scale if they have
+    both signs, if they are stars ("5 stars"), or if a word of the `column` indicates it. Unsigned
+    numbers must begin at 0 or 1, and be evenly spaced. With `scale` True, any such numbers are one;
+    with False, no labels are.
     """
     if scale is False:
         return None
@@ -206,7 +206,7 @@ def sentiment_sets(
 
 
 def check_sets(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None:
-    """Raise ValueError unless these are sets of the classes `labels` of a model, or none.
+    """Raise ValueError unless these are sets of a model's classes `labels`, or empty.
 
     There must be two or more, each with a class, and no class may be in two of them.
     """
@@ -222,18 +222,17 @@ def check_sets(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None
 def set_matrix(
     labels: Sequence[str], sets: Mapping[str, Sequence[str]], weights: Sequence[float] = ()
 ) -> NDArray[np.float32]:
-    """How much each of the C `labels` of a model counts for each of S sets, (S, C).
+    """Return the weight of each of the C `labels` of a model in each of S sets, (S, C).
 
-    It is the weight of the set, 1 by default, or 0 for a class that the set does not hold.
+    It is the weight of the set, 1 by default, or 0 for a class that is not in the set.
     """
     rows = [[float(label in classes) for label in labels] for classes in sets.values()]
     return np.array(rows, np.float32) * np.array(weights or [1.0], np.float32)[:, None]
 
 
 def summed(scores: NDArray[np.floating], sets: NDArray[np.float32] | None) -> NDArray[np.floating]:
-    """The probabilities (T, S) of labels, from those of classes (T, C). `sets`: (S, C) as
-    `set_matrix` gives them; None if the labels are the classes. Of a class in no set nothing
-    counts."""
+    """Return the probabilities (T, S) of labels, from those of classes (T, C). `sets`: (S, C) from
+    `set_matrix`; None if the labels are the classes. Classes in no set are ignored."""
     if sets is None:
         return scores
     masses = scores @ sets.T.astype(scores.dtype)
@@ -245,14 +244,14 @@ def _are_of_sentiment(labels: Sequence[str], numbers: Sequence[float], column: s
     words = {*_words(column)}
     if {*numbers} == {0, 1}:
         return bool(words & FELT)
-    if min(numbers) > 1:  # of 3 to 5 stars, 3 are not negative: nobody gave 1 or 2
+    if min(numbers) > 1:  # in 3 to 5 stars, 3 is not negative: nobody gave 1 or 2
         return False
     stars = all(re.search(r"\bstars?\b", label.lower()) for label in labels)
     return stars or min(numbers) < 0 < max(numbers) or bool(words & (RATED | FELT))
 
 
 def _centred(numbers: Sequence[float]) -> list[float] | None:
-    """The numbers less their middle; None if they are not equally far apart."""
+    """Subtract the midpoint from the numbers; None if they are not evenly spaced."""
     steps = np.diff(sorted(numbers))
     if not np.allclose(steps, steps[0]):
         return None
@@ -261,8 +260,8 @@ def _centred(numbers: Sequence[float]) -> list[float] | None:
 
 
 def _sets(labels: Sequence[str], places: Sequence[float]) -> ClassSets | None:
-    """The classes of labels that stand at these `places`, below and above 0; None if two stand at
-    one, if a side has none, or if it has more than two."""
+    """Return the classes of labels at these `places`, below and above 0; None if two are at the
+    same place, if a sign has no label, or if it has more than two."""
     sets: ClassSets = {}
     for label, place in zip(labels, places, strict=True):
         side = (place > 0) - (place < 0)

@@ -1,11 +1,11 @@
 """The order in which a forest is computed: by depth, deepest first, all roots last.
 
 Every child of a node at depth d is at depth d + 1, so a step needs only the last step and the
-leaves of that depth. The whole schedule takes a few vectorised torch operations on flat arrays.
-Nothing is done node by node.
+leaves of that depth. The whole schedule takes a few vectorized torch operations on flat arrays,
+without a loop over nodes.
 
-Functions without a loop serve ONNX graphs too, where `thinstack.export.onnx.value.Value` takes the
-place of tensors. They ask for sizes with `x.size(0)`, and use only operations that `Value` has.
+Functions without a loop are also used for ONNX graphs, where `thinstack.export.onnx.value.Value`
+replaces tensors. They read sizes with `x.size(0)`, and use only operations of `Value`.
 """
 
 from typing import NamedTuple, TypeVar
@@ -16,10 +16,10 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 
 def arange(end: int, device: torch.device) -> Tensor:
-    """The numbers (`end`,) from 0 to `end` - 1.
+    """Return the numbers (`end`,) from 0 to `end` - 1.
 
-    The exporter calls the functions of this room with values of a graph in place of tensors, whose
-    sizes are values too. `torch.arange` of torch 2.6 and 2.7 refuses such a size.
+    The exporter calls the functions of this package with graph values instead of tensors, whose
+    sizes are also values. `torch.arange` of torch 2.6 and 2.7 rejects such a size.
     """
     if not torch.jit.is_scripting() and has_torch_function((end,)):  # type: ignore[attr-defined]
         numbers: Tensor = handle_torch_function(arange, (end,), end, device=device)
@@ -28,7 +28,7 @@ def arange(end: int, device: torch.device) -> Tensor:
 
 
 def sums_before(values: Tensor) -> Tensor:
-    """The sum (n,) or (n, k) of the rows before each row. ONNX has one operator for it."""
+    """Return the sum (n,) or (n, k) of the rows before each row. ONNX has one operator for it."""
     if not torch.jit.is_scripting() and has_torch_function((values,)):  # type: ignore[attr-defined]
         sums: Tensor = handle_torch_function(sums_before, (values,), values)
         return sums
@@ -39,23 +39,23 @@ class Schedule(NamedTuple):
     """Index tensors (int64) of one forest of N nodes in B trees, with L leaves and I = N - L inner
     nodes.
 
-    Steps go from the deepest depth D to 0. Within a step inner nodes come before leaves, each by
+    Steps go from the deepest depth D to 0. Within a step, inner nodes come before leaves, each by
     position. *Stacked order* is all leaves by step, then all inner nodes by step.
 
     Attributes:
         leaves: (L,) positions of the leaves in stacked order.
         inner: (I,) positions of the inner nodes in stacked order.
-        leaf_words: (L,) the place of each stacked leaf among the leaves, counted by position.
+        leaf_words: (L,) the index of each stacked leaf among the leaves by position.
         leaf_counts: (D + 1,) leaves of each step.
         inner_counts: (D + 1,) inner nodes of each step; the first is 0.
-        children: (I, arity) 1 + row of each child in the pool of the step below, 0 where there is
-            none; arity 0: (I, 0).
-        child_kinds: (I, arity) edge type of each child, 0 where there is none.
-        child_nodes: (I, arity) 1 + position of each child, 0 where there is none.
+        children: (I, arity) 1 + row of each child in the pool of the step below, 0 for a missing
+            child; arity 0: (I, 0).
+        child_kinds: (I, arity) edge type of each child, 0 for a missing child.
+        child_nodes: (I, arity) 1 + position of each child, 0 for a missing child.
         owners: (N,) by step: the row of the parent among the inner nodes of the next step (roots:
             0).
         kinds: (N,) by step: the type of the edge to the parent.
-        slots: (N,) by step: which child of its parent a node is, from 0.
+        slots: (N,) by step: the index among its parent's children, from 0.
         rows: (N,) by step: the stacked row.
         roots: (B,) positions of the roots.
         root_rows: (B,) rows of the roots in the last step.
@@ -80,25 +80,25 @@ class Schedule(NamedTuple):
 
 
 def schedule_transitions(transitions: Tensor) -> Schedule:
-    """Schedule of binary trees from valid transitions (N,), 0 SHIFT and 1 REDUCE; the left child is
-    slot 0."""
+    """Return the schedule of binary trees from valid transitions (N,), 0 SHIFT and 1 REDUCE; the
+    left child is slot 0."""
     parents, slots = parents_of_transitions(transitions)
     return schedule_parents(parents, slots, torch.ones_like(parents), 2)
 
 
 def schedule_lengths(lengths: Tensor) -> Schedule:
-    """Schedule of sentences as chains, from the number >= 1 of words (B,) in each. The only child
-    of a word is the word before it."""
+    """Return the schedule of sentences as chains, from the number >= 1 of words (B,) in each. The
+    only child of a word is the preceding word."""
     parents = parents_of_lengths(lengths, int(lengths.sum()))
     return schedule_parents(parents, torch.zeros_like(parents), torch.ones_like(parents), 1)
 
 
 def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) -> Schedule:
-    """Schedule of a forest from the position of each node's parent (N,), -1 for a root.
+    """Return the schedule of a forest from the position of each node's parent (N,), -1 for a root.
 
     Args:
-        parents: (N,) int64. Raises ValueError if they hold a cycle.
-        slots: (N,) int64, which child of its parent a node is, below `arity`; not read if `arity`
+        parents: (N,) int64. Raises ValueError if they contain a cycle.
+        slots: (N,) int64, the index among its parent's children, below `arity`; not read if `arity`
             is 0.
         kinds: (N,) int64 >= 1, the type of the edge to the parent.
         arity: number of children of an inner node, 0 for any number.
@@ -116,7 +116,7 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
 
 
 def parents_of_transitions(transitions: Tensor) -> tuple[Tensor, Tensor]:
-    """Parents (N,), -1 for a root, and slots (N,), 0 for a root, of valid transitions (N,)."""
+    """Return the parents (N,), roots -1, and slots (N,), roots 0, of valid transitions (N,)."""
     actions = transitions.long()
     position = arange(actions.size(0), actions.device)
     # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
@@ -131,23 +131,23 @@ def parents_of_transitions(transitions: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def parents_of_lengths(lengths: Tensor, words: int) -> Tensor:
-    """Parents (`words`,) of chains of these lengths (B,), which must add up to `words`. A word's
-    parent is the next word; the parent of a last word is -1."""
+    """Return the parents (`words`,) of chains of these lengths (B,), which must add up to `words`.
+    A word's parent is the next word; the parent of a last word is -1."""
     ends = torch.cumsum(lengths.long(), 0) - 1
     return (arange(words, lengths.device) + 1).index_fill(0, ends, -1)
 
 
 def jump(depth: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
-    """One round of pointer jumping. Gives what it adds to each node's distance (N,) from its
-    ancestor `above` (N,), and the ancestor's ancestor. At the roots it adds nothing."""
+    """Run one round of pointer jumping. Returns the increment of each node's distance (N,) from its
+    ancestor `above` (N,), 0 at the roots, and the ancestor's ancestor."""
     return depth.index_select(0, above), above.index_select(0, above)
 
 
 def schedule_depths(
     parents: Tensor, slots: Tensor, kinds: Tensor, depth: Tensor, deepest: int, arity: int
 ) -> Schedule:
-    """`schedule_parents`, given each node's distance `depth` (N,) from its root, and the greatest
-    distance."""
+    """Return `schedule_parents`, from each node's distance `depth` (N,) from its root, and the
+    greatest distance."""
     nodes = parents.size(0)
     position = arange(nodes, parents.device)
     is_root = parents < 0
@@ -196,11 +196,11 @@ Plan = TypeVar("Plan", bound=NamedTuple)
 
 
 def moved(plan: Plan, like: Tensor) -> Plan:
-    """The int64 tensors of a plan on the device of `like`, by one transfer that the host does not
-    wait for. Fields with names that end in "counts" stay, because the host reads them.
+    """Move the int64 tensors of a plan to the device of `like`, by one asynchronous transfer.
+    Fields with names that end in "counts" stay, because the host reads them.
 
-    An executor with a plan from the host starts all its steps without waiting for the device. This
-    is for eager models. TorchScript has no fields by name, so its inputs must be on the model's
+    An executor with a plan from the host starts all its steps without waiting for the device. Eager
+    models only: TorchScript cannot access fields by name, so its inputs must be on the model's
     device.
     """
     if plan[0].device == like.device:
@@ -214,21 +214,21 @@ def moved(plan: Plan, like: Tensor) -> Plan:
 
 
 def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:
-    """The tree (N,) of each node, from any (N,) and the positions (B,) of roots that come last in
-    their trees."""
+    """Return the tree (N,) of each node, from any (N,) and the positions (B,) of roots that come
+    last in their trees."""
     last = torch.zeros_like(nodes).index_fill(0, roots, 1)
     return sums_before(last)
 
 
 def or_itself(parents: Tensor) -> Tensor:
-    """The parent (N,) of each node. A root is its own parent."""
+    """Return the parent (N,) of each node. A root is its own parent."""
     position = arange(parents.size(0), parents.device)
     return torch.where(parents < 0, position, parents)
 
 
 def check_transitions(transitions: Tensor) -> None:
-    """Raise ValueError unless transitions (N,) make whole binary trees."""
-    # In torch, for TorchScript: `core.transitions.first_fault`, without saying where.
+    """Raise ValueError unless transitions (N,) are complete binary trees."""
+    # In torch, for TorchScript: `core.transitions.first_fault` without the place.
     depth = torch.cumsum(1 - 2 * transitions.long(), 0)
     if bool(((transitions != 0) & (transitions != 1) | (depth < 1)).any()):
         raise ValueError(

@@ -1,8 +1,8 @@
-"""Finds what is on the stacks at each step, for transitions that are known in advance. It is
-vectorised over the batch.
+"""Compute the stack contents at each step, for transitions that are known in advance, vectorized
+over the batch.
 
-Sentences are sorted from the longest to the shortest, so the unfinished ones come first. *Time-
-major* order is all first transitions, then all second transitions, and so on.
+Sentences are sorted by decreasing length, so the unfinished ones come first. *Time-major* order is
+all first transitions, then all second transitions, and so on.
 """
 
 from typing import NamedTuple
@@ -14,12 +14,12 @@ from thinstack.core.schedule import arange, check_transitions, parents_of_transi
 
 
 class Timetable(NamedTuple):
-    """When the N transitions of B sentences are taken. It depends only on their lengths.
+    """The steps of the N transitions of B sentences. They depend only on the lengths.
 
     Attributes:
         order: (B,) the sentences, from the longest to the shortest.
-        counts: (T,) how many sentences are unfinished at each step.
-        places: (N,) the node that each transition makes, in time-major order.
+        counts: (T,) the number of unfinished sentences at each step.
+        places: (N,) the node that each transition creates, in time-major order.
         times: (N,) the step of each transition, in time-major order.
         ends: (N,) the word after the last of each node's sentence, in node order.
         firsts: (N,) 1 for the first node of each sentence, in node order.
@@ -45,7 +45,7 @@ class StackSchedule(NamedTuple):
             transition, 0 for none, time-major.
         fronts: (N,) the next word of the buffer before each transition, L if it is empty,
             time-major.
-        reduce_counts: (T,) how many sentences REDUCE at each step.
+        reduce_counts: (T,) the number of sentences that REDUCE at each step.
         reducing: (N - L,) which of the unfinished sentences REDUCE, by step.
         free: (N,) 1 if both transitions were possible, in node order.
     """
@@ -58,7 +58,7 @@ class StackSchedule(NamedTuple):
 
 
 def sentence_lengths(transitions: Tensor) -> Tensor:
-    """The words (B,) of each sentence, from the transitions (N,) of whole binary trees."""
+    """Return the words (B,) of each sentence, from transitions (N,) of complete binary trees."""
     parents, _ = parents_of_transitions(transitions)
     roots = arange(parents.size(0), parents.device).masked_select(parents < 0)
     before = torch.cat([roots.new_zeros([1]) - 1, roots])[:-1]
@@ -66,7 +66,7 @@ def sentence_lengths(transitions: Tensor) -> Tensor:
 
 
 def timetable(lengths: Tensor) -> Timetable:
-    """The timetable of sentences of n >= 1 words each, from their lengths (B,)."""
+    """Return the timetable of sentences of n >= 1 words each, from their lengths (B,)."""
     words = lengths.long()
     sizes = 2 * words - 1
     order = torch.argsort(words, descending=True, stable=True)
@@ -92,8 +92,8 @@ def timetable(lengths: Tensor) -> Timetable:
 
 
 def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
-    """Numbers (N,) of the nodes in the order in which they are made: 1 .. L for the words, and
-    L + 1 .. N for the others."""
+    """Number the nodes (N,) in the order of their creation: 1 .. L for the words, and L + 1 .. N
+    for the others."""
     words = 1 - transitions.long()
     reduces = table.places.index_select(
         0, (1 - words).index_select(0, table.places).nonzero().squeeze(1)
@@ -104,15 +104,15 @@ def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
 
 
 def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> StackSchedule:
-    """The schedule of valid transitions (N,), 0 SHIFT and 1 REDUCE, of sentences with this
+    """Return the schedule of valid transitions (N,), 0 SHIFT and 1 REDUCE, of sentences with this
     timetable.
 
     `numbers`: (N,), the numbers >= 1 of the nodes.
     """
     steps = transitions.long()
     position = torch.arange(steps.shape[0], device=steps.device)
-    # The node below i is the latest earlier node of the same sentence at depth - 1; at height 1
-    # there is none.
+    # The node below i is the latest earlier node of the same sentence at depth - 1, or none at
+    # height 1.
     depth = torch.cumsum(1 - 2 * steps, 0)
     height = depth - (torch.cumsum(table.firsts, 0) - 1)
     key = depth * (steps.shape[0] + 1) + position
@@ -140,14 +140,13 @@ def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> St
 def check_sentences(
     words: Tensor, inputs: dict[str, Tensor], parses: bool, joins: bool
 ) -> tuple[Tensor, Tensor, bool]:
-    """The transitions (N,) and lengths (B,) among the inputs of an encoder of sentences, and
-    whether trees are given.
+    """Return the transitions (N,) and lengths (B,) in the inputs of an encoder of sentences, and
+    whether there are input trees.
 
-    If an encoder `joins` sentences, given trees are over texts, as the `breaks` say.
+    If an encoder `joins` sentences, input trees are over texts, separated by `breaks`.
 
-    Raises ValueError for sentences without words, and for words or lengths that do not fit the
-    trees; also if an encoder that does not parse is given no trees, and for breaks as
-    `breaks_behind` does.
+    Raises ValueError for sentences without words, and for words or lengths that do not match the
+    trees; also for missing trees if the encoder does not parse, and as `breaks_behind` does.
     """
     none = inputs["lengths"] if "lengths" in inputs else words.flatten()
     transitions = inputs["transitions"] if "transitions" in inputs else none[:0].long()
@@ -176,14 +175,14 @@ def check_sentences(
 
 
 def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-    """The breaks (S,) among the inputs, or zeros, behind sentences of these lengths (S,).
+    """Return the breaks (S,) in the inputs, or zeros, after sentences of these lengths (S,).
 
-    Raises ValueError if there is not one for each sentence, or one is not from 0 to `MOST_BREAK`.
-    Raises it too if the last is not 0.
+    Raises ValueError unless there is one per sentence, all are from 0 to `MOST_BREAK`, and the last
+    is 0.
     """
     if "breaks" not in inputs:
         return torch.zeros_like(lengths).long()
-    breaks, most = inputs["breaks"].long(), 61440  # MOST_BREAK, which TorchScript does not see
+    breaks, most = inputs["breaks"].long(), 61440  # MOST_BREAK, unknown to TorchScript
     if breaks.shape[0] != lengths.shape[0]:
         raise ValueError(
             f"expected {lengths.shape[0]} breaks, one after each sentence, found "
@@ -202,7 +201,7 @@ def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
 
 
 def text_lengths(lengths: Tensor, breaks: Tensor) -> Tensor:
-    """The words (T,) of each text, from the lengths (S,) of the sentences and the breaks (S,)
-    behind them."""
+    """Return the number of words (T,) of each text, from the lengths (S,) of the sentences and the
+    breaks (S,) after them."""
     ends = torch.cumsum(lengths.long(), 0).masked_select(breaks == 0)
     return ends - torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])

@@ -1,8 +1,8 @@
-"""Shift-reduce transitions of binary trees (Bowman et al. 2016, section 3.1), vectorised over a
+"""Shift-reduce transitions of binary trees (Bowman et al. 2016, section 3.1), vectorized over a
 whole batch.
 
-A batch is a plain concatenation. The transitions of B trees over L words are one flat array of
-N = 2L - B entries. 0 is SHIFT (a word), and 1 is REDUCE (a node over the top two of the stack).
+A batch is a plain concatenation. The transitions of B trees over L words are one flat array of N =
+2L - B entries. 0 is SHIFT (a word), and 1 is REDUCE (a node over the top two of the stack).
 Position i is node i of the forest.
 """
 
@@ -19,14 +19,14 @@ SHIFT = 0
 REDUCE = 1
 
 MOST_BREAK: Final = 61_440
-"""The greatest of the `breaks` between the sentences of a text."""
+"""The maximum of the `breaks` between the sentences of a text."""
 
 IntArray = NDArray[np.int64]
 Transitions = NDArray[np.int8]
 
 
 def left(words: int) -> Transitions:
-    """Transitions (2n-1,) of the left-branching tree over `words` >= 1 words: ((w1 w2) w3) ..."""
+    """Transitions (2n-1,) of the left-branching tree over n = `words` >= 1: ((w1 w2) w3) ..."""
     check_words(words)
     out = np.zeros(2 * words - 1, np.int8)
     out[2::2] = REDUCE
@@ -34,7 +34,7 @@ def left(words: int) -> Transitions:
 
 
 def right(words: int) -> Transitions:
-    """Transitions (2n-1,) of the right-branching tree over `words` >= 1 words: w1 (w2 (w3 ...))."""
+    """Transitions (2n-1,) of the right-branching tree over n = `words` >= 1: w1 (w2 (w3 ...))."""
     check_words(words)
     out = np.zeros(2 * words - 1, np.int8)
     out[words:] = REDUCE
@@ -42,7 +42,7 @@ def right(words: int) -> Transitions:
 
 
 def balanced(words: int) -> Transitions:
-    """Transitions (2n-1,) of the balanced tree over `words` >= 1 words; an odd word goes to the
+    """Transitions (2n-1,) of the balanced tree over n = `words` >= 1 words; an odd word goes to the
     left half."""
     check_words(words)
     return _balanced(words)
@@ -60,7 +60,7 @@ def _balanced(words: int) -> Transitions:
 
 
 def over(top: NDArray[np.integer], trees: Sequence[NDArray[np.integer]]) -> Transitions:
-    """The tree `top` with a tree in the place of each of its words, in order; all as transitions.
+    """Replace each word of the tree `top` by a tree, in order; all as transitions.
 
     `over(balanced(n), trees)` is a text of n sentences.
     """
@@ -72,10 +72,10 @@ def over(top: NDArray[np.integer], trees: Sequence[NDArray[np.integer]]) -> Tran
 
 
 def breaks_of(transitions: NDArray[np.integer], lengths: IntArray | None = None) -> IntArray:
-    """The breaks (n,) that make the tree of a text over its n sentences, as a `Forest` has them.
-    They are from 1 to n - 1, and 0 after the last sentence.
+    """Return the breaks (n,) of the tree of a text over its n sentences, as in a `Forest`: from 1
+    to n - 1, and 0 after the last sentence.
 
-    `lengths`: (n,) the words of each sentence. Without them each word of the tree stands for a
+    `lengths`: (n,) the words of each sentence. Without them, each word of the tree represents a
     sentence: `breaks_of(balanced(n))`. Raises TreeError unless the tree has a node for each
     sentence.
     """
@@ -87,34 +87,34 @@ def breaks_of(transitions: NDArray[np.integer], lengths: IntArray | None = None)
             f"join them, found {len(nodes)}"
         )
     breaks = np.zeros(len(lengths), np.int64)
-    # A node's right child stands before it. A parent stands after its children.
+    # A node's right child precedes it. A parent follows its children.
     breaks[_sentences(lengths)[spans[nodes - 1, 0]] - 1] = np.arange(1, len(lengths))
     return breaks
 
 
 def nodes_over(top: NDArray[np.integer], sizes: NDArray[np.integer]) -> IntArray:
-    """Where each node of `top` (2n-1,) stands in `over(top, trees)`. `sizes`: (n,) the nodes of the
-    trees; a word of `top` stands where the root of its tree does."""
+    """Return the position in `over(top, trees)` of each node of `top` (2n-1,). `sizes`: (n,) the
+    nodes of the trees; a word of `top` is at the position of the root of its tree."""
     nodes = np.ones(len(top), np.int64)
     nodes[top == SHIFT] = sizes
     return np.cumsum(nodes) - 1
 
 
 def sentence_trees(transitions: NDArray[np.integer], lengths: IntArray) -> NDArray[np.integer]:
-    """The trees over sentences of these lengths (S,), one after the other, from texts that are
-    trees over them: the transitions (N,) without those that join sentences."""
+    """Return the concatenated trees of sentences of these lengths (S,), from texts that are trees
+    over them: the transitions (N,) without those that join sentences."""
     joining = joining_nodes(spans_of(transitions), lengths)
     steps: NDArray[np.integer] = np.delete(transitions, joining)
     return steps
 
 
 def _sentences(lengths: IntArray) -> IntArray:
-    """The number (L,) of each word's sentence."""
+    """Return the index (L,) of each word's sentence."""
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
 def joining_nodes(spans: IntArray, lengths: IntArray) -> IntArray:
-    """The nodes that join sentences of these lengths (S,), from the words (N, 2) below each
+    """Return the nodes that join sentences of these lengths (S,), from the words (N, 2) below each
     node."""
     sentence = _sentences(lengths)
     return np.flatnonzero(sentence[spans[:, 0]] != sentence[spans[:, 1] - 1])
@@ -149,19 +149,19 @@ def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
 def first_fault(
     transitions: NDArray[np.integer], sizes: IntArray | None = None
 ) -> tuple[int, str] | None:
-    """The first tree of transitions (N,) that is not a whole tree, and the reason; None if all are
-    whole.
+    """Return the first tree of transitions (N,) that is not complete, and the reason; None if all
+    are complete.
 
-    `sizes`: (B,) the number of transitions in each tree, at least 1. Without them trees may end
-    anywhere, and count as one. A tree of the right size is whole if it has only 0 and 1, its stack
-    never falls below one node, and one node is left.
+    `sizes`: (B,) the number of transitions in each tree, at least 1. Without them, trees may end
+    anywhere, and count as one. A tree of the right size is complete if it contains only 0 and 1,
+    its stack never falls below one node, and one node remains.
     """
     sized, sizes = sizes is not None, np.array([len(transitions)]) if sizes is None else sizes
     steps, ends = transitions.astype(np.int64), np.cumsum(sizes)
     height = np.cumsum(1 - 2 * steps)
     if len(sizes) > 1:
         height -= np.repeat(np.arange(len(sizes)), sizes)
-    bad = (steps >> 1 != 0) | (height < 1)  # neither SHIFT nor REDUCE has a second bit
+    bad = (steps >> 1 != 0) | (height < 1)  # SHIFT and REDUCE have no second bit
     if sized:
         bad[ends - 1] |= height[ends - 1] != 1
     if not bad.any():
@@ -182,7 +182,7 @@ def first_fault(
 
 
 def is_tree(steps: Sequence[int]) -> bool:
-    """Whether transitions are one whole tree. Of few, this tells it sooner than `first_fault`."""
+    """Return whether transitions are one complete tree; for few, faster than `first_fault`."""
     height = 0
     for step in steps:
         height += 1 if step == SHIFT else -1
@@ -192,13 +192,13 @@ def is_tree(steps: Sequence[int]) -> bool:
 
 
 def _stack_depth(transitions: NDArray[np.integer]) -> IntArray:
-    """Nodes on the stack after each transition, (N,)."""
+    """Return the number of nodes on the stack after each transition, (N,)."""
     return np.cumsum(1 - 2 * transitions.astype(np.int64))
 
 
 def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
-    """Parents (N,), roots = -1, and slots (N,), 0 = left child and 1 = right child (roots: 0), of
-    valid transitions.
+    """Return the parents (N,), roots = -1, and slots (N,), 0 = left child and 1 = right child
+    (roots: 0), of valid transitions.
 
     The right child of a REDUCE is the node before it; its left child is the last earlier node at
     the stack depth that the REDUCE leaves behind, found for all of them by one sort on (depth,
@@ -217,8 +217,8 @@ def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
 
 
 def spans_of(transitions: NDArray[np.integer]) -> IntArray:
-    """The words below each node of valid transitions, (N, 2) as [start, end), counted over the
-    whole batch."""
+    """Return the words below each node of valid transitions, (N, 2) as [start, end), counted over
+    the whole batch."""
     position = np.arange(len(transitions))
     depth = _stack_depth(transitions)
     ends = np.cumsum(transitions == SHIFT)

@@ -22,8 +22,8 @@ class Tree:
 
     If words are only at the leaves (constituency), nodes are in *transition order*: every child
     before its parent, left before right, the root last. A tree with words at inner nodes
-    (dependency) keeps the order that it was given. Build a tree with `from_transitions`,
-    `from_parents`, `left`, `right` or `balanced`.
+    (dependency) keeps its input order. Build a tree with `from_transitions`, `from_parents`,
+    `left`, `right` or `balanced`.
 
     Attributes:
         parents: (N,) int64, read-only, the position of each node's parent; -1 for the root.
@@ -64,7 +64,7 @@ class Tree:
         """Build a tree from the position of each node's parent (0-based, -1 for the root) and each
         node's word or None.
 
-        If only leaves have words, the words count in the order given, and the nodes are put in
+        If only leaves have words, the words keep their input order, and the nodes are put in
         transition order. Raises TreeError unless there is exactly one root, every parent exists, no
         node is its own ancestor, and every leaf has a word. If only leaves have words, it also
         raises TreeError unless the words below each node are consecutive.
@@ -103,17 +103,17 @@ class Tree:
 
     @classmethod
     def left(cls, words: Sequence[str]) -> Self:
-        """The left-branching binary tree over at least one word."""
+        """Build the left-branching binary tree over at least one word."""
         return cls.from_transitions(transitions.left(len(words)), words)
 
     @classmethod
     def right(cls, words: Sequence[str]) -> Self:
-        """The right-branching binary tree over at least one word."""
+        """Build the right-branching binary tree over at least one word."""
         return cls.from_transitions(transitions.right(len(words)), words)
 
     @classmethod
     def balanced(cls, words: Sequence[str]) -> Self:
-        """The balanced binary tree over at least one word."""
+        """Build the balanced binary tree over at least one word."""
         return cls.from_transitions(transitions.balanced(len(words)), words)
 
     def __len__(self) -> int:
@@ -189,8 +189,8 @@ class Tree:
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
-        """Which nodes have a non-projective subtree, (N,): a word that is not below the node stands
-        between words that are."""
+        """Which nodes have a non-projective subtree, (N,): a word outside the subtree is between
+        words in it."""
         words = _with_those_below(self.parents, self._has_word.astype(np.int64), add)
         return _frozen(self.spans[:, 1] - self.spans[:, 0] != words)
 
@@ -199,7 +199,7 @@ class Tree:
         return np.array([token is not None for token in self.tokens])
 
     def with_labels(self, labels: Iterable[str | None]) -> "Tree":
-        """The same tree with other labels, N of them in node order."""
+        """Return the same tree with other labels, N of them in node order."""
         return replace(self, labels=_labels(labels, len(self)))
 
 
@@ -220,8 +220,8 @@ def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None
 
 
 def depths(parents: IntArray) -> IntArray:
-    """Distance of each node from its root, (N,), by pointer jumping. It is -1 on a cycle, and below
-    a cycle."""
+    """Return the distance of each node from its root, (N,), by pointer jumping; -1 on and below a
+    cycle."""
     position = np.arange(len(parents))
     ancestor = np.where(parents < 0, position, parents)
     depth = (parents >= 0).astype(np.int64)
@@ -233,7 +233,7 @@ def depths(parents: IntArray) -> IntArray:
 
 
 def _children(parents: IntArray, nodes: Iterable[int]) -> list[list[int]]:
-    """The children of each node, in the order that they have among `nodes`."""
+    """Return the children of each node, in their order in `nodes`."""
     children: list[list[int]] = [[] for _ in range(len(parents))]
     above = parents.tolist()
     for node in nodes:
@@ -245,7 +245,7 @@ def _children(parents: IntArray, nodes: Iterable[int]) -> list[list[int]]:
 def _with_those_below(
     parents: IntArray, values: IntArray, join: Callable[[int, int], int]
 ) -> IntArray:
-    """Each node's value joined with those of all nodes below it, (N,)."""
+    """Return each node's value joined with those of all its descendants, (N,)."""
     joined, above = values.tolist(), parents.tolist()
     for node in np.argsort(-depths(parents), kind="stable").tolist():
         if above[node] >= 0:
@@ -269,7 +269,7 @@ def _check_parents(parents: IntArray) -> None:
 
 
 def _on_cycle(parents: IntArray, node: int) -> int:
-    """The first node of the cycle that `node` leads to."""
+    """Return the first node of the cycle that `node` leads to."""
     above, seen = parents.tolist(), set()
     while node not in seen:
         seen.add(node)
@@ -278,7 +278,7 @@ def _on_cycle(parents: IntArray, node: int) -> int:
 
 
 def _transition_order(parents: IntArray, inner: NDArray[np.bool_]) -> IntArray:
-    """Positions of the nodes in transition order (children first, by their first leaf)."""
+    """Return the nodes in transition order (children first, by their first leaf)."""
     first = _with_those_below(parents, np.where(inner, len(parents), np.arange(len(parents))), min)
     children = _children(parents, np.argsort(first, kind="stable").tolist())
     out, todo = [], [int(np.argmin(parents))]

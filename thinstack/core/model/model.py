@@ -18,9 +18,8 @@ class Joint(NamedTuple):
     """The parts of SPINN's joint objective, (7) of Bowman et al. 2016.
 
     Attributes:
-        logits: the input of the task head's `loss`. It is the unnormalised scores of nodes (N, C)
-            in node order, of roots (B, C) or of pairs (B / 2, C), or the scores of candidate trees
-            (B,).
+        logits: the input of the task head's `loss`: unnormalized scores of nodes (N, C) in node
+            order, of roots (B, C) or of pairs (B / 2, C), or the scores of candidate trees (B,).
         choices, free: the input of the encoder's `judge`, as in an `Encoding`.
     """
 
@@ -30,8 +29,8 @@ class Joint(NamedTuple):
 
 
 class Model(nn.Module):
-    """Encodes a forest of B trees over N nodes and L words, and scores nodes, trees, or pairs of
-    trees.
+    """A module that encodes a forest of B trees over N nodes and L words, and scores nodes, trees,
+    or pairs of trees.
 
     Inputs, int32 or int64, have the names and shapes of the fields of a `Forest`. They are the
     fields for the embedding and for the encoder, and `constituents` for a head that reads
@@ -46,14 +45,14 @@ class Model(nn.Module):
         head: the task head.
         vectors: a second head of nodes, which returns vectors in addition to the scores of `head`,
         or None. A `head` of pairs reads its vectors of the roots.
-        pair_scale: what a head of pairs reads is multiplied by it: vectors get the length sqrt(D),
-            so that their columns are about as large as outputs of roots.
+        pair_scale: factor of the inputs of a head of pairs: vectors get the length sqrt(D), so that
+            their columns are about as large as outputs of roots.
         parses: whether the model predicts the trees if you do not pass any.
         oracle: the encoder's oracle, None if it does not parse.
         input_names, output_names: the names of the inputs and outputs of `forward`, in order.
-        class_sets: (S, C) how much each of the C classes counts for each of S labels of a user
-            (`set_matrix`), or None. Scores are of the classes; who learns or measures labels sums
-            them.
+        class_sets: (S, C) the weight of each of the C classes in each of S user labels
+            (`set_matrix`), or None. Scores are of the classes; training and evaluation sum them to
+            labels.
     """
 
     class_sets: Tensor | None = None
@@ -88,23 +87,23 @@ class Model(nn.Module):
             self.output_names = [*self.output_names, "parse"]
 
     def inputs(self, forest: Forest) -> dict[str, Tensor]:
-        """The fields of a batch that the model reads, by name, on the host."""
+        """Return the fields of a batch that the model reads, by name, on the host."""
         fields = forest.inputs(self.input_names)
         return {name: torch.from_numpy(values) for name, values in fields.items()}
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Scores, as the task head's `scores` returns them, by name.
+        """Return the task head's `scores` by name.
 
         - For a head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores`
-          (B, C). If it gives vectors, they are `node_vectors` (N, D) and `root_vectors` (B, D); a
-          second head `vectors` gives these beside the scores.
+          (B, C). If it returns vectors, `node_vectors` (N, D) and `root_vectors` (B, D); a second
+          head `vectors` adds these to the scores.
         - For pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H) or,
           with a head `vectors`, (B, D).
         - For candidates: `node_scores` (N, C), 0 at leaves, and `tree_scores` (B, 1), the sum over
           the constituents of each tree.
-        - For a model that parses also `parse` (N,), the transitions that were taken.
+        - For a model that parses also `parse` (N,), the predicted transitions.
 
-        Raises ValueError for inputs that do not go together.
+        Raises ValueError for inconsistent inputs.
         """
         encoding = self.encode(inputs, False)
         outputs: dict[str, Tensor] = {}
@@ -135,13 +134,13 @@ class Model(nn.Module):
         return encoding
 
     def choose_trees(self, inputs: dict[str, Tensor]) -> Tensor:
-        """The transitions (N,) that a model that parses chooses: `parse` of `forward`, without the
-        scores. Raises ValueError for inputs that do not go together."""
+        """Return the transitions (N,) chosen by a model that parses: `parse` of `forward`, without
+        the scores. Raises ValueError for inconsistent inputs."""
         transitions: Tensor = self.encoder.choose_trees(self.embed(inputs), inputs)
         return transitions
 
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
-        """The vectors (L, X) of the words.
+        """Return the vectors (L, X) of the words.
 
         Raises ValueError for pieces that do not match their words, or words that do not match their
         sentences, because an embedding would read them as parts of other words or sentences.
@@ -166,15 +165,15 @@ class Model(nn.Module):
         return words
 
     def _moved(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-        """What the embedding reads, on the device of its table unless it plans on the host."""
+        """Return the embedding's inputs, on the device of its table unless it plans on the host."""
         if self.embedding.plans:
             return inputs
         device, names = self.embedding.table.device, self.embedding.index_names
         return {name: inputs[name].to(device, non_blocking=True) for name in names}
 
     def joint(self, inputs: dict[str, Tensor], track: bool = True) -> Joint:
-        """The parts of the joint objective, over given trees. Without `track`, `choices` and `free`
-        are empty."""
+        """Return the parts of the joint objective for the input trees. Without `track`, `choices`
+        and `free` are empty."""
         encoding = self.encode(inputs, track)
         if self.head.reads == "nodes":
             logits = self.head(encoding.stacked).index_select(0, encoding.places)
@@ -188,22 +187,22 @@ class Model(nn.Module):
         return Joint(logits, encoding.choices, encoding.free)
 
     def _sides(self, roots: Tensor) -> Tensor:
-        """What a head of pairs reads of each tree: the output of its root, or its vector."""
+        """Return what a head of pairs reads of each tree: the output of its root, or its vector."""
         sides: Tensor = roots if self.vectors is None else self.vectors.scores(roots)
         return sides
 
 
 def pair_rows(roots: Tensor) -> Tensor:
-    """Rows (B / 2, 2H) with trees 2k and 2k + 1 side by side. Raises ValueError for an odd number
-    of trees."""
+    """Concatenate trees 2k and 2k + 1 into rows (B / 2, 2H). Raises ValueError for an odd number of
+    trees."""
     if roots.shape[0] % 2 != 0:
         raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
     return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
 
 
 def constituent_rows(encoding: Encoding) -> Tensor:
-    """Rows (I, 2H + W) for a head that reads candidates: the outputs of both children and the
-    head-word vector."""
+    """Return rows (I, 2H + W) for a head that reads candidates: the outputs of both children and
+    the head-word vector."""
     places, inner = encoding.places, encoding.inner
     children = encoding.stacked.index_select(0, places.take(encoding.children - 1).flatten())
     rows = children.view(inner.shape[0], 2 * encoding.stacked.shape[1])
@@ -211,8 +210,8 @@ def constituent_rows(encoding: Encoding) -> Tensor:
 
 
 def tree_scores(scores: Tensor, constituents: Tensor, encoding: Encoding) -> Tensor:
-    """The score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's
-    own label (N,). The root is the last node of its tree."""
+    """Return the score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the
+    node's label (N,). The root is the last node of its tree."""
     labels = constituents.to(scores.device, non_blocking=True).long()
     of_label = scores.gather(1, labels.index_select(0, encoding.inner).unsqueeze(1))
     tree = tree_numbers(encoding.places, encoding.root_nodes).index_select(0, encoding.inner)

@@ -1,5 +1,4 @@
-"""An encoder of binary trees with a parser before it, which makes the trees if they are not
-given."""
+"""An encoder of binary trees that are parsed before encoding, or passed as input."""
 
 import math
 from typing import ClassVar, Literal
@@ -15,14 +14,14 @@ from thinstack.core.transitions import REDUCE, spans_of
 
 
 class ParsingEncoder(Encoder):
-    """Encodes trees that are known before the first word is composed. They are given, or cut at the
-    greatest distances of the parser.
+    """An encoder of trees that are known before the first word is composed: input trees, or trees
+    split at the parser's greatest distances.
 
     Args:
-        encoder: an encoder for trees given as transitions.
+        encoder: an encoder of transitions.
         parser: a parser for words of the same width.
-        joins: whether a text of several sentences, as `breaks` say, is one tree over their trees.
-            The parser reads each sentence by itself.
+        joins: whether a text of several sentences, separated by `breaks`, is one tree over their
+            trees. The parser reads each sentence separately.
     """
 
     onnx = "thinstack.export.onnx.parser"
@@ -62,43 +61,43 @@ class ParsingEncoder(Encoder):
         )
 
     def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """The transitions (N,), as in every `Encoder`; nothing is composed. Raises ValueError as
-        `check_sentences` does."""
+        """Return the transitions (N,), as in every `Encoder`, without composing. Raises ValueError
+        as `check_sentences` does."""
         transitions, lengths, has_trees = check_sentences(words, inputs, True, self.joins)
         if not has_trees:
             transitions = self._trees(self.parser(words, lengths.long()), lengths, inputs)
         return transitions.long()
 
     def _trees(self, distances: Tensor, lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """The transitions (N,) of the trees that the distances (L,) of gaps make."""
+        """Build the transitions (N,) of the trees from the distances (L,) of gaps."""
         lengths = lengths.long()
         breaks = breaks_behind(lengths, inputs) if self.joins else torch.zeros_like(lengths)
         scored = distances.detach().to(lengths.device)
         return trees_of_distances(scored, lengths, breaks).transitions
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
-        """The cross-entropies of the cuts. At each node of the treebank's trees, it is a softmax
+        """Return the cross-entropies of the splits: at each node of the treebank's trees, a softmax
         over the gaps of the node's span. A span of two words is not a case."""
         cuts, totals, greatest = _spans(choices.squeeze(1), wanted)
         return Judgement((totals - cuts).sum(), (cuts >= greatest).sum(), int(cuts.shape[0]))
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
-        """The worst choice, as in every `Encoder`. Distances that differ by less than 1/16 count as
-        equal."""
+        """Return the worst choice, as in every `Encoder`. Distances that differ by less than 1/16
+        count as equal."""
         cuts, _, greatest = _spans(choices.detach().double().squeeze(1), taken)
         lost = (greatest - cuts - 1 / 16) / greatest.abs().clamp(min=1)
         return float(lost.max()) if lost.numel() else -math.inf
 
 
 def _spans(distances: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each span with at least two gaps in these trees: the distance of its cut, the logarithm of
-    the sum of all exponentials, and the greatest."""
+    """Return for each span with at least two gaps in these trees: the distance of its split, the
+    logarithm of the sum of all exponentials, and the greatest distance."""
     steps = transitions.cpu().numpy()
     spans = torch.from_numpy(spans_of(steps))
     nodes = torch.from_numpy((steps == REDUCE).nonzero()[0])
     nodes = nodes[spans[nodes, 1] - spans[nodes, 0] > 2]
     starts, gaps = spans[nodes, 0], spans[nodes, 1] - spans[nodes, 0] - 1
-    cuts = spans[nodes - 1, 0] - 1  # the right child stands before its parent
+    cuts = spans[nodes - 1, 0] - 1  # the right child precedes its parent
     owner = torch.repeat_interleave(torch.arange(len(nodes)), gaps)
     place = torch.arange(len(owner)) + (starts - gaps.cumsum(0) + gaps)[owner]
     places = torch.cat([owner, place, cuts]).to(distances.device, non_blocking=True)

@@ -1,4 +1,4 @@
-"""The encoder for given trees of any kind: layers of a cell, bottom-up and back to the leaves."""
+"""The encoder of input trees of any kind: layers of a cell, bottom-up and back to the leaves."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -27,7 +27,7 @@ class SubtreeMean(Cell):
 
     Args:
         input_size: width X of a leaf's input.
-        inner_size: 0 or X. With X, every node has an input, which counts too.
+        inner_size: 0 or X. With X, every node has an input, which is included.
     """
 
     inner_like_leaf = True
@@ -61,11 +61,11 @@ class Layer(nn.Module):
     makes a pass back to the leaves.
 
     The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3).
-    Without such a part, it reads an input of its own at every node. Both may be the same cell; then
-    the directions share its weights.
+    Without such a part, it reads a separate input at every node. Both may be the same cell, whose
+    weights the directions then share.
 
     Attributes:
-        size: the width that the next layer reads, with both directions side by side.
+        size: the width that the next layer reads, with both directions concatenated.
     """
 
     def __init__(self, up: Cell, down: Cell | None = None):
@@ -77,15 +77,15 @@ class Layer(nn.Module):
     def forward(
         self, leaf_inputs: Tensor, inner_inputs: Tensor, down_inputs: Tensor, schedule: Schedule
     ) -> tuple[list[Tensor], Tensor, Tensor]:
-        """The outputs of each direction, (N, H) each, the bottom-up outputs of roots (B, H), and
-        head words (N, W). Nodes are in stacked order.
+        """Return the outputs of each direction, (N, H) each, the bottom-up outputs of roots (B, H),
+        and head words (N, W). Nodes are in stacked order.
 
         Args:
             leaf_inputs: (L, X) in stacked order.
             inner_inputs: (I, inner_size) in stacked order.
             down_inputs: (N, X) in stacked order, for a top-down cell if the bottom-up cell has no
                 head words.
-            schedule: of the forest.
+            schedule: the schedule of the forest.
         """
         outputs, roots, words = self.up(leaf_inputs, inner_inputs, schedule)
         if self.down is None:
@@ -98,18 +98,18 @@ class TreeEncoder(Encoder):
     """Layers of composition. At every node, each layer reads the output of the layer below (Irsoy &
     Cardie 2014).
 
-    Words are at the leaves, or at every node. The latter are dependency trees, and chains, which
-    make this a sequential LSTM.
+    Words are at the leaves, or at every node, as in dependency trees and in chains, which make this
+    a sequential LSTM.
 
     Args:
         layers: from the first layer, which reads the words, to the last.
         structure, words_at_leaves: as in every `Encoder`.
         separate: whether the two directions are separate stacks of layers (Tai et al. 2015, Table
             1). Otherwise each layer reads both directions of the layer below.
-        readout: the parts of the output of a bidirectional last layer, side by side. "up" and
+        readout: the parts of the output of a bidirectional last layer, concatenated. "up" and
             "down" are a node's states in the two directions. "leaves" is the mean of the top-down
-            states of the leaves below it. All three make (15) of Teng & Zhang 2017, but for every
-            node and not only for the root. A bottom-up layer gives its only state.
+            states of the leaves below it. All three form (15) of Teng & Zhang 2017, but for every
+            node and not only for the root. A bottom-up layer returns its only state.
     """
 
     onnx = "thinstack.export.onnx.tree_encoder"
@@ -159,11 +159,11 @@ class TreeEncoder(Encoder):
         return self.forward(words, schedule)
 
     def schedule(self, inputs: dict[str, Tensor]) -> Schedule:
-        """The schedule of the forest that the inputs describe.
+        """Return the schedule of the forest in the inputs.
 
-        Raises ValueError for transitions that do not make trees, and for parents outside the forest
-        or with a cycle. Also raises it for slots or kinds that the cell does not have, two children
-        in one slot, and sentences without words.
+        Raises ValueError for transitions that are not trees, and for parents outside the forest or
+        with a cycle. Also for slots or kinds that the cell does not support, two children in one
+        slot, and sentences without words.
         """
         if self.structure == "transitions":
             check_transitions(inputs["transitions"])
