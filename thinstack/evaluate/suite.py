@@ -80,8 +80,8 @@ class AspectCase(NamedTuple):
     @property
     def expected(self) -> str:
         """The expected answer in words."""
-        said = (f"{self.text[term.start : term.end]} {term.polarity}" for term in self.terms)
-        return ", ".join(said) or "no term"
+        opinions = (f"{self.text[term.start : term.end]} {term.polarity}" for term in self.terms)
+        return ", ".join(opinions) or "no term"
 
 
 AnyCase = TypeVar("AnyCase", bound=Case | AspectCase)

@@ -213,7 +213,7 @@ def aspect_suite_figures(
     for case, one in zip(cases, judged or (None,) * len(cases), strict=True):
         right = [False] * len(case.terms)
         if one is not None:
-            right = [side == said for (_, _, side), said in zip(one.gold, one.sides, strict=True)]
+            right = [gold == side for (_, _, gold), side in zip(one.gold, one.sides, strict=True)]
         kinds[case.kind] += right
         if not (one is not None and all(right) and one.predicted in (None, one.gold)):
             wrong.append(case)
@@ -235,8 +235,8 @@ def _judged(case: AspectCase, result: Result, side_of: Mapping[str | None, int])
     sides = list[int]()
     for term in case.terms:  # neutral if the model reads none of its words
         before = [sentence for sentence in result.sentences if sentence.start <= term.start]
-        said = about_place(before[-1], term.start, term.end) if before else None
-        sides.append(0 if said is None else side_of[said.label])
+        aspect = about_place(before[-1], term.start, term.end) if before else None
+        sides.append(0 if aspect is None else side_of[aspect.label])
     return Judged(
         [(term.start, term.end, _SIDES[term.polarity]) for term in case.terms],
         sides,

@@ -72,14 +72,14 @@ def evaluate_table(
     meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
 
     rows = list(table.rows([text, label], classes=meant, skipped=skipped))
-    classes, said = gold_labels(rows, label, predictor, renamed, path)
+    classes, lines = gold_labels(rows, label, predictor, renamed, path)
     if not any(place >= 0 for place in classes.values()):
         shown = ", ".join(predictor.labels)
         raise DataError(f"{path}: expected texts with the classes {shown}, found none")
     if {"start", "end"} <= {*table.columns}:
-        said.append("the columns start and end were ignored: accuracy is measured on whole texts")
+        lines.append("the columns start and end were ignored: accuracy is measured on whole texts")
     if notes is not None:
-        notes.extend(said)
+        notes.extend(lines)
     rows, scores = _scored(rows, text, predictor, source, path, skipped)
     places = np.array([classes[row.values[label]] for row in rows], np.int64)
     predicted = predictor.view.best(scores)

@@ -108,14 +108,14 @@ def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
         return {"text": view.text, "start": view.start - shift, "end": view.end - shift}
 
     because, polarity = aspect.because, aspect.polarity
-    said = {
+    opinion = {
         "label": aspect.label,
         "polarity": None if polarity is None else round(polarity, 6),
         "scores": {label: round(score, 6) for label, score in aspect.scores.items()},
         "because": None if because is None else place(because),
     }
     named = {} if aspect.asked is None else {"asked": aspect.asked}
-    return place(aspect) | said | named
+    return place(aspect) | opinion | named
 
 
 def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ...]:
@@ -165,9 +165,9 @@ def about(
         if (mentions or categories) and not sentence.phrases:
             raise _unusable("this one scores only sentences")
         nodes = ClauseNodes(sentence)
-        spoken = [_judged(nodes, mention) for mention in mentions]
-        spoken += [_implied(nodes, category) for category in categories]
-        judged += sorted(filter(None, spoken), key=lambda aspect: (aspect.start, aspect.end))
+        views = [_judged(nodes, mention) for mention in mentions]
+        views += [_implied(nodes, category) for category in categories]
+        judged += sorted(filter(None, views), key=lambda aspect: (aspect.start, aspect.end))
     return judged
 
 

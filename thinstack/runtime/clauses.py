@@ -23,9 +23,9 @@ def joints_of(words: Sequence[str]) -> tuple[list[bool], list[bool]]:
     """Return two flags for each lower-case word: whether it separates the phrases that it joins
     into clauses ("but", "except"), and whether it does so only between opposite polarities (a
     comma, "and"). Neither is set for "yet" in "yet to find a fault"."""
-    tells = rules().clauses
+    clauses = rules().clauses
     spelt = ["" if pair == ("yet", "to") else pair[0] for pair in pairwise((*words, ""))]
-    return [word in tells.apart for word in spelt], [word in tells.joined for word in spelt]
+    return [word in clauses.apart for word in spelt], [word in clauses.joined for word in spelt]
 
 
 def are_apart(joints: Sequence[Any], meet: Any, words: Any, sides: Any) -> Any:

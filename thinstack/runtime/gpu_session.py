@@ -72,9 +72,9 @@ class GpuSession(OnnxSession):
         try:
             return super().run(names, feeds)
         except BundleError as error:
-            said = _explained(error)
+            reason = _explained(error)
         outputs = self._on_cpu().run(names, feeds)
-        problem = f"{self._gpu.title} failed in the middle of a batch: {said}"
+        problem = f"{self._gpu.title} failed in the middle of a batch: {reason}"
         if not self._auto:
             raise DeviceError(f"{problem}. Load the model again, or score less at once; {ANYWHERE}")
         self.device, self.warning = "cpu", f"{problem}; from now on the model runs on the CPU"
@@ -162,7 +162,7 @@ def _is_real(device: Any) -> bool:
 
 def _explained(error: Exception) -> str:
     """Return an onnxruntime error on one line, without internals, with an explanation if known."""
-    said = str(error.args[0]) if error.args else str(error)
-    short = " ".join(_INSIDES.sub("", said).split()).rstrip(".")
-    meaning = next((text for mark, text in _MEANINGS.items() if re.search(mark, said, re.I)), "")
+    message = str(error.args[0]) if error.args else str(error)
+    short = " ".join(_INSIDES.sub("", message).split()).rstrip(".")
+    meaning = next((text for mark, text in _MEANINGS.items() if re.search(mark, message, re.I)), "")
     return f"{meaning}: {short}" if meaning else short

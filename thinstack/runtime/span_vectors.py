@@ -51,7 +51,7 @@ def span_vectors(
     if joined and predictor is not None:
         parts = [_words_and_trees(nodes, covers[place]) for place in joined]
         trees = [over(left(len(below)), below) for _, below in parts]
-        scored = predictor.trees_and_scores([said for said, _ in parts], trees)
+        scored = predictor.trees_and_scores([words for words, _ in parts], trees)
         rows[joined] = unit(np.stack([stored(sentence.vectors)[-1] for sentence in scored]))
     return rows
 

@@ -90,9 +90,9 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     for number, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
         first, behind = spans[node].tolist()
         start, end = int(prediction.offsets[first, 0]), int(prediction.offsets[behind - 1, 1])
-        said = prediction.text[start:end], value, number == turns
+        values = prediction.text[start:end], value, number == turns
         place = start + prediction.start, end + prediction.start
-        contributions.append(Contribution(node, (first, behind), *said, *place))
+        contributions.append(Contribution(node, (first, behind), *values, *place))
     return contributions
 
 

@@ -48,8 +48,8 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
         if not item["loc"] and item["type"] == "value_error":  # a validator that names its fields
             listed.append(f"{what:.{_MOST_SHOWN}}")
             continue
-        said = f"{field:.{_MOST_SHOWN}}: {what:.{_MOST_SHOWN}}"
-        listed.append(f"{said} (found {shown(item['input'])})")
+        problem = f"{field:.{_MOST_SHOWN}}: {what:.{_MOST_SHOWN}}"
+        listed.append(f"{problem} (found {shown(item['input'])})")
     more = [f"and {len(errors) - most:,} more"] if len(errors) > most else []
     return "; ".join(listed + more)
 

@@ -85,10 +85,10 @@ def in_resolved_folder(path: FilePath) -> Path:
 
 def why_unreadable(path: FilePath, error: OSError) -> str:
     """Return the system's reason why a file cannot be read and, for a broken link, its target."""
-    said = error.strerror or str(error)
+    reason = error.strerror or str(error)
     if isinstance(error, FileNotFoundError) and os.path.islink(path):
-        return f"{said}; it is a link to {os.readlink(path)}: restore that file, or fix the link"
-    return said
+        return f"{reason}; it is a link to {os.readlink(path)}: restore that file, or fix the link"
+    return reason
 
 
 class FileContent(os.PathLike[str]):
