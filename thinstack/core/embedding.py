@@ -81,7 +81,7 @@ class Embedding(nn.Module):
     entry.
 
     Training fills the table with the first W columns of pretrained vectors. The table has its own
-    learning rate and optimiser, and may have sparse gradients; other weights may not. In evaluation
+    learning rate and optimizer, and may have sparse gradients; other weights may not. In evaluation
     mode, a word's vector depends on no other word, or, if `lengths` is read, only on the words of
     its sentence. L = 0 must work. The rules of a `Cell` for TorchScript and ONNX also apply.
 

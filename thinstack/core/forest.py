@@ -86,7 +86,7 @@ class Forest(NamedTuple):
 
     @property
     def leaves(self) -> NDArray[np.bool_]:
-        """Return which nodes have no children, (N,), from `parents`."""
+        """Which nodes have no children, (N,), from `parents`."""
         leaf = np.ones(len(self.parents), bool)
         leaf[self.parents[self.parents >= 0]] = False
         return leaf
@@ -100,7 +100,7 @@ class Forest(NamedTuple):
 
     @property
     def sentence_transitions(self) -> IntArray:
-        """Return the transitions of the sentences' trees, without those that join the sentences of
+        """The transitions of the sentences' trees, without those that join the sentences of
         a text."""
         if not self.breaks.any():
             return self.transitions

@@ -120,7 +120,7 @@ def parents_of_transitions(transitions: Tensor) -> tuple[Tensor, Tensor]:
     actions = transitions.long()
     position = arange(actions.size(0), actions.device)
     # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
-    # neighbour when sorted by depth.
+    # neighbor when sorted by depth.
     order = torch.argsort(torch.cumsum(1 - 2 * actions, 0), stable=True)
     before = torch.zeros_like(actions).index_copy(0, order[1:], order[:-1])
     reduces = position.masked_select(actions > 0)

@@ -60,8 +60,8 @@ class ClauseNodes(Nodes):
         return [bisect_right(starts, match.start()) - 1 for match in matches]
 
     def _is_unreal(self, first: int, behind: int) -> bool:
-        """Whether the words [first, behind) match `unreal`, which depends on at most two words and
-        the space after them."""
+        """Return whether the words [first, behind) match `unreal`, which depends on at most two
+        words and the space after them."""
         last = max(first, behind - 2)
         if bisect_left(self._wishes, first) < bisect_left(self._wishes, last):
             return True

@@ -45,7 +45,7 @@ class Gpu(NamedTuple):
     packaged: bool = False
 
     def has_plugin(self) -> bool:
-        """Whether the package with the provider is installed."""
+        """Return whether the package with the provider is installed."""
         return bool(self.plugin) and find_spec(self.plugin) is not None
 
 

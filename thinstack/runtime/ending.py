@@ -1,4 +1,4 @@
-"""Stops models that run in other threads when the program exits.
+"""Stop models that run in other threads when the program exits.
 
 Python ends a daemon thread when it next tries to run Python code. Inside onnxruntime, this aborts
 the process ("terminate called without an active exception"). Therefore, the exit of the program

@@ -71,5 +71,5 @@ class Pool:
 
 
 def usable_cores() -> int:
-    """The number of CPU cores that the process may use."""
+    """Return the number of CPU cores that the process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

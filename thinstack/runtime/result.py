@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thinstack.runtime.why import Contribution
 
 MOST_WORDS: Final = 60
-"""Longest text in words that a notebook draws as trees; longer ones are shown as coloured text."""
+"""Longest text in words that a notebook draws as trees; longer ones are shown as colored text."""
 
 
 class Judgement(ABC):
@@ -40,7 +40,7 @@ class Judgement(ABC):
 
     @abstractmethod
     def _row(self) -> list[float]:
-        """The class probabilities; empty without words."""
+        """Return the class probabilities; empty without words."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Judgement(ABC):
         return svg(self._read)
 
     def html(self) -> str:
-        """Return the running text as HTML with coloured phrases, for long texts. Raises InputError
+        """Return the running text as HTML with colored phrases, for long texts. Raises InputError
         for a model without labels."""
         from thinstack.integrations.show.heat import heat
 
@@ -211,7 +211,7 @@ class Result(Judgement):
         return text_vector(roots, [len(one.words) for one in self.sentences], self.joint)
 
     def _repr_html_(self) -> str | None:
-        """Return the trees or, for a long text, coloured phrases, for a notebook. None for a model
+        """Return the trees or, for a long text, colored phrases, for a notebook. None for a model
         without labels, so that a notebook shows the `repr`."""
         words = sum(len(sentence.words) for sentence in self.sentences)
         if not self.view.labels:

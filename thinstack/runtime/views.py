@@ -44,7 +44,7 @@ class View(NamedTuple):
     def of(
         cls, labels: tuple[str, ...], abstain: float = 0.0, places: tuple[int, ...] | None = None
     ) -> Self:
-        """The view that shows these classes."""
+        """Build the view that shows these classes."""
         return cls(labels, abstain, places, _polarity(labels))
 
     @classmethod

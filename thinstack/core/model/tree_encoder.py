@@ -144,7 +144,7 @@ class TreeEncoder(Encoder):
         self.mean = DepthOrdered(SubtreeMean(input_size=down_size)) if "leaves" in parts else None
 
     def stack(self) -> list[Layer]:
-        """The layers, from the first."""
+        """Return the layers, from the first."""
         return cast(list[Layer], list(self.layers))
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:

@@ -117,7 +117,7 @@ class FileContent(os.PathLike[str]):
         return FileContent(path, self.content)
 
     def sha256(self) -> str:
-        """The SHA-256 digest of the bytes."""
+        """Return the SHA-256 digest of the bytes."""
         return hashlib.sha256(self.content()).hexdigest()
 
     def __fspath__(self) -> str:

@@ -76,7 +76,7 @@ class LabelledTree(NamedTuple):
         return cls(tree, labels, soft, tuple(lengths) if len(lengths) > 1 else None)
 
     def sentence_trees(self) -> list[Tree]:
-        """The tree of each sentence."""
+        """Return the tree of each sentence."""
         if self.sentences is None:
             return [self.tree]
         lengths, words = np.array(self.sentences), self.tree.words

@@ -84,7 +84,7 @@ class Vocabulary:
             raise DataError(f"{path}: {error}") from None
 
     def digest(self) -> str:
-        """The SHA-256 of the text form, in hexadecimal."""
+        """Return the SHA-256 of the text form, in hexadecimal."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def to_bytes(self) -> bytes:
