@@ -32,8 +32,8 @@ ON_A_GPU: Final = 60
 class IsolatedSession:
     """An `OnnxSession` in separate processes.
 
-    Any number of threads may share it. Each call uses one process exclusively, with at most one
-    process per core, and threads wait for a free one. A process ends with the session, or with its parent.
+    Any number of threads may share it. Each call uses one process exclusively, and threads wait
+    for one of at most one process per core. A process ends with the session, or with its parent.
 
     Args:
         model: the ONNX file, which passed `check_onnx`.

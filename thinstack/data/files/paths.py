@@ -12,7 +12,7 @@ from typing import TypeAlias
 from thinstack.errors import DataError, InputError, shown
 
 FilePath: TypeAlias = str | os.PathLike[str]
-"""The path of a file to read; or a `FileContent`, which is already read."""
+"""The path of a file to read; or a `FileContent`, which is read once."""
 
 _FILES = (
     *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".spacy", ".xlsx", ".txt"),
