@@ -44,7 +44,7 @@ class Model(nn.Module):
     Attributes:
         head: the task head.
         vectors: a second head of nodes, which returns vectors in addition to the scores of `head`,
-        or None. A `head` of pairs reads its vectors of the roots.
+            or None. A `head` of pairs reads its vectors of the roots.
         pair_scale: factor of the inputs of a head of pairs: vectors get the length sqrt(D), so that
             their columns are about as large as outputs of roots.
         parses: whether the model predicts the trees if you do not pass any.

@@ -20,7 +20,7 @@ class LabelledTree(NamedTuple):
         sentences: the word counts of the sentences of a text; None for a single sentence. Parsers
             and leaf embeddings read sentences separately. The tree has a node for each.
         root_set: the possible classes of the root, if its exact class is unknown. They replace the
-        root's label. Lessons with `soft` may have them.
+            root's label. Lessons with `soft` may have them.
         group: the id of the group of trees that should get the same root label, because they differ
             only in equivalent words. Ids are unique within an epoch.
     """
