@@ -190,7 +190,9 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, text):
     path = tmp_path / "table.toml"
     if text is not None:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(ConfigError, match=r"table\.toml: (not a readable TOML table|cannot be read): "):
+    with pytest.raises(
+        ConfigError, match=r"table\.toml: (not a readable TOML table|cannot be read): "
+    ):
         Table.read(path)
 
 

@@ -47,7 +47,7 @@ def change_sentence(change: Change, unit: Unit) -> str:
     (when, other), side = _when(change, unit), change.side
 
     def shares(here: Figures, there: Figures) -> str:
-        return f"{share(here, side)}, {other} {share(there, side)}"
+        return f"{share(here, side)}, compared with {share(there, side)} {other}"
 
     where = ""
     if change.group:
@@ -100,13 +100,14 @@ def figures_of(parts: "Sequence[Part]") -> dict[Any, Figures]:
 
 
 def trend(parts: "Sequence[Part]", unit: Unit) -> str:
-    """Describe when the share of a theme changed: "from Jul 2024 on 14%, before 2%"; "" if not."""
+    """Describe when the share of a theme changed: "from Jul 2024 on 14%, compared with 2%
+    before"; "" if not."""
     change = change_of(figures_of(parts), {}, {})
     if change is None:
         return ""
     when, other = _when(change, unit)
     here, there = (share(figures, "negative") for figures in (change.here, change.there))
-    return f"{when[0].lower()}{when[1:]} {here}, {other} {there}"
+    return f"{when[0].lower()}{when[1:]} {here}, compared with {there} {other}"
 
 
 def _of_themes(report: "Report") -> Iterator[str]:

@@ -266,7 +266,7 @@ class Themes:
 
     def trend(self, theme: Theme) -> str:
         """Describe when a theme became significantly more or less frequent: "from Jul 2024 on 14%,
-        before 2%"; otherwise ""."""
+        compared with 2% before"; otherwise ""."""
         return trend(theme.periods, self.unit) if self.unit else ""
 
     def _more(self, theme: Theme) -> Iterator[str]:
