@@ -113,7 +113,7 @@ def report(
 
     asked = checked_mentions(about)
     names = tuple(dict.fromkeys(map(name_of, asked)))
-    options = ReportOptions("a frame", "", text, by, over, dates, names, min_mentions, stars)
+    options = ReportOptions("a data frame", "", text, by, over, dates, names, min_mentions, stars)
     source, readers = frame_source(frame, options), readers_of(model, asked, load)
     return run_report(source, readers, options, themes=themes_model(themes, load))
 

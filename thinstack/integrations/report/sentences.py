@@ -136,11 +136,11 @@ def _of_themes(report: "Report") -> Iterator[str]:
 def _of_terms(aspects: Sequence[Tally]) -> Iterator[str]:
     """Yield the terms that are praised, criticized and mentioned most. Opinions about a term that
     is among both the most praised and the most criticized are divided."""
-    praised, criticised = (_most(aspects, side) for side in ("positive", "negative"))
-    both = [tally for tally in praised if tally in criticised]
+    praised, criticized = (_most(aspects, side) for side in ("positive", "negative"))
+    both = [tally for tally in praised if tally in criticized]
     sentences: tuple[tuple[str, list[Tally], list[Side]], ...] = (
         ("Most praised:", [one for one in praised if one not in both], ["positive"]),
-        ("Most criticised:", [one for one in criticised if one not in both], ["negative"]),
+        ("Most criticized:", [one for one in criticized if one not in both], ["negative"]),
         ("Opinions differ about", both, ["positive", "negative"]),
     )
     for start, tallies, sides in sentences:
