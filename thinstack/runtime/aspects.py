@@ -2,6 +2,7 @@
 each."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -127,16 +128,27 @@ def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ..
             f'does, {LOAD}, or name the terms, about("battery")'
         )
     judged = list[Aspect]()
-    for nodes in map(ClauseNodes, sentences):
-        terms = _terms_of(nodes)
+    for nodes in map(_TermNodes, sentences):
         views = [
             Aspect(
                 nodes, _verdict(nodes, node), nodes.starts[node], nodes.ends[node], probability=p
             )
-            for node, p in terms.items()
+            for node, p in nodes.terms.items()
         ]
         judged += sorted(views, key=lambda aspect: aspect.start)
     return tuple(judged)
+
+
+class _TermNodes(ClauseNodes):
+    """The nodes of a prediction, some of which are terms."""
+
+    @cached_property
+    def terms(self) -> dict[int, float]:
+        """{node: probability} of the nodes that are terms, most probable first."""
+        terms: list[float] = [] if self.sentence.terms is None else self.sentence.terms.tolist()
+        if max(terms, default=0.0) < LEAST:
+            return {}
+        return {node: terms[node] for node in chosen_terms(self.spans, terms, self.edges.words)}
 
 
 def _finds_terms(sentences: Sequence["Prediction"], view: "View") -> bool:
@@ -164,7 +176,7 @@ def about(
         mentions = sorted(terms.mentions(sentence), key=lambda one: (one.start, one.end))
         if (mentions or categories) and not sentence.phrases:
             raise _unusable("this one scores only sentences")
-        nodes = ClauseNodes(sentence)
+        nodes = _TermNodes(sentence)
         views = [_judged(nodes, mention) for mention in mentions]
         views += [_implied(nodes, category) for category in categories]
         judged += sorted(filter(None, views), key=lambda aspect: (aspect.start, aspect.end))
@@ -176,7 +188,7 @@ def about_place(sentence: "Prediction", start: int, end: int) -> Aspect | None:
     sentence must have scored phrases. None if the characters contain no word of it."""
     first, behind = start - sentence.start, end - sentence.start
     mention = Mention(first, behind, sentence.text[max(first, 0) : max(behind, 0)])
-    return _judged(ClauseNodes(sentence), mention)
+    return _judged(_TermNodes(sentence), mention)
 
 
 def _unusable(problem: str) -> InputError:
@@ -186,7 +198,7 @@ def _unusable(problem: str) -> InputError:
     )
 
 
-def _judged(nodes: ClauseNodes, mention: Mention) -> Aspect | None:
+def _judged(nodes: "_TermNodes", mention: Mention) -> Aspect | None:
     """Return the aspect for a mention; None if it contains no word of the sentence."""
     sentence = nodes.sentence
     first = int(np.searchsorted(sentence.offsets[:, 1], mention.start, "right"))
@@ -218,7 +230,7 @@ def _verdict(nodes: ClauseNodes, term: int) -> Verdict:
     return Verdict(term, turned=False, because=because)
 
 
-def _term_at(nodes: ClauseNodes, first: int, behind: int) -> int | None:
+def _term_at(nodes: "_TermNodes", first: int, behind: int) -> int | None:
     """Return the detected term at the words [first, behind): the node of exactly these words, or
     else the most probable term that overlaps them. The classes of any other node rate its text
     alone, so they are not used."""
@@ -227,16 +239,8 @@ def _term_at(nodes: ClauseNodes, first: int, behind: int) -> int | None:
         return None
     if nodes.spans[node] == (first, behind) and terms[node] >= LEAST:
         return node
-    spans = ((node, nodes.spans[node]) for node in _terms_of(nodes))
+    spans = ((node, nodes.spans[node]) for node in nodes.terms)
     return next((node for node, (a, b) in spans if a < behind and first < b), None)
-
-
-def _terms_of(nodes: Nodes) -> dict[int, float]:
-    """Return {node: probability} of the nodes that are terms, most probable first."""
-    terms: list[float] = [] if nodes.sentence.terms is None else nodes.sentence.terms.tolist()
-    if max(terms, default=0.0) < LEAST:
-        return {}
-    return {node: terms[node] for node in chosen_terms(nodes.spans, terms, nodes.edges.words)}
 
 
 def chosen_terms(
