@@ -83,6 +83,16 @@ def test_batches_have_a_row_for_each_aspect(model):
     assert kinds == [(None, "missing"), ("staff", None), (None, None)]
 
 
+def test_rows_that_cannot_be_read_do_not_end_a_run_with_terms(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr(run_manifest, "SHARD_ROWS", 1)  # so that all rows of a batch are bad
+    given, out = tmp_path / "texts.jsonl", tmp_path / "scored.csv"
+    given.write_text('{"text": [1]}\n{"text": "a good battery"}\n')
+    asked = ("predict", "--input", given, "--out", out, "--output", "documents")
+    answer = cli(*asked, "--about", "battery", "--jobs", "0", "--fail-after", "1")
+    assert answer.code == 1
+    assert "2 rows" in answer.err
+
+
 def test_the_default_of_aspects_is_their_model_and_others_are_refused(cli, tmp_path):
     given = tmp_path / "texts.txt"
     given.write_text("a good battery\n")

@@ -19,6 +19,7 @@ from vector_models import write_vector_bundle
 import thinstack
 from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.spark import scorer
+from thinstack.plugins.manager import manager
 
 ROOT = Path(__file__).parents[2]
 sql = pytest.importorskip("pyspark.sql", reason="needs the extra spark: pip install pyspark[sql]")
@@ -53,6 +54,7 @@ def spark(tmp_path_factory):
         paths = [str(ROOT), str(site), os.environ.get("PYTHONPATH", "")]
         patch.setenv("PYTHONPATH", os.pathsep.join(paths))
         patch.syspath_prepend(site)
+        manager.cache_clear()  # other tests may have listed the models before
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         builder = sql.SparkSession.builder.master("local[2, 4]").appName("thinstack")
         builder = builder.config("spark.ui.enabled", "false")

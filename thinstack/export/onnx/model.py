@@ -91,6 +91,12 @@ def export_stages(
     products are rounded.
     """
     chosen = DEFAULTS | options
+    classes = model.head.classes if model.head.gives == "scores" else 0
+    if len(config.labels) != classes:
+        raise ExportError(
+            f"the configuration has {len(config.labels)} labels, the model {classes}; pass the "
+            "configuration that the model was built from"
+        )
     if chosen["outputs"] != "nodes" and model.of_roots not in model.output_names:
         raise ExportError(
             f"outputs = {chosen['outputs']!r} needs a model that scores nodes; this one gives "

@@ -167,7 +167,7 @@ class TextScorer:
                 for scored in text.sentences[:count]
             ]
             cells.append([*term_cells(about(predictions, view, self.about), self.about)])
-        return np.array(cells, np.float64).reshape(len(counts), -1)
+        return np.array(cells, np.float64).reshape(len(counts), len(self.layout.terms))
 
     def _sentences(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray

@@ -116,14 +116,21 @@ class _Worker:
         context = multiprocessing.get_context("spawn")  # threads of a session break forks
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(other, *arguments), daemon=True)
-        masks = hasattr(signal, "pthread_sigmask")
-        if masks:  # inherited by the process: Ctrl-C is handled by its parent
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        if hasattr(
+            signal, "pthread_sigmask"
+        ):  # inherited by the process: its parent handles Ctrl-C
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self.process.start()
+            finally:
+                try:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                except BaseException:  # Ctrl-C was pressed while it was blocked
+                    if self.process.pid is not None:
+                        self.process.kill()
+                    raise
+        else:
             self.process.start()
-        finally:
-            if masks:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         other.close()
 
     def begin(self, shard: Shard) -> None:
