@@ -1,9 +1,9 @@
 """A minimal gated unit (Zhou et al. 2016) over trees, as a thinstack cell."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.plugins import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.plugins import Cell, Links, matrix, sum_by_owner, vector
 
 
 class TreeMGU(Cell):
@@ -30,11 +30,10 @@ class TreeMGU(Cell):
             state_sizes=[hidden_size],
             arity=0,
         )
-        self.w = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # to f, n
-        self.u_f = nn.Parameter(torch.empty(hidden_size, hidden_size))
-        self.u_n = nn.Parameter(torch.empty(hidden_size, hidden_size))
-        self.b = nn.Parameter(torch.zeros(2 * hidden_size))
-        fan_in_uniform_(self.w, self.u_f, self.u_n)
+        self.w = matrix(input_size, 2 * hidden_size)  # to f, n
+        self.u_f = matrix(hidden_size, hidden_size)
+        self.u_n = matrix(hidden_size, hidden_size)
+        self.b = vector(2 * hidden_size)
         with torch.no_grad():
             self.b[:hidden_size] = forget_bias
 

@@ -27,17 +27,9 @@ def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
     return values.new_zeros([n, values.shape[1]]).index_add(0, owner, values)
 
 
-def fan_in_uniform_(*matrices: Tensor) -> None:
-    """Initialize matrices (..., fan in, fan out) uniformly within 1 / sqrt(fan in), like torch's
-    layers."""
-    for matrix in matrices:
-        bound = matrix.shape[-2] ** -0.5
-        nn.init.uniform_(matrix, -bound, bound)
-
-
 def matrix(*shape: int, bound: float | None = None) -> nn.Parameter:
-    """Return a weight (..., fan in, fan out), uniform within `bound`, by default 1 / sqrt(fan
-    in)."""
+    """Return a weight (..., fan in, fan out), uniform within `bound`, by default 1 / sqrt(fan in),
+    like those of torch's layers."""
     weight, bound = torch.empty(shape), shape[-2] ** -0.5 if bound is None else bound
     return nn.Parameter(nn.init.uniform_(weight, -bound, bound))
 

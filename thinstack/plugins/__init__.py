@@ -7,7 +7,7 @@ from thinstack.plugins.kinds import hookimpl
 from thinstack.plugins.reader import Reader
 
 if TYPE_CHECKING:
-    from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+    from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
     from thinstack.core.config import ModelConfig
     from thinstack.core.embedding import Embedding, Lookup
     from thinstack.core.encoder import Encoder, Encoding, Judgement, Structure, plain_encoding
@@ -23,7 +23,7 @@ else:
     __getattr__ = lazy(
         __name__,
         {
-            "core.cell": "Cell Links fan_in_uniform_ sum_by_owner",
+            "core.cell": "Cell Links matrix sum_by_owner vector",
             "core.config": "ModelConfig",
             "core.embedding": "Embedding Lookup",
             "core.encoder": "Encoder Encoding Judgement Structure plain_encoding",
@@ -59,10 +59,11 @@ __all__ = [
     "TaskHead",
     "Treebank",
     "build_model",
-    "fan_in_uniform_",
     "hookimpl",
+    "matrix",
     "plain_encoding",
     "schedule_stack",
     "sum_by_owner",
     "timetable",
+    "vector",
 ]

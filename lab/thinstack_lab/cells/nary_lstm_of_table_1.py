@@ -6,7 +6,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.cell import Cell, Links
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import lstm_gates, repeat_forget
 
@@ -67,7 +67,8 @@ class NaryLSTMOfTable1(Cell):
         self._register()
         for part in self.parameters():
             if part.dim() > 1:
-                fan_in_uniform_(part)
+                bound = part.shape[-2] ** -0.5
+                nn.init.uniform_(part, -bound, bound)
             else:
                 nn.init.zeros_(part)
 

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_, vector
+from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
 
@@ -67,15 +67,13 @@ class MVRNN(Cell):
         )
         self.rank = rank or 0
         projected = leaf == "projected"
-        self.w_x = nn.Parameter(torch.empty(input_size, row)) if projected else None
-        self.b_x = vector(row) if projected else None
-        self.w = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))
+        self.w = matrix(2 * hidden_size, hidden_size)
         self.b = vector(hidden_size)
-        self.w_m = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))
+        self.w_m = matrix(2 * hidden_size, hidden_size)
+        self.w_x = matrix(input_size, row) if projected else None
+        self.b_x = vector(row) if projected else None
         self.register_buffer("eye", torch.eye(hidden_size), persistent=False)
-        fan_in_uniform_(self.w, self.w_m)
         if self.w_x is not None:
-            fan_in_uniform_(self.w_x)
             self.w_x.data[:, hidden_size:] /= hidden_size
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
