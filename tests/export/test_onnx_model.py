@@ -11,6 +11,7 @@ import pytest
 import torch
 from export_models import LABELS, C, H, V, X, make_config, make_model, stored
 
+from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx
@@ -90,6 +91,12 @@ def test_weights_are_stored_once_and_small(pieces, child_sum):
     found = sorted(tuple(weight.dims) for weight in matrices)
     assert found == sorted([(V, X), (X, H), (H, H), (3, H), (C, H)])
     assert {weight.data_type for weight in matrices} == {kinds.FLOAT16}
+
+
+def test_a_configuration_with_other_labels_is_refused():
+    fewer = make_config("words").model_copy(update={"labels": ("bad", "good")})
+    with pytest.raises(ExportError, match=f"the configuration has 2 labels, the model {C};"):
+        export_onnx(make_model("words"), fewer, vocabulary_digest="")
 
 
 def test_the_module_is_left_as_it_is(monkeypatch):

@@ -40,6 +40,7 @@ def test_spans_of_which_nothing_is_said(nlp):
     assert [tuple(each) for each in told(doc._.aspects)] == shifted
     assert told([doc[0:4]._.about]) == [(1, 4, "A good battery", "positive")]
     assert doc[0:1]._.about is None  # white space
+    assert nlp("A good  battery")[2:3]._.about is None  # within a sentence
     assert doc[2:7]._.about is None  # of two sentences
     unseen = nlp.make_doc(TEXT)
     assert (unseen._.aspects, unseen[0:2]._.about) == ([], None)
