@@ -17,6 +17,7 @@ from thinstack.core.scale import FIVE
 from thinstack.core.transitions import left
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import InputError
+from thinstack.runtime.aspects import about_place
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.scored import Scored
 from thinstack.runtime.views import View
@@ -476,3 +477,9 @@ def test_other_models_are_refused(last_word, tmp_path):
     with pytest.raises(InputError, match=r'about: .*scores only sentences: use .*"sentiment"'):
         result.about("menu")
     assert result.about("film") == []
+
+
+def test_nothing_is_said_at_a_place_without_words(sentiment):
+    (sentence,) = sentiment("A good  battery.").sentences
+    assert about_place(sentence, 6, 8) is None
+    assert about_place(sentence, 8, 15).text == "battery"
