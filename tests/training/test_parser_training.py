@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import fresh, gone_on, run, same
+from rich.console import Console
+from runs import fresh, gone_on, run, same, weights
 
+from thinstack.bundle.weights import load_model
 from thinstack.core.transitions import left
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import load_datasets
@@ -13,6 +15,8 @@ from thinstack.training.examples.example import minibatch
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.learner import build_optimizers, set_rates
+from thinstack.training.recipe import Recipe
+from thinstack.training.run_recipe import run_recipe
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 
@@ -68,15 +72,40 @@ def test_the_parser_alone_is_trained_over_the_words_that_are_kept(data, tmp_path
     assert changed == {name for name in before if name.startswith("encoder.parser.")}
     assert len(history) == 2
     assert same((after, history), gone_on(recipe, data, tmp_path / "stopped"))
-    losses = [parsing_loss(recipe, data, weights) for weights in (before, after)]
+    losses = [parsing_loss(recipe, data, values) for values in (before, after)]
     assert losses[1] < losses[0]
 
 
-def parsing_loss(recipe, data, weights):
+def test_the_parser_of_a_bundle_is_trained_alone(data, tmp_path):
+    first = recipe_of(epochs=1)
+    settings = {"data": data, "seeds": [1], "threads": 1, "console": Console(quiet=True)}
+    run_recipe(first, out=tmp_path / "first", **settings)
+    bundle = tmp_path / "first" / "model-best"
+    parts = ["embedding", "encoder", "parser", "head"]
+    fields = first.model_dump() | {"init": {"bundle": str(bundle), "parts": parts, "frozen": []}}
+    fields["training"] |= {"epochs": 0, "parser_epochs": 3}
+    recipe = Recipe.parse(fields, source="test")
+    before = weights(load_model(bundle))
+    after, history = run(recipe, data, tmp_path / "alone")
+    changed = {name for name, value in before.items() if not np.array_equal(value, after[name])}
+    assert changed == {name for name in before if name.startswith("encoder.parser.")}
+    assert history == []
+    assert parsing_loss(first, data, after) < parsing_loss(first, data, before)
+    run_recipe(recipe, out=tmp_path / "second", **settings)
+    assert load_model(tmp_path / "second" / "model-best").parses
+
+
+@pytest.mark.parametrize("settings", [{"epochs": 0}, {"epochs": 0, "parser_epochs": 2}])
+def test_no_epochs_without_a_bundle_are_refused(settings):
+    with pytest.raises(ConfigError, match=r"training.epochs: 0 .* \[init\]"):
+        recipe_of(**settings)
+
+
+def parsing_loss(recipe, data, values):
     """Over all training sentences, in evaluation mode."""
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets).eval()
-    model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in values.items()})
     batch = minibatch(datasets.train, ["gold"] * len(datasets.train), "static")
     joint = model.joint(model.inputs(batch.forest))
     found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))

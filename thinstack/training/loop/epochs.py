@@ -115,7 +115,7 @@ def _with_last_epoch(history: Sequence[dict[str, Any]], seed: int) -> Iterator[N
 def best_epoch(history: Sequence[dict[str, Any]]) -> int:
     """The epoch (from 1) whose weights are kept: the first best of those watched, or the last where
     nothing was."""
-    if not history[-1]["watched"]:
+    if not history or not history[-1]["watched"]:
         return len(history)
     return 1 + max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
 

@@ -47,8 +47,8 @@ class SeedResult:
     @property
     def selection(self) -> float:
         """The watched figure that the epoch was chosen by, or -inf if nothing was watched."""
-        record = self.history[self.epoch - 1]
-        return record["selection"] if record["watched"] else float("-inf")
+        kept = [one for one in self.history if one["epoch"] == self.epoch and one["watched"]]
+        return kept[0]["selection"] if kept else float("-inf")
 
 
 def run_seed(

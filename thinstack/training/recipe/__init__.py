@@ -172,6 +172,11 @@ class Recipe(Strict):
             )
         if "self" in self.training.sources and not self.model.parses:
             raise ValueError("training.sources: 'self' needs a model.parser")
+        if self.training.epochs == 0 and (self.init is None or self.training.parser_epochs == 0):
+            raise ValueError(
+                "training.epochs: 0 trains the parser of a bundle; set training.parser_epochs, and "
+                "the bundle in [init]"
+            )
         if self.training.parser_epochs > 0:
             if self.model.parser is None:
                 raise ValueError("training.parser_epochs: there is no model.parser to train alone")

@@ -14,8 +14,9 @@ class TrainingConfig(Strict):
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(default=(1,), min_length=1)
     """One model is trained per seed. The bundle contains the model with the best watched figure, or
     the first one if `stop_on` is "nothing"."""
-    epochs: int = Field(default=10, gt=0)
-    """Maximum number of passes over the training data."""
+    epochs: int = Field(default=10, ge=0)
+    """Maximum number of passes over the training data. 0 trains only the parser of a model that
+    starts from a bundle (`parser_epochs`)."""
     batch_size: int = Field(default=25, gt=0)
     """Sentences or pairs per minibatch."""
     rule: Literal["adagrad", "rmsprop", "adam", "adamw"] = "adagrad"
