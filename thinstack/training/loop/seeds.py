@@ -47,8 +47,8 @@ class SeedResult:
     @property
     def selection(self) -> float:
         """The watched figure that the epoch was chosen by, or -inf if nothing was watched."""
-        kept = [one for one in self.history if one["epoch"] == self.epoch and one["watched"]]
-        return kept[0]["selection"] if kept else float("-inf")
+        watched = [one for one in self.history if one["epoch"] == self.epoch and one["watched"]]
+        return watched[0]["selection"] if watched else float("-inf")
 
 
 def run_seed(
