@@ -39,11 +39,11 @@ def test_rows_are_those_of_the_scorer(predictor, output):
     made = list(score_batches([batch(TEXTS)], predictor, output=output))
     assert {one.schema for one in made} == {scored_schema(predictor.labels, output)}
     found = rows(iter(made))
-    assert [int(row["id"]) for row in found] == wanted.text.tolist()
+    assert [int(row["id"]) for row in found] == wanted["text"].tolist()
     for name in ("sentence", "start", "end", *(["node", "parent"] if output == "phrases" else [])):
         numbers = [-1 if row[name] is None else row[name] for row in found]
-        assert numbers == getattr(wanted, name).tolist()
-    for row, number, scores in zip(found, wanted.label, wanted.scores, strict=True):
+        assert numbers == wanted[name].tolist()
+    for row, number, scores in zip(found, wanted["label"], wanted["scores"], strict=True):
         assert row["label"] == (None if number < 0 else predictor.labels[number])
         assert row["text"] == TEXTS[int(row["id"])][row["start"] : row["end"]]
         assert row["polarity"] is None, "these classes are no scale of sentiment"
@@ -162,13 +162,13 @@ def test_pyarrow_is_asked_for(predictor, monkeypatch):
 
 def test_phrases_have_their_place_in_the_tree(predictor):
     found = TextScorer(predictor, "phrases").score(TEXTS)
-    first = found.text == 0
+    first = found["text"] == 0
     for number, sentence in enumerate(next(sentences_of(predictor, TEXTS))):
-        rows = np.flatnonzero(first & (found.sentence == number))
+        rows = np.flatnonzero(first & (found["sentence"] == number))
         tree = sentence.tree
-        assert found.node[rows].tolist() == list(range(len(rows)))
-        assert found.parent[rows].tolist() == tree.parents.tolist()
-    assert found.parent[found.text == 1].tolist() == [NOTHING]
+        assert found["node"][rows].tolist() == list(range(len(rows)))
+        assert found["parent"][rows].tolist() == tree.parents.tolist()
+    assert found["parent"][found["text"] == 1].tolist() == [NOTHING]
 
 
 def test_models_without_phrases_and_unknown_sources_are_refused(predictor, last_word, monkeypatch):

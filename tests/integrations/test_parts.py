@@ -10,29 +10,26 @@ from scored_rows import read_rows
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.part_files import check_format, failed_lines, open_part
-from thinstack.integrations.corpora.row_columns import NOTHING, Layout, ScoredRows
+from thinstack.integrations.corpora.row_columns import NOTHING, Layout
 
 LABELS = ("bad", '100% "good" –')
 LONG = "=x\r" + 70_000 * "é"
 GIVEN = [Row("a", "a,\nb. cde"), Row('b "\u2028"', "\x85"), Row("c", LONG)]
 NUMBERS = {"a": 7, GIVEN[1].id: 2**40, "c": 2**40 + 1}
 NAN = float("nan")
-ROWS = ScoredRows(
-    text=np.array([0, 0, 1, 2]),
-    sentence=np.array([0, 1, NOTHING, 0]),
-    start=np.array([0, 3, 0, 1]),
-    end=np.array([2, 9, 1, 70_000]),
-    label=np.array([1, NOTHING, NOTHING, 0]),
-    scores=np.array([[0.25, 0.75], [0.5, 0.5], [NAN, NAN], [1, 1e-9]], np.float32),
-    polarity=np.array([0.5, 0.0, NAN, -1 / 3]),
-    node=np.array([0, 2, NOTHING, 0]),
-    parent=np.array([2, NOTHING, NOTHING, 2]),
-    because_start=np.array([0, NOTHING, NOTHING, 2]),
-    because_end=np.array([1, NOTHING, NOTHING, 4]),
-    row=np.array([7, 7, 2**40, 2**40 + 1]),
-    vectors=np.zeros((4, 0), np.float16),
-    terms=np.zeros((4, 0)),
-)
+COLUMNS = {
+    "sentence": [0, 1, NOTHING, 0],
+    "start": [0, 3, 0, 1],
+    "end": [2, 9, 1, 70_000],
+    "label": [1, NOTHING, NOTHING, 0],
+    "scores": [[0.25, 0.75], [0.5, 0.5], [NAN, NAN], [1, 1e-9]],
+    "polarity": [0.5, 0.0, NAN, -1 / 3],
+    "node": [0, 2, NOTHING, 0],
+    "parent": [2, NOTHING, NOTHING, 2],
+    "because_start": [0, NOTHING, NOTHING, 2],
+    "because_end": [1, NOTHING, NOTHING, 4],
+    "row": [7, 7, 2**40, 2**40 + 1],
+}
 RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}
     | {"text": "a,", "label": LABELS[1], "polarity": 0.5}
@@ -78,9 +75,11 @@ def records(path, format):
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents", "aspects"])
 def test_a_file_holds_the_rows(tmp_path, format, output):
     path = tmp_path / "part"
-    with open_part(path, format, Layout(LABELS, output)) as write:
-        write(GIVEN, ROWS)
-        write(GIVEN[:1], ScoredRows(*(column[:1] for column in ROWS)))
+    layout = Layout(LABELS, output)
+    rows = layout.rows(np.array([0, 0, 1, 2]), **COLUMNS)
+    with open_part(path, format, layout) as write:
+        write(GIVEN, rows)
+        write(GIVEN[:1], rows[:1])
     expected = [*wanted(output), next(wanted(output))]
     found = records(path, format)
     assert found == expected

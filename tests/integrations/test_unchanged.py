@@ -196,8 +196,8 @@ def test_a_part_that_is_gone_at_the_end_is_told(model, tmp_path):
 def test_a_row_that_is_lost_is_told(lost, model, tmp_path, monkeypatch):
     def losing(self, rows):
         found, problems = call(self, rows)
-        kept = np.flatnonzero(found.text != (0 if lost == "the first" else 7))
-        return (found, {}) if lost == "a problem" else (found.at(kept), problems)
+        kept = np.flatnonzero(found["text"] != (0 if lost == "the first" else 7))
+        return (found, {}) if lost == "a problem" else (found[kept], problems)
 
     call = TextScorer.__call__
     monkeypatch.setattr(TextScorer, "__call__", losing)

@@ -190,7 +190,7 @@ def test_documents_of_a_corpus_say_what_texts_say(tree):
     rows = [Row(str(line), text) for line, text in enumerate(texts)]
     scored, problems = TextScorer(tree, "documents")(rows)
     assert not problems
-    for row, result in zip(scored.scores, tree(texts), strict=True):
+    for row, result in zip(scored["scores"], tree(texts), strict=True):
         expected = [*result.scores.values()] or [np.nan] * 3
         np.testing.assert_allclose(row, expected, atol=1e-6)
 

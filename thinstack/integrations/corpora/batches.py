@@ -14,7 +14,7 @@ from thinstack.data.tables.table import batch_records
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
-from thinstack.integrations.corpora.row_columns import Layout, Output, ScoredRows
+from thinstack.integrations.corpora.row_columns import Layout, Output, in_order
 from thinstack.integrations.corpora.scoring import BATCH_ROWS, TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
 
@@ -108,9 +108,9 @@ def _scored(
         for some in batches_of(rows):
             scored, problems = scorer(some)
             failed = scorer.make_rows(np.array(sorted(problems), np.int64))
-            scored = ScoredRows.merged([scored, failed])
-            for start in range(0, len(scored.text), MOST_ROWS):
-                part = scored.at(slice(start, start + MOST_ROWS))
+            scored = in_order([scored, failed])
+            for start in range(0, len(scored), MOST_ROWS):
+                part = scored[start : start + MOST_ROWS]
                 yield rows_batch(schema, scorer.layout, some, part, problems)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from thinstack.data.tables.csv_rows import csv_line, csv_writer
 from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout, ScoredRows
+from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout, Rows
 from thinstack.runtime.vectors import unit
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PartFormat = Literal["parquet", "jsonl", "csv"]
 
-Write = Callable[[Sequence[Row], ScoredRows], None]
+Write = Callable[[Sequence[Row], Rows], object]
 """Writes scored rows; rows of the input are by index."""
 
 
@@ -53,13 +53,10 @@ def open_part(path: Path, format: PartFormat, layout: Layout) -> Iterator[Write]
 
         schema = rows_schema(layout)
         with ParquetWriter(path, schema) as writer:
-
-            def write(texts: Sequence[Row], rows: ScoredRows) -> None:
-                for start in range(0, len(rows.text), _GROUP):
-                    part = rows.at(slice(start, start + _GROUP))
-                    writer.write_batch(rows_batch(schema, layout, texts, part))
-
-            yield write
+            yield lambda texts, rows: [
+                writer.write_batch(rows_batch(schema, layout, texts, rows[start : start + _GROUP]))
+                for start in range(0, len(rows), _GROUP)
+            ]
         return
     with path.open("w", encoding="utf-8", newline="") as stream:
         if format == "csv":
@@ -76,11 +73,12 @@ def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
     return "".join(f"{json.dumps(record)}\n" for record in records)
 
 
-def _rounded(rows: ScoredRows) -> tuple[ScoredRows, list[list[float]]]:
+def _rounded(rows: Rows) -> tuple[Rows, list[list[float]]]:
     """Return the rows with polarity rounded for text files, and their rounded scores as lists."""
-    scores = rows.scores.astype(np.float64).round(_PLACES).tolist()
-    polarity, terms = rows.polarity.round(_PLACES), rows.terms.round(_PLACES)
-    return rows._replace(polarity=polarity, terms=terms), scores
+    rounded = rows.copy()
+    for name in ("polarity", "terms"):
+        rounded[name] = rows[name].round(_PLACES)
+    return rounded, rows["scores"].astype(np.float64).round(_PLACES).tolist()
 
 
 def _as_text(cell: object) -> str | None:
@@ -98,7 +96,7 @@ def _as_json(cell: object) -> str:
     return json.dumps(cell, ensure_ascii=False, default=str).encode(errors="replace").decode()
 
 
-def _lines(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[str]:
+def _lines(texts: Sequence[Row], rows: Rows, layout: Layout) -> Iterator[str]:
     """Serialize rows to JSON with a template: even json.dumps, which is fast, would take as long as
     the model."""
     quoted = json.JSONEncoder(ensure_ascii=False).encode
@@ -116,7 +114,7 @@ def _lines(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[s
     return map(f"{{{form}}}\n".__mod__, zip(*columns.values(), strict=True))
 
 
-def _cells(texts: Sequence[Row], rows: ScoredRows, layout: Layout) -> Iterator[Iterable[Any]]:
+def _cells(texts: Sequence[Row], rows: Rows, layout: Layout) -> Iterator[Iterable[Any]]:
     rows, scores = _rounded(rows)
     columns: list[Iterable[Any]] = []
     for name in layout.columns:
@@ -162,7 +160,7 @@ def rows_batch(
     schema: "pa.Schema",
     layout: Layout,
     texts: Sequence[Row],
-    rows: ScoredRows,
+    rows: Rows,
     problems: Mapping[int, Problem] = MappingProxyType({}),
 ) -> "pa.RecordBatch":
     """Convert scored rows to the columns of `rows_schema`. `texts` and `problems` are by the index
@@ -173,16 +171,16 @@ def rows_batch(
     columns = []
     for field in schema:
         if field.name == "scores":
-            missing = pa.array(np.isnan(rows.scores[:, 0]))
-            by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
+            missing = pa.array(np.isnan(rows["scores"][:, 0]))
+            by_class = [pa.array(np.ascontiguousarray(column)) for column in rows["scores"].T]
             columns.append(pa.StructArray.from_arrays(by_class, fields=kinds, mask=missing))
         elif field.name == VECTOR:
-            missing, numbers = np.isnan(rows.vectors[:, 0]), pa.array(unit(rows.vectors).ravel())
+            missing, numbers = np.isnan(rows[VECTOR][:, 0]), pa.array(unit(rows[VECTOR]).ravel())
             vectors = pa.FixedSizeListArray.from_arrays
             columns.append(vectors(numbers, type=field.type, mask=pa.array(missing)))
         elif field.name == _PROBLEM:
             failed = {text: problem._asdict() for text, problem in problems.items()}
-            columns.append(pa.array(map(failed.get, rows.text.tolist()), field.type))
+            columns.append(pa.array(map(failed.get, rows["text"].tolist()), field.type))
         else:
             cells = layout.column(field.name, texts, rows)
             cells = map(_as_text, cells) if field.name in layout.input_columns else cells

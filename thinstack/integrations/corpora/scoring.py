@@ -1,7 +1,7 @@
 """Scores texts into columns of rows, one per phrase, sentence, text or aspect."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,15 @@ from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
-from thinstack.integrations.corpora.row_columns import NOTHING, IntArray, Layout, Output, ScoredRows
+from thinstack.integrations.corpora.row_columns import (
+    NOTHING,
+    VECTOR,
+    IntArray,
+    Layout,
+    Output,
+    Rows,
+    in_order,
+)
 from thinstack.runtime.aspects import about, aspects
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
@@ -71,26 +79,25 @@ class TextScorer:
         self._cut = splitter()
         predictor.tree_maker(source)
 
-    def __call__(self, rows: Sequence[Row]) -> tuple[ScoredRows, dict[int, Problem]]:
+    def __call__(self, rows: Sequence[Row]) -> tuple[Rows, dict[int, Problem]]:
         """Score texts. Returns the rows, whose `text` is an index of `rows`; and by this index, the
         problems of the texts without scores: those of rows, and those of scoring."""
         problems = {place: row.problem for place, row in enumerate(rows) if row.problem}
         places = [place for place in range(len(rows)) if place not in problems]
         scored = [self.make_rows(np.zeros(0, np.int64))]
-
-        def score(places: Sequence[int]) -> ScoredRows:
-            return self.score([rows[place].text for place in places])
-
         # Errors of the model, onnxruntime or memory, for one text or all.
-        for part, result in each_part(places, score, Exception):
+        for part, result in each_part(
+            places, lambda part: self.score([rows[place].text for place in part]), Exception
+        ):
             if isinstance(result, Exception):
                 message = f"{type(result).__name__}: {result}"[:_MOST_MESSAGE]
                 problems[part[0]] = Problem("failed", message)
             else:
-                scored.append(result._replace(text=np.array(part, np.int64)[result.text]))
-        return ScoredRows.merged(scored), problems
+                result["text"] = np.array(part, np.int64)[result["text"]]
+                scored.append(result)
+        return in_order(scored), problems
 
-    def score(self, texts: Sequence[str]) -> ScoredRows:
+    def score(self, texts: Sequence[str]) -> Rows:
         """Return the scored rows of texts. A text without words, or without aspects, has one row
         without label and scores."""
         cut = list(self._cut(texts))
@@ -105,108 +112,85 @@ class TextScorer:
         scored = [sentence for text in said for sentence in text.sentences]
         makers = {"aspects": self._aspects, "phrases": self._phrases, "sentences": self._sentences}
         parts = [makers[output](scored, flat, counts)] if flat else []
-        bare = np.setdiff1d(np.arange(len(texts)), parts[0].text if parts else ())
-        places: dict[str, Any] = {"start": np.zeros_like(bare), "end": sizes[bare]}
-        parts.append(self.make_rows(bare, **({} if output == "aspects" else places)))
-        return ScoredRows.merged(parts)
+        bare = np.setdiff1d(np.arange(len(texts)), parts[0]["text"] if parts else ())
+        places = {} if output == "aspects" else {"start": 0, "end": sizes[bare]}
+        return in_order([*parts, self.make_rows(bare, **places)])
 
     def make_rows(
-        self,
-        text: IntArray,
-        scores: NDArray[np.float32] | None = None,
-        vectors: NDArray[np.float16] | None = None,
-        **places: IntArray,
-    ) -> ScoredRows:
+        self, text: IntArray, scores: NDArray[np.float32] | None = None, **fields: Any
+    ) -> Rows:
         """Create rows from the indices of texts, with the labels and the polarity that follow from
-        their scores. Other missing values are NOTHING, or NaN."""
-        labels, width = self.layout.labels, self.layout.vectors
-        if scores is None:
-            scores = np.full((len(text), len(labels)), np.nan, np.float32)
-        if vectors is None or not width:
-            vectors = np.full((len(text), width), np.nan, np.float16)
-        view, nothing = self.predictor.view, np.full(len(text), NOTHING, np.int64)
-        label, polarity = nothing, np.full(len(text), np.nan)
-        if labels:
-            best = view.best(scores)
-            share = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
-            label = np.where(share >= view.abstain, best, NOTHING)  # also without scores
-        if view.polarity is not None:
-            polarity = view.mean_places(scores)
-        fields: dict[str, Any] = dict.fromkeys(ScoredRows._fields, nothing)
-        fields |= {"text": text, "label": label, "scores": scores, "polarity": polarity}
-        fields["vectors"] = vectors
-        fields["terms"] = np.full((len(text), len(self.layout.terms)), np.nan)
-        return ScoredRows(**fields | places)
+        their scores, and other `fields` of `Layout.dtype`."""
+        view = self.predictor.view
+        if scores is not None:
+            fields["scores"] = scores
+            if self.layout.labels:
+                best = view.best(scores)
+                share = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
+                # Also without scores.
+                fields["label"] = np.where(share >= view.abstain, best, NOTHING)
+            if view.polarity is not None:
+                fields["polarity"] = view.mean_places(scores)
+        return self.layout.rows(text, **fields)
 
     def _documents(
         self, said: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
-    ) -> ScoredRows:
-        width = self.layout.vectors
+    ) -> Rows:
         scores = np.full((len(counts), len(self.layout.labels)), np.nan, np.float32)
-        vectors = np.full((len(counts), width), np.nan, np.float16)
+        vectors = np.full((len(counts), self.layout.vectors), np.nan, np.float16)
+        terms, sentences = list[list[float]](), iter(flat)
+        worded = np.flatnonzero(counts)
         if flat:
-            worded = np.flatnonzero(counts)
             lengths = np.array([len(sentence.words) for sentence in flat])
             scores[worded] = text_scores([said[place] for place in worded.tolist()], lengths)
-            words = np.split(lengths, np.cumsum(counts)[:-1])
-            for place in worded.tolist() if width else ():
-                roots = [stored(sentence.vectors)[-1] for sentence in said[place].sentences]
-                vectors[place] = text_vector(roots, words[place].tolist(), said[place].joint)
-        places = {"start": np.zeros_like(sizes), "end": sizes}
-        rows = self.make_rows(np.arange(len(counts)), scores, vectors, **places)
-        return rows._replace(terms=self._terms(said, flat, counts)) if self.about else rows
+        for place, (text, count) in enumerate(zip(said, counts.tolist(), strict=True)):
+            here = [*islice(sentences, count)]
+            if count and self.layout.vectors:
+                roots = [stored(sentence.vectors)[-1] for sentence in text.sentences]
+                lengths_of_text = [len(sentence.words) for sentence in here]
+                vectors[place] = text_vector(roots, lengths_of_text, text.joint)
+            if self.about:
+                terms.append(self._terms(here, text))
+        rows = self.make_rows(np.arange(len(counts)), scores, vector=vectors, start=0, end=sizes)
+        if terms:
+            rows["terms"] = terms
+        return rows
 
-    def _terms(
-        self, said: list[ScoredText], flat: list[Sentence], counts: IntArray
-    ) -> NDArray[np.float64]:
-        """Score the terms and categories of texts, (N, 2T)."""
-        sentences, cells, view = iter(flat), list[list[float]](), self.predictor.view
-        for text, count in zip(said, counts.tolist(), strict=True):
-            predictions = [
-                Prediction.of_sentence(next(sentences), scored, view, self.predictor)
-                for scored in text.sentences[:count]
-            ]
-            cells.append([*term_cells(about(predictions, view, self.about), self.about)])
-        return np.array(cells, np.float64).reshape(len(counts), len(self.layout.terms))
+    def _terms(self, sentences: list[Sentence], text: ScoredText) -> list[float]:
+        """Score the terms and categories of a text (2T,)."""
+        view, pairs = self.predictor.view, zip(sentences, text.sentences, strict=False)
+        predictions = [Prediction.of_sentence(*pair, view, self.predictor) for pair in pairs]
+        return [*term_cells(about(predictions, view, self.about), self.about)]
 
-    def _sentences(
-        self, scored: list[Scored], flat: list[Sentence], counts: IntArray
-    ) -> ScoredRows:
+    def _sentences(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> Rows:
         text, sentence = _numbered(counts)
         starts = np.array([one.start for one in flat], np.int64)
-        ends = starts + np.array([len(one.text) for one in flat], np.int64)
-        scores = np.stack([one.scores[-1] for one in scored])
-        roots = [stored(one.vectors)[-1] for one in scored] if self.layout.vectors else None
-        vectors = None if roots is None else np.stack(roots)
-        return self.make_rows(text, scores, vectors, sentence=sentence, start=starts, end=ends)
+        fields: dict[str, Any] = {"sentence": sentence, "start": starts}
+        fields["end"] = starts + np.array([len(one.text) for one in flat], np.int64)
+        if self.layout.vectors:
+            fields[VECTOR] = np.stack([stored(one.vectors)[-1] for one in scored])
+        return self.make_rows(text, np.stack([one.scores[-1] for one in scored]), **fields)
 
-    def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
+    def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> Rows:
         text, sentence = _numbered(counts)
         transitions = np.concatenate([one.transitions for one in scored])
         nodes = np.array([len(one.transitions) for one in scored], np.int64)
         owner, node = _numbered(nodes)
         first = np.repeat(np.cumsum(nodes) - nodes, nodes)
         parents = parents_of(transitions)[0]
-        parents = np.where(parents == NOTHING, NOTHING, parents - first)
         spans = spans_of(transitions)
         words = np.concatenate([one.offsets + one.start for one in flat])
-        vectors = [stored(one.vectors) for one in scored] if self.layout.vectors else None
-        return self.make_rows(
-            text[owner],
-            np.concatenate([one.scores for one in scored]),
-            None if vectors is None else np.concatenate(vectors),
-            sentence=sentence[owner],
-            start=words[spans[:, 0], 0],
-            end=words[spans[:, 1] - 1, 1],
-            node=node,
-            parent=parents,
-        )
+        fields: dict[str, Any] = {"sentence": sentence[owner], "node": node}
+        fields["parent"] = np.where(parents == NOTHING, NOTHING, parents - first)
+        fields |= {"start": words[spans[:, 0], 0], "end": words[spans[:, 1] - 1, 1]}
+        if self.layout.vectors:
+            fields[VECTOR] = np.concatenate([stored(one.vectors) for one in scored])
+        scores = np.concatenate([one.scores for one in scored])
+        return self.make_rows(text[owner], scores, **fields)
 
-    def _aspects(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
-        texts, sentences = _numbered(counts)
+    def _aspects(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> Rows:
         places, scores = list[tuple[int, ...]](), list[NDArray[np.float32]]()
-        numbered = zip(texts.tolist(), sentences.tolist(), flat, scored, strict=True)
-        for text, number, sentence, said in numbered:
+        for text, number, sentence, said in zip(*_numbered(counts), flat, scored, strict=True):
             prediction = Prediction.of_sentence(sentence, said, self.predictor.view)
             for aspect in prediction.aspects:
                 because = aspect.because
@@ -214,9 +198,8 @@ class TextScorer:
                 places.append((text, number, aspect.start, aspect.end, *why))
                 scores.append(prediction.node_scores[aspect.node])
         texts, *columns = np.array(places, np.int64).reshape(-1, 6).T
-        names = ("sentence", "start", "end", "because_start", "because_end")
-        named: dict[str, Any] = dict(zip(names, columns, strict=True))
-        return self.make_rows(texts, np.stack(scores) if scores else None, **named)
+        fields: dict[str, Any] = dict(zip(self.layout.places[1:], columns, strict=True))
+        return self.make_rows(texts, np.stack(scores) if scores else None, **fields)
 
 
 def _numbered(counts: IntArray) -> tuple[IntArray, IntArray]:

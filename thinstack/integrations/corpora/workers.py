@@ -20,7 +20,7 @@ from thinstack.errors import StoppedError, ThinstackError, described
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.output_files import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
-from thinstack.integrations.corpora.row_columns import ScoredRows
+from thinstack.integrations.corpora.row_columns import ROW, Rows
 from thinstack.integrations.corpora.run_manifest import Progress, Settings, Shard, changed
 from thinstack.integrations.corpora.scoring import TextScorer, batches_of
 from thinstack.runtime.predictor import Predictor
@@ -74,16 +74,18 @@ def score_shard(
                     before(first - shard.first)
                 scored, problems = scorer(rows)
                 _check_complete(len(rows), scored, problems)
-                mentions += np.nansum(scored.terms[:, 1::2], axis=0)
+                mentions += np.nansum(scored["terms"][:, 1::2], axis=0)
                 failed += [(rows[place], problems[place]) for place in sorted(problems)]
-                write(rows, scored._replace(row=scored.text + first))
+                if ROW in scorer.layout.places:
+                    scored[ROW] = scored["text"] + first
+                write(rows, scored)
                 first += len(rows)
         folder.write_failed(shard.number, failed_lines(failed))
     return Progress(len(shard.rows), len(failed), mentions=tuple(mentions.astype(int).tolist()))
 
 
-def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) -> None:
-    texts = np.unique(scored.text).tolist()
+def _check_complete(rows: int, scored: Rows, problems: Collection[int]) -> None:
+    texts = np.unique(scored["text"]).tolist()
     if sorted([*texts, *problems]) != list(range(rows)):
         raise StoppedError(
             f"expected scores or an error of each of {rows:,} rows, found scores of "
