@@ -7,7 +7,7 @@ from thinstack.plugins import Cell, Links, matrix, sum_by_owner, vector
 
 
 class TreeMGU(Cell):
-    """A node with input x and children k, whose mean state replaces the previous state:
+    """A node with input x. The mean s of its children's states h_k replaces the previous state:
 
         s = mean_k h_k
         f = sigmoid(W_f x + U_f s + b_f)

@@ -10,7 +10,7 @@ class RunningMean(Encoder):
     """tanh(W m), where m is the mean of the sentence's words up to each one."""
 
     name = "running_mean.v1"
-    summary = "the mean of the words so far"
+    summary = "the mean of the word vectors so far"
     onnx = "core.running_mean_onnx"
 
     def __init__(self, *, input_size: int, hidden_size: int, scale: float = 1):
