@@ -28,8 +28,7 @@ def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def matrix(*shape: int, bound: float | None = None) -> nn.Parameter:
-    """Return a weight (..., fan in, fan out), uniform within `bound`, by default 1 / sqrt(fan in),
-    like those of torch's layers."""
+    """Return a uniform weight (.., fan in, fan out) within `bound`, by default 1 / sqrt(fan in)."""
     weight, bound = torch.empty(shape), shape[-2] ** -0.5 if bound is None else bound
     return nn.Parameter(nn.init.uniform_(weight, -bound, bound))
 
@@ -46,10 +45,9 @@ class Cell(nn.Module):
     evaluation mode, rows are independent. Zero rows must work, that is, n = 0 or E = 0. A cell may
     overwrite `children`, but not `inputs`.
 
-    A cell does not handle batches, depths, ONNX or TorchScript, but it must be exportable.
-    Therefore its methods have type annotations, loop only over the parts and children of a state,
-    and do not branch on values or on the number of rows; attributes are set in `__init__`. If an
-    exporter does not support something, its error names it.
+    A cell does not handle batches, depths, ONNX or TorchScript, but it must be exportable: its
+    methods have type annotations, loop only over the parts and children of a state, and do not
+    branch on values or the number of rows; attributes are set in `__init__`.
 
     Args:
         input_size: width X of a leaf's input.
@@ -58,8 +56,7 @@ class Cell(nn.Module):
         arity: number N of children that `compose` receives, 0 for any number.
         inner_size: width of the input at inner nodes, 0 for no input.
         kinds: number of edge types that the cell distinguishes, 0 if it does not read them.
-        word_part: the part of the state that is the node's head-word vector, which a top-down pass
-            reads; -1 for no such part.
+        word_part: the part of the state that is the head-word vector, for a top-down pass, or -1.
 
     Attributes:
         name: a versioned name, such as `my_cell.v1`, by which saved models find the cell.
@@ -67,7 +64,7 @@ class Cell(nn.Module):
         inner_like_leaf: whether `inner_size` must be 0 or X.
         bf16: whether it may be trained in bfloat16, that is, under torch's autocast.
         factors: names of its matrices (K, W) that multiply rows with known bounds, such as states.
-            A model that computes in 8 bits stores them in 8 bits, with a scale per column.
+            A model with products in 8 bits stores them with a scale per column.
 
     Raises ValueError if `inner_like_leaf` is set and `inner_size` is neither 0 nor X.
     """
@@ -81,10 +78,10 @@ class Cell(nn.Module):
 
     def __init__(
         self,
-        *,
         input_size: int,
         hidden_size: int,
         state_sizes: list[int],
+        *,
         arity: int,
         inner_size: int = 0,
         kinds: int = 0,
@@ -124,8 +121,8 @@ class Cell(nn.Module):
             children: (n, N, width) for each part of the state, or (E, width) for any arity.
             returned: (n, width) for each part of the state.
         """
-        # As in `nn.Module.forward`. Contracts are not abstract classes, because only some plugins
-        # need some methods, such as `Encoder.judge`.
+        # Contracts are not abstract classes, because some methods are optional, such as
+        # `Encoder.judge`.
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:
@@ -139,7 +136,7 @@ class Cell(nn.Module):
 
 
 def misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
-    """Return why a cell cannot be used in this layer of a model of such trees; "" if it can."""
+    """Return why a cell does not fit into this layer of a model of such trees, or ""."""
     arity = {"binary": 2, "sequence": 1}.get(trees)
     if arity and cell.arity not in (0, arity):
         problem = f"a model of {trees} trees needs arity {arity} (or 0, any number)"

@@ -1,4 +1,4 @@
-"""Builds a model from its configuration, with the registered plugins."""
+"""Building a model from its configuration, with registered plugins."""
 
 from functools import partial
 from typing import Any
@@ -18,22 +18,23 @@ from thinstack.core.scale import set_matrix
 from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.manager import manager
 
-STRUCTURES: dict[TreeKind, Structure] = {
-    "binary": "transitions",
-    "constituency": "parents",
-    "dependency": "parents",
-    "sequence": "lengths",
+FORMS: dict[TreeKind, tuple[Structure, bool]] = {
+    "binary": ("transitions", True),
+    "constituency": ("parents", True),
+    "dependency": ("parents", False),
+    "sequence": ("lengths", False),
 }
+"""The structure of each kind of trees, and whether only leaves have words."""
 
 
 def build_model(config: ModelConfig, *, entries: int) -> Model:
-    """A model with fresh weights. `entries` is the number of rows of its leaf table.
+    """Build a model with new weights. `entries` is the number of rows of its leaf table.
 
     Raises UnknownNameError for a cell, encoder, task head or embedding that is not registered.
-    Raises ConfigError for options that a plugin does not have; for a cell, encoder or head that
-    does not match the model's trees; and for an embedding that does not match the vocabulary.
+    Raises ConfigError for unknown options of a plugin, for a cell, encoder or head that does not
+    match the model's trees, and for an embedding that does not match the vocabulary.
     """
-    encoder = build_encoder(config)
+    encoder = _encoder(config)
     _check_heads(config)
     head = _head(config, config.head, encoder)
     vectors = None if config.vectors is None else _head(config, config.vectors, encoder)
@@ -53,9 +54,8 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     return model
 
 
-def build_encoder(config: ModelConfig) -> Encoder:
-    """The encoder of a model: a registered encoder if it has one, else layers of its cell. A
-    parser, if there is one, comes first. Raises as `build_model` does."""
+def _encoder(config: ModelConfig) -> Encoder:
+    """Build the registered encoder of a model, or layers of its cell, with its parser if any."""
     registered = config.encoder.registered
     encoder = _registered(config, *registered) if registered else _tree_encoder(config)
     if config.parser is None:
@@ -67,7 +67,7 @@ def build_encoder(config: ModelConfig) -> Encoder:
 
 def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Encoder:
     spec, kinds = manager().find("encoder", name), 1 + len(config.relations)
-    structure, words_at_leaves = STRUCTURES[config.trees], _words_at_leaves(config)
+    structure, words_at_leaves = FORMS[config.trees]
     encoder: Encoder = spec.create(
         options,
         input_size=config.embedding.size,
@@ -86,14 +86,10 @@ def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Enco
     return encoder
 
 
-def _words_at_leaves(config: ModelConfig) -> bool:
-    return config.trees in ("binary", "constituency")
-
-
 def _head(
     config: ModelConfig, chosen: HeadConfig, encoder: Encoder, width: int | None = None
 ) -> TaskHead:
-    """A head over rows of this `width`, by default over the outputs of an encoder."""
+    """Build a head over rows of this `width`, by default over the outputs of an encoder."""
     spec = manager().find("head", chosen.name)
     head: TaskHead = spec.create(
         chosen.options,
@@ -112,8 +108,8 @@ def _head(
 
 
 def _check_heads(config: ModelConfig) -> None:
-    """Raise ConfigError unless there are labels for a head of scores alone, and vectors come from
-    one head."""
+    """Raise ConfigError unless a head of scores, and no other, has labels, and only one head
+    produces vectors."""
     head: type[TaskHead] = manager().find("head", config.head.name).plugin
     if (head.gives == "scores") != bool(config.labels):
         labels = ", ".join(config.labels) or "none"
@@ -155,7 +151,7 @@ def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
 
 
 def _tree_encoder(config: ModelConfig) -> TreeEncoder:
-    words_at_leaves = _words_at_leaves(config)
+    structure, words_at_leaves = FORMS[config.trees]
     size, encoder, kinds = config.embedding.size, config.encoder, 1 + len(config.relations)
     inner_size = down_size = 0 if words_at_leaves else size
     layers: list[Layer] = []
@@ -173,7 +169,7 @@ def _tree_encoder(config: ModelConfig) -> TreeEncoder:
         down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
     return TreeEncoder(
         layers,
-        structure=STRUCTURES[config.trees],
+        structure=structure,
         words_at_leaves=words_at_leaves,
         separate=encoder.separate,
         readout=encoder.readout,
@@ -187,11 +183,8 @@ def _create(config: CellConfig, input_size: int, inner_size: int = 0, *, kinds: 
 
 
 def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
-    """The cell of the pass back to the leaves, None if there is none; `input_size` is that of its
-    own input, 0 for none.
-
-    Raises ConfigError if it cannot go with `up`.
-    """
+    """Build the cell of the top-down pass, or return None. `input_size`: the width of its separate
+    input, 0 for none. Raises ConfigError if it does not match `up`."""
     wanted = config.encoder.top_down
     if wanted is None:
         return None

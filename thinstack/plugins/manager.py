@@ -1,5 +1,5 @@
-"""The registry: one pluggy manager with a hook for each kind of plugins. A broken plugin is left
-out with a record of what is wrong, and the others still work."""
+"""The registry of plugins, with a pluggy hook for each kind. A broken plugin is skipped and its
+error recorded; the others still work."""
 
 import logging
 import os
@@ -30,8 +30,8 @@ from thinstack.plugins.kinds import HOOKS, KINDS, PROJECT
 from thinstack.plugins.specs import AnySpec, Spec, specs_of
 
 BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
-"""Environment variable: the names of the plugins that must not be imported, separated by commas. A
-name is that of an entry point or of a distribution."""
+"""Environment variable: entry points or distributions that must not be imported, separated by
+commas."""
 
 LICENCES = ("License-Expression", "License")  # fields of a distribution's metadata
 Status = Literal["ok", "failed", "blocked", "unavailable"]
@@ -40,33 +40,21 @@ log = logging.getLogger(__name__)
 
 
 class PluginWarning(UserWarning):
-    """A plugin is broken. It was left out, and the others work."""
+    """A plugin is broken and was skipped. The others work."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """The outcome of loading one plugin, or of an entry point that failed before it provided one.
+    """The outcome of loading one plugin, or an entry point that provided none."""
 
-    Attributes:
-        name: the name of the plugin, or of the entry point.
-        kind: the name of the plugin's kind, or `plugin` for an entry point.
-        distribution: the installed distribution that it came with.
-        version: the version of that distribution.
-        status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is
-            not installed).
-        error: why it is not `ok`, else None.
-        licence: the distribution's licence, as its metadata says; empty if they do not say.
-        summary: a description in one line, if it is `ok`.
-    """
-
-    name: str
-    kind: str
-    distribution: str
-    version: str
-    status: Status = "ok"
-    error: str | None = None
-    licence: str = ""
-    summary: str = ""
+    name: str  # of the plugin, or of the entry point
+    kind: str  # the name of the plugin's kind, or `plugin` for an entry point
+    distribution: str  # the installed distribution that contains it
+    version: str  # of that distribution
+    status: Status = "ok"  # blocked: by THINSTACK_BLOCK_PLUGINS; unavailable: without torch
+    error: str | None = None  # why it is not `ok`
+    licence: str = ""  # in the distribution's metadata
+    summary: str = ""  # a description in one line, if it is `ok`
 
     def __str__(self) -> str:
         origin = f"{self.kind} {self.name!r} of {self.distribution} {self.version}"
@@ -75,7 +63,7 @@ class PluginRecord:
 
 @dataclass(slots=True, eq=False)
 class Source:
-    """An entry point or a built-in module: the kinds that it may provide, and what it did."""
+    """An entry point or a built-in module, the kinds that it may provide, and its plugins."""
 
     about: PluginRecord
     load: Callable[[], object]
@@ -91,7 +79,7 @@ class Source:
 
     @contextmanager
     def recording(self, doing: str) -> Iterator[None]:
-        """Makes an error of the source, of any type, a record. Ctrl-C still ends the program."""
+        """Record an error of any type, except Ctrl-C."""
         try:
             yield
         except BaseException as error:
@@ -108,16 +96,16 @@ class Source:
 
 
 class PluginManager:
-    """All plugins: built-in ones, and those of the entry points of the group `thinstack`.
+    """All plugins: built-in ones, then those of the entry points `thinstack`, sorted by
+    distribution and name.
 
-    Looking up a plugin imports only what may provide one of its kind. So a reader or a bundle comes
-    without torch, unless an installed plugin imports it. Built-in plugins come first, then the
-    others, sorted by distribution and name. Each failure becomes a record and one PluginWarning.
+    Looking up a plugin imports only modules that may provide its kind, so that readers and bundles
+    do not import torch. Each failure becomes a record and one PluginWarning.
 
     Args:
-        builtins: module names of built-in plugins, by default those of the table of kinds.
+        builtins: modules of built-in plugins, by default those of the table of kinds.
         entry_points: the other plugins, by default those of all installed distributions.
-        blocked: entry points or distributions to leave out, as THINSTACK_BLOCK_PLUGINS names them.
+        blocked: entry points or distributions to skip, by default those in THINSTACK_BLOCK_PLUGINS.
     """
 
     def __init__(
@@ -143,13 +131,13 @@ class PluginManager:
         self._pluggy.add_hookspecs(type("Hooks", (), hooks))
 
     def find(self, kind: str, name: str) -> Any:
-        """The plugin of this kind and name: a Spec, or a BundleSpec for a bundle. The kinds are in
-        `thinstack.plugins.kinds`.
+        """Return the plugin of this kind and name: a Spec, or a BundleSpec for a bundle. The kinds
+        are in `thinstack.plugins.kinds`.
 
-        Raises UnknownNameError, which lists the known names and the plugins that were left out.
-        Raises PluginError if two plugins provide it, and for a bundle whose folder is missing.
-        Raises MissingExtraError for an unknown name of a kind that needs torch, if some plugins
-        could not be loaded without torch.
+        Raises UnknownNameError, which lists the known names and the skipped plugins. Raises
+        PluginError if two plugins provide it, and for a bundle whose folder is missing. Raises
+        MissingExtraError for an unknown name if plugins of this kind could not be loaded without
+        torch.
         """
         provided = self._provided(kind)
         for spec, source in provided:
@@ -164,11 +152,11 @@ class PluginManager:
         raise UnknownNameError(kind, name, {spec.name for spec, _ in provided}, map(str, failures))
 
     def specs(self, kind: str) -> list[Any]:
-        """All plugins of this kind, in the order of loading, even if two have one name."""
+        """Return all plugins of this kind, in the order of loading, even if names are equal."""
         return [spec for spec, _ in self._provided(kind)]
 
     def records(self) -> list[PluginRecord]:
-        """The outcome of loading each plugin, in the order of loading. This imports all plugins."""
+        """Import all plugins, and return the outcomes in the order of loading."""
         for kind in KINDS:
             self._provided(kind)
         records: list[PluginRecord] = []
@@ -178,13 +166,12 @@ class PluginManager:
         return records
 
     def _provided(self, kind: str) -> list[tuple[AnySpec, Source]]:
-        """All plugins of this kind and where they come from. What may provide one is imported, and
-        there is a warning of each failure, both once."""
+        """Return all plugins of this kind with their sources, and warn of failures, once."""
         if kind not in self._found:
             failures = []
             for source in self._sources:
                 if kind in source.kinds and not source.loaded:
-                    # Its filters must not reach the warning of a failure.
+                    # A plugin's filters must not affect the warning of a failure.
                     with nullcontext() if source.builtin else warnings.catch_warnings():
                         self._collect(source)
                     failures += source.failures
@@ -197,7 +184,7 @@ class PluginManager:
         return self._found[kind]
 
     def _collect(self, source: Source) -> None:
-        """Import one source and call its hooks, each by itself: if one raises, the others work."""
+        """Import one source, and call its hooks separately: if one raises, the others work."""
         source.loaded, about = True, source.about
         names = {about.name, _normal(about.distribution)}
         if not (source.builtin or names.isdisjoint(self._blocked)):
@@ -212,12 +199,12 @@ class PluginManager:
                 others = self._pluggy.get_plugins() - {plugin}
                 call = self._pluggy.subset_hook_caller(hook, others)
                 with source.recording(f"in hook {hook}"):
-                    for provided in call() or [None]:  # pluggy leaves out a None
+                    for provided in call() or [None]:  # pluggy omits a None
                         source.specs += specs_of(HOOKS[hook], provided)
 
     def _register(self, module: ModuleType) -> list[str]:
-        """The hooks of a module. Raises PluginError for what pluggy passes over in silence."""
-        if not self._pluggy.is_registered(module):  # another entry point may name it too
+        """Return the hooks of a module. Raises PluginError for mistakes that pluggy ignores."""
+        if not self._pluggy.is_registered(module):  # another entry point may also name it
             self._pluggy.register(module)
         try:
             self._pluggy.check_pending()
@@ -238,8 +225,8 @@ class PluginManager:
         return replace(about, status="failed", error=fault)
 
     def _fault(self, spec: AnySpec, source: Source) -> str | None:
-        """Why a plugin cannot be used, if so. A built-in plugin keeps its name; any other name of
-        two plugins is nobody's."""
+        """Return why a plugin cannot be used, or None. If two plugins have one name, neither can,
+        except a built-in plugin."""
         rivals = [other for rival, other in self._provided(spec.kind) if rival.name == spec.name]
         if source.builtin or len(rivals) == 1:
             return spec.fault
@@ -249,12 +236,12 @@ class PluginManager:
 
 @cache
 def manager() -> PluginManager:
-    """The plugin manager of this process."""
+    """Return the plugin manager of this process."""
     return PluginManager()
 
 
 def builtin_modules(kind: str) -> list[str]:
-    """Names of the modules of built-in plugins of this kind."""
+    """Return the names of the modules of built-in plugins of this kind."""
     place = KINDS[kind].builtins
     if (spec := find_spec(place)) is None:
         return []
@@ -266,14 +253,19 @@ def _builtin(module: str) -> Source:
     folder, _, name = module.rpartition(".")
     kinds = [kind.name for kind in KINDS.values() if kind.builtins in (module, folder)]
     about = PluginRecord(name, "plugin", "thinstack", __version__)
-    return Source(about, partial(_class_of, module), kinds or list(KINDS), builtin=True)
+    return Source(about, partial(_plugin_of, module), kinds or list(KINDS), builtin=True)
 
 
-def _class_of(module: str) -> object:
-    """The plugin that a built-in module defines, else the module itself, for its hooks."""
+def _plugin_of(module: str) -> object:
+    """Return the plugin that a built-in module or folder defines, or the module if it has hooks."""
     loaded = import_module(module)
-    public = [getattr(loaded, name) for name in getattr(loaded, "__all__", ())]
-    return next((value for value in public if hasattr(value, "plugin_kind")), loaded)
+    plugins = [
+        value
+        for value in vars(loaded).values()
+        if hasattr(value, "plugin_kind") and hasattr(value, "name")
+        if value.__module__.startswith(module)
+    ]
+    return plugins[0] if len(plugins) == 1 else loaded
 
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:
@@ -287,5 +279,5 @@ def _installed(entry_point: metadata.EntryPoint) -> Source:
 
 
 def _normal(distribution: str) -> str:
-    """Distribution name as PEP 503 compares it."""
+    """Normalize the name of a distribution as in PEP 503."""
     return re.sub(r"[-_.]+", "-", distribution).lower()

@@ -1,4 +1,4 @@
-"""Plugins that are their own settings: a pydantic model each, which a recipe names."""
+"""Plugins that are pydantic models of their settings, which recipes name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from thinstack.plugins.manager import manager
 
 
 class Named(Strict):
-    """A plugin whose fields are its settings. It is written as these, with its `name` before them.
+    """A plugin whose fields are its settings. It is serialized as its `name` and these fields.
 
     Attributes:
         name: a versioned name, such as `my_task.v1`, by which recipes find it.
@@ -26,7 +26,7 @@ class Named(Strict):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that it reads, in the folder of the data or beside the recipe."""
+        """The files that it reads, in the data folder or next to the recipe."""
         return ()
 
     @property
@@ -35,8 +35,8 @@ class Named(Strict):
         return ()
 
     def path(self, name: str, folders: Sequence[Path]) -> Path:
-        """The path of one of its `files`, in the first folder that has it. Raises DataError if none
-        has it."""
+        """Return the path of one of its `files` in the first folder that contains it. Raises
+        DataError if none does."""
         return first_there(name, folders, f"{self.plugin_kind} {self.name}")
 
     @model_serializer(mode="wrap")
@@ -45,7 +45,7 @@ class Named(Strict):
 
 
 def named(kind: str) -> BeforeValidator:
-    """Validates a table with the `name` and the settings of a plugin of this kind."""
+    """Return a validator of tables with the `name` and the settings of a plugin of this kind."""
 
     def plugin(table: object) -> object:
         if not isinstance(table, Mapping):

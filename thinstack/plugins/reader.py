@@ -35,11 +35,11 @@ class Reader:
 
     @classmethod
     def trees(cls, path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
-        """Read the trees of a file. A list `skipped` takes the errors of malformed trees, which are
-        then left out.
+        """Read the trees of a file. With a list `skipped`, malformed trees are omitted, and their
+        errors appended to it.
 
-        Raises the reader's error if it comes from thinstack.errors. Raises PluginError for any
-        other error, for a result that is not a list of trees, and if the reader cannot skip.
+        Raises the reader's error if it is from thinstack.errors. Raises PluginError for other
+        errors, for a result that is not a list of trees, and if the reader cannot skip.
         """
         keywords = {} if skipped is None else {"skipped": skipped}
         if keywords and "skipped" not in inspect.signature(cls.read).parameters:

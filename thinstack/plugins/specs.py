@@ -1,4 +1,5 @@
-"""What a plugin provides: a class with its name, summary and options, or the folder of a bundle."""
+"""Descriptions of plugins: a class with its name, summary and options, or the folder of a
+bundle."""
 
 import inspect
 import os
@@ -28,8 +29,8 @@ OPEN, NAMED = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 @contextmanager
 def plugin_errors(failed: str) -> Iterator[None]:
-    """Makes an error of a plugin, of any type, a PluginError which says what `failed`. Errors of
-    thinstack's own types pass, and Ctrl-C."""
+    """Raise a PluginError that names what `failed` for an error of any type, except thinstack's own
+    types and Ctrl-C."""
     try:
         yield
     except ThinstackError:
@@ -41,12 +42,12 @@ def plugin_errors(failed: str) -> Iterator[None]:
 
 
 class Spec:
-    """A plugin's class with its name and summary, and the way to build it. `Kind` says what the
-    class must have. Raises PluginError for a class that is not of this kind.
+    """The class of a plugin with its name and summary. `Kind` documents the requirements. Raises
+    PluginError for a class that is not of this kind.
 
-    The types of options (with pydantic's constraints in `Annotated`) and their defaults come from
-    the signature. If options choose between classes, the class has a classmethod `build`, which is
-    called instead of the constructor, and may have more options.
+    Options have the types and defaults of the signature, with pydantic's constraints in
+    `Annotated`. A class may have a classmethod `build` with more options, which is called instead
+    of the constructor.
 
     Attributes:
         plugin: the class.
@@ -80,7 +81,7 @@ class Spec:
         self.options: type[BaseModel] = plugin if is_model else self._signature()
 
     def _signature(self) -> type[BaseModel]:
-        """The options of a signature, as a pydantic model."""
+        """Return the options of the signature as a pydantic model."""
         wrong = f"the arguments of {self.plugin.__name__} cannot become options"
         with plugin_errors(f"{self.kind} {self.name!r}: {wrong}"):
             types = get_type_hints(self.plugin.__init__, include_extras=True)
@@ -95,11 +96,12 @@ class Spec:
             return create_model("Options", __config__=closed, **fields)
 
     def takes(self, size: str) -> bool:
-        """Whether the constructor takes a size of this name."""
+        """Return whether the constructor takes a size of this name."""
         return self._open or size in self._arguments
 
     def validate(self, options: Mapping[str, Any]) -> BaseModel:
-        """All options of the plugin. Raises ConfigError, which names the plugin and the field."""
+        """Validate options of the plugin, and return all of them. Raises ConfigError, which names
+        the plugin and the field."""
         try:
             return self.options.model_validate(dict(options))
         except ValidationError as error:
@@ -109,10 +111,8 @@ class Spec:
             ) from None
 
     def create(self, options: Mapping[str, Any], **sizes: Any) -> Any:
-        """Build the plugin with these options, and with the sizes of its kind.
-
-        Raises ConfigError if `options` are not valid, and PluginError if the constructor fails.
-        """
+        """Build the plugin with these options and the sizes of its kind. Raises ConfigError if
+        `options` are not valid, and PluginError if the constructor fails."""
         arguments, kind = dict(self.validate(options)), KINDS[self.kind]
         offered = {**kind.sizes, **sizes}
         arguments |= {size: value for size, value in offered.items() if self.takes(size)}
@@ -127,16 +127,13 @@ class Spec:
 BUNDLE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CARD = "README.md"
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n\s*", re.DOTALL | re.MULTILINE)
-_READ = 1 << 16  # bytes of a card in which its first paragraph is looked for
+_READ = 1 << 16  # bytes of a card to search for its first paragraph
 _SHOWN = 120  # characters of it
 
 
 class BundleSpec:
-    """The name and folder of a bundle. What is in the folder is only read when it is asked for.
-
-    Raises PluginError for a name that could be a path, and for a folder that is not an absolute
-    path.
-    """
+    """The name and folder of a bundle. Raises PluginError for a name that could be a path, and for
+    a folder that is not an absolute path."""
 
     kind: ClassVar[str] = "bundle"
 
@@ -155,7 +152,7 @@ class BundleSpec:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong if the folder is not there, else None."""
+        """The problem if the folder is missing, else None."""
         missing = f"{self.folder}: no such folder; install the distribution again"
         return None if self.folder.is_dir() else missing
 
@@ -177,8 +174,8 @@ AnySpec = Spec | BundleSpec
 
 
 def specs_of(kind: Kind, provided: Any) -> list[AnySpec]:
-    """What a hook of this kind returned. Raises PluginError unless that is an iterable of classes
-    of the contract, or a mapping of names to folders."""
+    """Return the plugins in the result of a hook. Raises PluginError unless it is an iterable of
+    classes of the contract, or a mapping of names to folders."""
     if not isinstance(provided, Iterable if kind.contract else Mapping):
         raise PluginError(f"must return {kind.returns}, found {shown(provided)}")
     if isinstance(provided, Mapping) and not kind.contract:

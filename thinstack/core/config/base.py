@@ -22,6 +22,7 @@ _MOST_SHOWN = 200  # maximum characters of a field's path, and of its problem
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(gt=0)]
 
 
 class Strict(BaseModel):
@@ -29,8 +30,7 @@ class Strict(BaseModel):
 
     @classmethod
     def parse(cls, data: object, *, source: str) -> Self:
-        """Validate `data` from `source`. Raises ConfigError, which names the field and its expected
-        value."""
+        """Validate `data` of `source`. Raises ConfigError with the field and its expected value."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:

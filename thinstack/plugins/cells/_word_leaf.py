@@ -1,4 +1,4 @@
-"""Leaves of recursive networks: the word itself, or a map of it."""
+"""Leaves of recursive networks: the word itself, or a projection of it."""
 
 from typing import Literal
 
@@ -8,8 +8,6 @@ from torch import Tensor
 from thinstack.core.cell import Cell, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
-
-__all__ = ["Leaf", "WordLeaf"]
 
 Leaf = Literal["projected", "word"]
 
@@ -27,7 +25,7 @@ class WordLeaf(Cell):
     b_x: Tensor | None
 
     def make_leaf(self, leaf: Leaf) -> None:
-        """Register W_x and b_x where they are needed; a constructor ends with this call."""
+        """Create W_x and b_x if needed; a constructor ends with this call."""
         words, width = self.input_size, self.hidden_size
         if leaf == "word" and words != width:
             raise ConfigError(

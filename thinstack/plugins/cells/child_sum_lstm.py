@@ -9,8 +9,6 @@ from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import repeat_forget
 
-__all__ = ["ChildSumLSTM"]
-
 
 class ChildSumLSTM(Cell):
     """The Child-Sum Tree-LSTM, equations (2)-(8) of Tai et al. 2015, for node j with any number of
@@ -24,14 +22,13 @@ class ChildSumLSTM(Cell):
         c_j  = i_j * u_j + sum_k f_jk * c_k              (7)
         h_j  = o_j * tanh(c_j)                           (8)
 
-    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h and c,
-    (n, H) each. The options give the parameter counts of the paper's Table 1, which the equations
-    do not.
+    A leaf is a node without children. With `inner_size` 0, only leaves have an x. State: h and c,
+    (n, H) each. The options reproduce the parameter counts of the paper's Table 1, which do not
+    follow from the equations.
 
     Args:
-        bias: `single`, as printed; `double`, one for the input map W and one for the recurrent map
-            U of each gate.
-        output_gate: False leaves it out: h = tanh(c).
+        bias: `single`, as printed, or `double`: each gate has a bias for W and another for U.
+        output_gate: False omits it: h = tanh(c).
     """
 
     name = "child_sum_lstm.v1"
@@ -49,13 +46,7 @@ class ChildSumLSTM(Cell):
         bias: Literal["single", "double"] = "single",
         output_gate: bool = True,
     ):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size] * 2,
-            arity=0,
-        )
+        super().__init__(input_size, hidden_size, [hidden_size] * 2, arity=0, inner_size=inner_size)
         self.double_bias, self.output_gate = bias == "double", output_gate
         gates = (4 if output_gate else 3) * hidden_size
         # To i, f if inner nodes read x, o, u.
@@ -88,8 +79,7 @@ class ChildSumLSTM(Cell):
         return self.b + self.b_u if self.double_bias else self.b
 
     def _state(self, i: Tensor, ou: Tensor, remembered: Tensor) -> list[Tensor]:
-        """From the gates i, o and u before squashing, and what the forget gates keep of the
-        children's cells."""
+        """Return h and c from the gates i, o and u before activation, and the sum in (7)."""
         width = self.hidden_size
         c = i.sigmoid() * ou[:, -width:].tanh() + remembered  # (7)
         if not self.output_gate:

@@ -1,13 +1,10 @@
-"""Dependency-tree recursive network (Socher et al. 2014), in the form that Tai, Socher & Manning
-2015 compare with."""
+"""Dependency-tree recursive network (Socher et al. 2014), as compared in Tai et al. 2015."""
 
 import torch
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
-
-__all__ = ["DTRNN"]
 
 
 class DTRNN(Cell):
@@ -17,7 +14,7 @@ class DTRNN(Cell):
         h_j = tanh(W x_j + b + sum_k U h_k)
 
     Children are summed, not weighted by the words below them. A leaf has no children. With
-    `inner_size` 0 only leaves have an x. State: h (n, H).
+    `inner_size` 0, only leaves have an x. State: h (n, H).
     """
 
     name = "dt_rnn.v1"
@@ -25,13 +22,7 @@ class DTRNN(Cell):
     inner_like_leaf = True
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size],
-            arity=0,
-        )
+        super().__init__(input_size, hidden_size, [hidden_size], arity=0, inner_size=inner_size)
         self.w = matrix(input_size, hidden_size)
         self.u = matrix(hidden_size, hidden_size)
         self.b = vector(hidden_size)

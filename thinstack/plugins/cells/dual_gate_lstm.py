@@ -1,15 +1,11 @@
 """Tree-LSTM with an input gate for each child (Le & Zuidema 2015)."""
 
-from typing import Annotated
-
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, matrix, vector
+from thinstack.core.config.base import Count
 from thinstack.core.fast import affine
-
-__all__ = ["DualGateLSTM"]
 
 
 class DualGateLSTM(Cell):
@@ -24,29 +20,22 @@ class DualGateLSTM(Cell):
         h   = o * tanh(c)
 
     Every W is a full matrix. As in the original, the output gate reads the new c. The original
-    differs in three things. It squashes once: tanh(sum_k i_k * W_g,k h_k + b_g). Its gates are
-    alike for both children, with one W for a child's own state and one for its sibling's. And its
-    leaf is the bare word vector, with a W of its own in the parent and no c. Here a leaf is
+    differs in three ways. It applies one tanh: tanh(sum_k i_k * W_g,k h_k + b_g). Both children
+    share their gates, with one W for a child's own state and one for its sibling's. Its leaf is the
+    bare word vector, with a separate W in the parent and no c. Here a leaf is
 
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_xi),   o = sigmoid(W_xo x + W_co c + b_xo),   g = tanh(W_xg x + b_xg)
 
-    with matrices and biases of its own, except W_co. Only leaves have an x. A missing child is left
-    out of the sums. State: h and c, (n, H) each.
+    with separate matrices and biases, except W_co. Only leaves have an x. The sums omit a missing
+    child. State: h and c, (n, H) each.
     """
 
     name = "dual_gate_lstm.v1"
     summary = "an input gate for each child, Le & Zuidema 2015"
 
-    def __init__(
-        self, *, input_size: int, hidden_size: int, arity: Annotated[int, Field(ge=1)] = 2
-    ):
-        super().__init__(
-            input_size=input_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size] * 2,
-            arity=arity,
-        )
+    def __init__(self, *, input_size: int, hidden_size: int, arity: Count = 2):
+        super().__init__(input_size, hidden_size, [hidden_size] * 2, arity=arity)
         children = arity * hidden_size
         self.w_x = matrix(input_size, 3 * hidden_size)  # of a leaf, to i, o, g
         self.b_x = vector(3 * hidden_size)
@@ -71,7 +60,7 @@ class DualGateLSTM(Cell):
         # Not gates.shape[0]: frozen TorchScript gets that wrong.
         i, f = gates.view(h_k.shape[0], 2, self.arity, self.hidden_size).unbind(1)
         g = (torch.einsum("nkh,khj->nkj", h_k, self.w_g) + self.b_g).tanh()
-        # A missing child has h = c = 0, but b_g would still speak for it.
+        # A missing child has h = c = 0, but b_g would still contribute.
         there = (links.kind > 0).unsqueeze(2)
         c = (i * g * there + f * c_k).sum(1)
         o = affine(self.b_o, torch.cat([h_l, c], 1), self.w_o).sigmoid()

@@ -1,22 +1,19 @@
 """Head-lexicalized Tree-LSTM (Teng & Zhang 2017, sections 4.1 and 4.2)."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, matrix, vector
+from thinstack.core.config.base import Count
 from thinstack.core.fast import affine, matmul
 from thinstack.core.lstm_gates import repeat_forget
 from thinstack.plugins.cells._columns import first_columns
 
-__all__ = ["Lexicalize", "LexicalizedLSTM"]
-
 Lexicalize = Literal["gate", "left", "right", "average"]
-"""Which head word a node gets from its children: a learnt mixture (8), the left one's, the right
-one's, or their mean."""
-
+"""How a node's head word comes from its children's: a learned mixture (8), the left one, the right
+one, or their mean."""
 FIXED = {"left": 1.0, "right": 0.0, "average": 0.5}
 
 
@@ -45,8 +42,8 @@ class LexicalizedLSTM(Cell):
     peephole: its o leaves out W_co c. A missing child counts as zeros. State: h and c, (n, H) each,
     and x (n, X), or (n, columns).
 
-    W_z is 2 X by X. For wide words, `columns` makes it smaller: then a head word is the first so
-    many columns of a word. A leaf's i, o and g still read all of them.
+    W_z is 2 X by X. For wide words, `columns` makes it smaller: a head word is then only so many
+    leading columns of a word. A leaf's i, o and g still read all of them.
 
     Raises ConfigError for more columns than words have.
     """
@@ -63,16 +60,11 @@ class LexicalizedLSTM(Cell):
         input_size: int,
         hidden_size: int,
         lexicalize: Lexicalize = "gate",
-        columns: Annotated[int, Field(gt=0)] | None = None,
+        columns: Count | None = None,
     ):
         word = first_columns(self.name, input_size, columns)
-        super().__init__(
-            input_size=input_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size, word],
-            arity=2,
-            word_part=2,
-        )
+        sizes = [hidden_size, hidden_size, word]
+        super().__init__(input_size, hidden_size, sizes, arity=2, word_part=2)
         self.columns = word
         self.z = 0.0 if lexicalize == "gate" else FIXED[lexicalize]
         self.w_z, self.b_z = None, None

@@ -1,40 +1,35 @@
-"""Another cell, with the mean of the words below a node beside what it gives."""
+"""A wrapper that appends the mean of the words below a node to the output of another cell."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
+from thinstack.core.config.base import Count
 from thinstack.plugins.cells._columns import first_columns
 from thinstack.plugins.manager import manager
 
-__all__ = ["MeanBeside"]
-
 
 class MeanBeside(Cell):
-    """The output of another cell, with the mean of the words below the node beside it. For node j
-    over the words x_k, k from a to b, and the output h_j of the other cell:
+    """Another cell with the mean of the words x_a .. x_b below node j. With its output h_j:
 
         m_j   = (x_a + .. + x_b) / (b - a + 1)
         out_j = [h_j; m_j]
 
-    A task head reads both: if words are read in their context, m_j is what the phrase is without
-    its tree. Words stand at the leaves. State: the state of the other cell, the sum of the words
-    and their number (n, 1).
+    If words are read in context, m_j describes the phrase without its tree. Only leaves have words.
+    State: that of the other cell, the sum of the words, and their number (n, 1).
 
     With `reads = "state"`, out_j is the whole state of the other cell (h_j and c_j of an LSTM), m_j
     and the logarithm of the number of words.
 
     Args:
         hidden_size: width of h. The output is wider by the width of m.
-        cell: name of the other cell.
-        options: options of the other cell.
-        columns: how many of the first columns of words have a mean; None means all.
-        reads: what stands beside the mean, the output of the other cell or its state.
+        cell, options: name and options of the other cell.
+        columns: number of leading columns of each word to average; None for all.
+        reads: whether the mean follows the output of the other cell or its state.
 
-    Raises ConfigError for more columns than words have, and what creating the other cell raises.
+    Raises ConfigError for more columns than words have, and the errors of the other cell.
     """
 
     name = "mean_beside.v1"
@@ -48,17 +43,17 @@ class MeanBeside(Cell):
         kinds: int = 1,
         cell: str = "nary_lstm.v1",
         options: dict[str, Any] = {},  # noqa: B006  # pydantic copies it
-        columns: Annotated[int, Field(gt=0)] | None = None,
+        columns: Count | None = None,
         reads: Literal["output", "state"] = "output",
     ):
         sizes = {"input_size": input_size, "hidden_size": hidden_size, "kinds": kinds}
         inner: Cell = manager().find("cell", cell).create(options, **sizes)
         width = first_columns(self.name, input_size, columns)
+        read = inner.hidden_size if reads == "output" else sum(inner.state_sizes) + 1
         super().__init__(
-            input_size=input_size,
-            hidden_size=width
-            + (inner.hidden_size if reads == "output" else sum(inner.state_sizes) + 1),
-            state_sizes=[*inner.state_sizes, width, 1],
+            input_size,
+            read + width,
+            [*inner.state_sizes, width, 1],
             arity=inner.arity,
             kinds=inner.kinds,
             word_part=inner.word_part,

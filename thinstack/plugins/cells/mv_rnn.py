@@ -1,16 +1,14 @@
 """Matrix-vector recursive network (Socher et al. 2012)."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, matrix, vector
+from thinstack.core.config.base import Count
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
-
-__all__ = ["MVRNN"]
 
 Leaf = Literal["projected", "table"]
 
@@ -22,19 +20,18 @@ class MVRNN(Cell):
         p = tanh(W [B a; A b] + w)
         P = W_M [A; B]                        W_M of H x 2H, [A; B] of 2H x H
 
-    In the paper each word has a vector and a matrix of its own, which starts near the identity. The
-    matrix is full, or U V' + diag(d) of a small rank r. That is `leaf` = "table": an input holds a
-    word's vector (H), then the parameters m of its matrix. `leaf` = "projected" is ours, and makes
-    them from a word vector of any width X: [z; m] = W_x x + b_x, and the vector is tanh(z). So
-    words that were not trained on have a matrix too, and the table stays small. Either way the
-    matrix is
+    In the paper, each word has its own vector and matrix, which starts near the identity. The
+    matrix is full, or U V' + diag(d) of a small rank r. That is `leaf` = "table": an input contains
+    a word's vector (H), then the parameters m of its matrix. `leaf` = "projected" is ours: it maps
+    a word vector of any width X to [z; m] = W_x x + b_x, and the vector is tanh(z), so that unseen
+    words have a matrix too, and the table stays small. Either way the matrix is
 
         I + m, m of H x H, row by row                                   `rank` None
         U V' + diag(1 + d), m = [U; V; d], U and V of H x r, d of H     `rank` r
 
-    so it is near I while m is small. The part of W_x that makes m starts H times smaller than its
-    fan-in says. In a table the size of m is up to the table. A missing child counts as the vector 0
-    and the matrix I. State: the vector (n, H), and the matrix row by row (n, H * H).
+    so it is near I while m is small. The part of W_x for m is initialized H times smaller than its
+    fan-in suggests; the values in a table are up to its author. A missing child counts as the
+    vector 0 and the matrix I. State: the vector (n, H), and the matrix row by row (n, H * H).
 
     Raises ConfigError (a ValueError) if a table's X is not H + H^2, or H + 2 H r + H.
     """
@@ -50,7 +47,7 @@ class MVRNN(Cell):
         input_size: int,
         hidden_size: int,
         leaf: Leaf = "projected",
-        rank: Annotated[int, Field(ge=1)] | None = None,
+        rank: Count | None = None,
     ):
         row = hidden_size + (
             hidden_size * hidden_size if rank is None else 2 * hidden_size * rank + hidden_size
@@ -62,9 +59,7 @@ class MVRNN(Cell):
                 f"{input_size}; make it {row} or set leaf = 'projected'"
             )
         sizes = [hidden_size, hidden_size * hidden_size]
-        super().__init__(
-            input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=sizes, arity=2
-        )
+        super().__init__(input_size, hidden_size, sizes, arity=2)
         self.rank = rank or 0
         projected = leaf == "projected"
         self.w = matrix(2 * hidden_size, hidden_size)
@@ -84,7 +79,7 @@ class MVRNN(Cell):
         return [torch.tanh(rows[:, : self.hidden_size]), self.matrices(rows[:, self.hidden_size :])]
 
     def matrices(self, rows: Tensor) -> Tensor:
-        """Words' matrices (n, H * H) from their parameters m, (n, H * H) or (n, 2 H r + H)."""
+        """Return words' matrices (n, H * H) from parameters m, (n, H * H) or (n, 2 H r + H)."""
         if self.rank == 0:
             return rows + self.eye.flatten()
         factor = [rows.shape[0], self.hidden_size, self.rank]
@@ -95,8 +90,7 @@ class MVRNN(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         n, width = children[0].shape[0], self.hidden_size
         a, b = children[0].unsqueeze(3).unbind(1)
-        # A missing child is the vector 0, which any matrix leaves as it is, and the identity, which
-        # leaves its sibling so.
+        # A missing child is the vector 0 and the identity, which does not change its sibling.
         matrices = children[1] + (links.kind == 0).unsqueeze(2) * self.eye.flatten()
         matrix_a, matrix_b = matrices.reshape([n, 2, width, width]).unbind(1)
         crossed = torch.cat([torch.bmm(matrix_b, a), torch.bmm(matrix_a, b)], 1).squeeze(2)

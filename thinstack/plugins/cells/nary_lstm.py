@@ -1,15 +1,11 @@
 """N-ary Tree-LSTM (Tai, Socher & Manning 2015, section 3.2)."""
 
-from typing import Annotated
-
-from pydantic import Field
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, matrix, vector
+from thinstack.core.config.base import Count
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import lstm_gates, lstm_of_product, repeat_forget
-
-__all__ = ["NaryLSTM"]
 
 
 class NaryLSTM(Cell):
@@ -35,22 +31,9 @@ class NaryLSTM(Cell):
     inner_like_leaf = True
     factors = ("w", "u")
 
-    def __init__(
-        self,
-        *,
-        input_size: int,
-        hidden_size: int,
-        inner_size: int = 0,
-        arity: Annotated[int, Field(ge=1)] = 2,
-    ):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size] * 2,
-            arity=arity,
-        )
+    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, arity: Count = 2):
         x, h, n = input_size, hidden_size, arity
+        super().__init__(x, h, [h, h], arity=n, inner_size=inner_size)
         self.w = matrix(x, (4 if inner_size else 3) * h)  # to i, f if inner nodes read x, o, u
         self.u = matrix(n * h, (3 + n) * h)  # to i, f_1 .. f_N, o, u
         self.b = vector(4 * h)  # i, f, o, u
@@ -66,7 +49,7 @@ class NaryLSTM(Cell):
         h_children, c_children = children
         rows = h_children.flatten(1)
         if self.inner_size > 0:
-            # (9)-(12) side by side, before they are squashed.
+            # (9)-(12) side by side, before activation.
             b = repeat_forget(self.b, self.hidden_size, self.arity)
             x = repeat_forget(inputs @ self.w, self.hidden_size, self.arity)
             h, c = lstm_gates(affine(b, rows, self.u) + x, c_children)  # (13), (14)

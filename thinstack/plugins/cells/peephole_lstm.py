@@ -6,8 +6,6 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 
-__all__ = ["PeepholeLSTM"]
-
 
 class PeepholeLSTM(Cell):
     """The peephole LSTM, equations (1)-(3) of Teng & Zhang 2017, for the word t of a chain:
@@ -27,13 +25,7 @@ class PeepholeLSTM(Cell):
     summary = "sequential LSTM with full peepholes, Teng & Zhang 2017 (1)-(3)"
 
     def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(
-            input_size=input_size,
-            inner_size=input_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size] * 2,
-            arity=1,
-        )
+        super().__init__(input_size, hidden_size, [hidden_size] * 2, arity=1, inner_size=input_size)
         self.w_if = matrix(input_size + 2 * hidden_size, 2 * hidden_size)  # from x_t, h_t-1, c_t-1
         self.w_g = matrix(input_size + hidden_size, hidden_size)  # from x_t, h_t-1
         self.w_o = matrix(input_size + 2 * hidden_size, hidden_size)  # from x_t, h_t-1, c_t

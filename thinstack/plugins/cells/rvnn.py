@@ -8,20 +8,18 @@ from thinstack.core.cell import Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.plugins.cells._word_leaf import Leaf, WordLeaf
 
-__all__ = ["RvNN"]
-
 
 class RvNN(WordLeaf):
     """The recursive neural network of Socher et al. 2011, for a node with children a and b:
 
         p = tanh(W [a; b] + w)
 
-    With `inner_size` X an inner node also reads an x of its own. In a deep network (Irsoy & Cardie
-    2014) x is the node's h one layer below:
+    With `inner_size` X, an inner node also reads an input x. In a deep network (Irsoy & Cardie
+    2014), x is the node's h one layer below:
 
         p = tanh(W [a; b] + V x + w)
 
-    A leaf is as in `WordLeaf`, and shares neither V nor w. In the papers it is the word, which lies
+    A leaf is as in `WordLeaf`, and shares neither V nor w. In the papers it is the word, which is
     in the space of phrases. State: h (n, H).
     """
 
@@ -32,13 +30,7 @@ class RvNN(WordLeaf):
     def __init__(
         self, *, input_size: int, hidden_size: int, inner_size: int = 0, leaf: Leaf = "projected"
     ):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size],
-            arity=2,
-        )
+        super().__init__(input_size, hidden_size, [hidden_size], arity=2, inner_size=inner_size)
         self.w = matrix(2 * hidden_size + inner_size, hidden_size)  # W and below it V
         self.b = vector(hidden_size)
         self.make_leaf(leaf)

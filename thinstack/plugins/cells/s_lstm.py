@@ -6,8 +6,6 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 
-__all__ = ["SLSTM"]
-
 
 class SLSTM(Cell):
     """The S-LSTM memory block of Zhu et al. 2015, equations (1) and (4)-(7) of Teng & Zhang 2017,
@@ -26,18 +24,16 @@ class SLSTM(Cell):
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_i),   o = sigmoid(W_xo x + W_co c + b_o),   g = tanh(W_xg x + b_g)
 
-    with the inner node's biases and W_co. In the code that Teng & Zhang published, of their
-    bidirectional model, a leaf has no peephole: its o leaves out W_co c. Only leaves have an x. A
-    missing child counts as zeros. State: h and c, (n, H) each.
+    with the inner node's biases and W_co. In Teng & Zhang's published code of their bidirectional
+    model, a leaf has no peephole: its o omits W_co c. Only leaves have an x. A missing child counts
+    as zeros. State: h and c, (n, H) each.
     """
 
     name = "s_lstm.v1"
     summary = "S-LSTM with full peepholes, Zhu et al. 2015, Teng & Zhang 2017 (4)-(7)"
 
     def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(
-            input_size=input_size, hidden_size=hidden_size, state_sizes=[hidden_size] * 2, arity=2
-        )
+        super().__init__(input_size, hidden_size, [hidden_size] * 2, arity=2)
         self.w_x = matrix(input_size, 3 * hidden_size)  # to i, o, g
         # From h_L, h_R, c_L, c_R to i, f_L, f_R.
         self.w_if = matrix(4 * hidden_size, 3 * hidden_size)

@@ -6,8 +6,6 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
 
-__all__ = ["SDTRNN"]
-
 
 class SDTRNN(Cell):
     """The semantic dependency-tree recursive network of Socher et al. 2014. For node j with
@@ -15,25 +13,17 @@ class SDTRNN(Cell):
 
         h_j = tanh(W x_j + b + sum_k U_R(k) h_k)
 
-    Children are summed, not weighted by the words below them. A child of kind 0 is left out. A leaf
-    has no children. With `inner_size` 0 only leaves have an x. State: h (n, H).
+    Children are summed, not weighted by the words below them. A child of kind 0 is ignored. A leaf
+    has no children. With `inner_size` 0, only leaves have an x. State: h (n, H).
     """
 
     name = "sdt_rnn.v1"
-    summary = (
-        "dependency-tree recursive network with a matrix for each relation, Socher et al. 2014"
-    )
+    summary = "dependency-tree recursive network, a matrix per relation, Socher et al. 2014"
     inner_like_leaf = True
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, kinds: int = 1):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size],
-            arity=0,
-            kinds=kinds,
-        )
+        sizes = input_size, hidden_size, [hidden_size]
+        super().__init__(*sizes, arity=0, inner_size=inner_size, kinds=kinds)
         self.w = matrix(input_size, hidden_size)
         self.u = matrix(kinds, hidden_size, hidden_size)
         self.b = vector(hidden_size)
@@ -42,11 +32,10 @@ class SDTRNN(Cell):
         return [torch.tanh(affine(self.b, inputs, self.w))]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        # Children of one relation share their U, so they are summed first; then one product serves
-        # all relations.
+        # Sum the children of each relation first, so that one product serves all relations.
         n = inputs.shape[0]
         place = links.owner * self.kinds + links.kind
-        place = place * (links.kind > 0)  # row 0 takes what has no relation
+        place = place * (links.kind > 0)  # row 0 collects children without a relation
         sums = sum_by_owner(children[0], place, 1 + n * self.kinds)[1:]
         rows = sums.view([n, self.kinds * self.hidden_size])
         total = affine(self.b, rows, self.u.flatten(0, 1))

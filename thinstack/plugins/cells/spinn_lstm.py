@@ -7,8 +7,6 @@ from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine
 from thinstack.core.lstm_gates import lstm_gates
 
-__all__ = ["SpinnLSTM"]
-
 
 class SpinnLSTM(Cell):
     """The Tree-LSTM of SPINN, equations (1)-(4) of Bowman et al. 2016. The node on top of the stack
@@ -20,14 +18,13 @@ class SpinnLSTM(Cell):
         h = o * tanh(c)                                                          (3)
         [h; c] = W_wd x + b_wd                                                   (4)
 
-    The top of the stack is the right child (Algorithm 1), so f_l goes with the left one. Here the
-    columns of W_comp stand in the order left h, right h, e. A leaf is (4): a linear map without
-    gates. e is an optional context, such as the hidden state of a tracking LSTM (section 3.3); (1)
-    as printed calls it c. Its width is `inner_size`, or 0 if there is no context. State: h and c,
-    (n, H) each.
+    The top of the stack is the right child (Algorithm 1), so f_l belongs to the left one. Here
+    W_comp reads left h, right h, e, in this order. A leaf is (4): a linear map without gates. e is
+    an optional context of width `inner_size`, such as the hidden state of a tracking LSTM
+    (section 3.3); (1) as printed calls it c. State: h and c, (n, H) each.
 
-    The biases of f_l and f_r start at `forget_bias`. The paper does not say at what; its authors'
-    code has 1.
+    The biases of f_l and f_r start at `forget_bias`, which the paper does not specify; its authors'
+    code uses 1.
     """
 
     name = "spinn_lstm.v1"
@@ -36,13 +33,7 @@ class SpinnLSTM(Cell):
     def __init__(
         self, *, input_size: int, hidden_size: int, inner_size: int = 0, forget_bias: float = 0.0
     ):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size] * 2,
-            arity=2,
-        )
+        super().__init__(input_size, hidden_size, [hidden_size] * 2, arity=2, inner_size=inner_size)
         self.w_word = matrix(input_size, 2 * hidden_size)  # h, c
         self.b_word = vector(2 * hidden_size)
         self.w_comp = matrix(2 * hidden_size + inner_size, 5 * hidden_size)  # to i, f_l, f_r, o, g
@@ -57,6 +48,6 @@ class SpinnLSTM(Cell):
         rows = children[0].flatten(1)
         if self.inner_size > 0:
             rows = torch.cat([rows, inputs], 1)
-        gates = affine(self.b_comp, rows, self.w_comp)  # (1) before squashing
+        gates = affine(self.b_comp, rows, self.w_comp)  # (1) before activation
         h, c = lstm_gates(gates, children[1])  # (2), (3)
         return [h, c]

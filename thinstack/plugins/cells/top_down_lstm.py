@@ -8,10 +8,8 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links, matrix, vector
 from thinstack.core.fast import affine, matmul
 
-__all__ = ["SideInputs", "TopDownLSTM"]
-
 SideInputs = Literal["shared", "per_side"]
-"""Whether all sides share the W_x and the biases, or each side has its own."""
+"""Whether all sides share the W_x and the biases."""
 
 
 class TopDownLSTM(Cell):
@@ -25,17 +23,16 @@ class TopDownLSTM(Cell):
         o_t = sigmoid(W_xo,N x_t + W_ho,N h_t-1 + W_co,N c_t + b_o,N)          (14)
         h_t = o_t * tanh(c_t)                                                  (13)
 
-    t-1 is the parent, which the cell has as its one child. N = L, R says which child of its parent
-    t is: `links.kind` 1, 2, up to `kinds` sides. Every W is a full matrix. (13) is printed with
-    tanh(c_t-1) and W_xg x_t-1; those are misprints. The root is a leaf: its predecessor is zero and
-    its side the left. Every node has an x, so inner inputs are as wide as leaf inputs. State: h and
-    c, (n, H) each.
+    t-1 is the parent, passed as the only child. N = L, R is the side of t among its parent's
+    children: `links.kind` 1, 2, up to `kinds` sides. Every W is a full matrix. The paper prints
+    tanh(c_t-1) and W_xg x_t-1 in (13), which are misprints. The root is a leaf: its predecessor is
+    zero and its side the left. Every node has an x, so inner inputs are as wide as leaf inputs.
+    State: h and c, (n, H) each.
 
-    With `inputs = per_side` each side has every parameter, as printed. With `shared` all sides
-    share the four W_x and the biases, as the numbers of parameters in the paper's Table 4 show. The
-    code that the authors published differs in W_co. At the root there is no peephole: its o leaves
-    out W_co c. At the other nodes both sides use the W_co of the left; that of the right is counted
-    and never read.
+    With `inputs = per_side`, each side has every parameter, as printed. With `shared`, all sides
+    share the four W_x and the biases, which matches the parameter counts in the paper's Table 4.
+    The authors' published code differs in W_co: the root has no peephole (its o omits W_co c), and
+    elsewhere both sides use the W_co of the left; that of the right is counted but never read.
 
     Raises ValueError for `kinds` below 1.
     """
@@ -48,17 +45,11 @@ class TopDownLSTM(Cell):
     ):
         if kinds < 1:
             raise ValueError(f"expected kinds to be at least 1, one for each side, found {kinds}")
-        super().__init__(
-            input_size=input_size,
-            inner_size=input_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size] * 2,
-            arity=1,
-            kinds=kinds,
-        )
+        sizes = input_size, hidden_size, [hidden_size] * 2
+        super().__init__(*sizes, arity=1, inner_size=input_size, kinds=kinds)
         self.per_side = inputs == "per_side"
         sets = kinds if self.per_side else 1
-        # The columns of one side lie together.
+        # The columns of one side are adjacent.
         self.w_x = matrix(input_size, sets * 4 * hidden_size)  # to i, f, o, g
         self.b = vector(sets * 4 * hidden_size)
         self.w_if = matrix(2 * hidden_size, kinds * 2 * hidden_size)  # from h_t-1, c_t-1 to i, f
@@ -81,11 +72,11 @@ class TopDownLSTM(Cell):
         return [o * c.tanh(), c]  # (13)
 
     def _product(self, rows: Tensor, weight: Tensor, side: Tensor) -> Tensor:
-        """Each row times the matrix of its side: one product for all sides."""
+        """Multiply each row by the matrix of its side, in one product for all sides."""
         return self._of_side(matmul(rows, weight), side)
 
     def _of_side(self, values: Tensor, side: Tensor) -> Tensor:
-        """(n, W) out of (n, kinds W): the columns of each row's side."""
-        n = side.shape[0]  # frozen TorchScript would give `values` as many rows as the weight has
+        """Select the columns of each row's side: (n, W) from (n, kinds W)."""
+        n = side.shape[0]  # not of `values`: frozen TorchScript would use the rows of the weight
         index = torch.arange(n, device=side.device) * self.kinds + side
         return values.view(n * self.kinds, values.shape[1] // self.kinds).index_select(0, index)

@@ -6,14 +6,10 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links, matrix, sum_by_owner, vector
 from thinstack.core.fast import affine
 
-__all__ = ["TreeGRU"]
-
 
 class TreeGRU(Cell):
-    """The gated recurrent unit of Cho et al. 2014 in the child-sum form that Tai et al. 2015,
-    section 3.1, give the LSTM.
-
-    For node j with any number of children k in C(j):
+    """The gated recurrent unit of Cho et al. 2014, in the child-sum form of Tai et al. 2015,
+    section 3.1, for node j with any number of children k in C(j):
 
         h~_j = sum_k h_k
         r_jk = sigmoid(W_r x_j + U_r h_k + b_r)
@@ -29,13 +25,7 @@ class TreeGRU(Cell):
     inner_like_leaf = True
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size],
-            arity=0,
-        )
+        super().__init__(input_size, hidden_size, [hidden_size], arity=0, inner_size=inner_size)
         # To r if inner nodes read x, z, n.
         self.w = matrix(input_size, (3 if inner_size else 2) * hidden_size)
         self.u = matrix(hidden_size, 3 * hidden_size)  # to r, z, n

@@ -3,14 +3,11 @@
 from thinstack.core.model.tree_encoder import SubtreeMean
 from thinstack.errors import ConfigError
 
-__all__ = ["WordMean"]
-
 
 class WordMean(SubtreeMean):
-    """The mean of the word vectors below node j. In a dependency tree, where `inner_size` is X, the
-    vector of node j counts too.
-
-    It has no parameters, and H is X. State: the sum of the words (n, X) and their number (n, 1).
+    """The mean of the word vectors below node j, without parameters; H is X. In a dependency tree,
+    where `inner_size` is X, it includes the vector of node j. State: the sum of the words (n, X)
+    and their number (n, 1).
 
     Raises ConfigError (a ValueError) if `hidden_size` is not `input_size`.
     """

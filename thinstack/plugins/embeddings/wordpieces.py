@@ -1,4 +1,4 @@
-"""A leaf embedding that gives a word the mean of the rows of its pieces."""
+"""A leaf embedding of words as the mean of their pieces."""
 
 import torch
 from torch import Tensor, nn
@@ -6,31 +6,26 @@ from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
 
-__all__ = ["WordpieceEmbedding"]
-
 
 class WordpieceEmbedding(Embedding):
     """A table of vectors of pieces (V, X) with sparse gradients. A word is the mean of its pieces,
-    and dropout is applied to that."""
+    after which dropout applies."""
 
     name = "wordpieces.v1"
     summary = "the mean of the rows of a word's pieces"
     vocabulary = "wordpieces"
 
     def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
-        index_names = ["piece_ids", "pieces_per_word"]
-        super().__init__(
-            table_size=(entries, size), size=size, index_names=index_names, lookup="mean"
-        )
+        names = ["piece_ids", "pieces_per_word"]
+        super().__init__(table_size=(entries, size), size=size, index_names=names, lookup="mean")
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,).
-        Each word has at least one piece."""
+        """Return vectors (L, X) of words, from `piece_ids` (P,) and `pieces_per_word` (L,), which
+        are at least 1."""
         counts = inputs["pieces_per_word"]
         starts = torch.cumsum(counts, 0) - counts
-        pieces = functional.embedding_bag(
-            inputs["piece_ids"], self.table, starts, mode="mean", sparse=True
-        )
-        vectors: Tensor = self.dropout(pieces)
+        ids = inputs["piece_ids"]
+        means = functional.embedding_bag(ids, self.table, starts, mode="mean", sparse=True)
+        vectors: Tensor = self.dropout(means)
         return vectors

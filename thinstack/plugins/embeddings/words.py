@@ -1,28 +1,24 @@
-"""A leaf embedding that gives a word its own row of a table."""
+"""A leaf embedding with a table row for each word."""
 
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
 
-__all__ = ["WordEmbedding"]
-
 
 class WordEmbedding(Embedding):
-    """A table of word vectors (V, X) with sparse gradients. Dropout is applied to what is read."""
+    """A table of word vectors (V, X) with sparse gradients. Dropout applies to the rows read."""
 
     name = "words.v1"
     summary = "a word's row of the leaf table"
 
     def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
-        super().__init__(
-            table_size=(entries, size), size=size, index_names=["token_ids"], lookup="rows"
-        )
+        names = ["token_ids"]
+        super().__init__(table_size=(entries, size), size=size, index_names=names, lookup="rows")
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of words from their ids `token_ids` (L,)."""
-        vectors: Tensor = self.dropout(
-            functional.embedding(inputs["token_ids"], self.table, sparse=True)
-        )
+        """Return vectors (L, X) of words, from `token_ids` (L,)."""
+        rows = functional.embedding(inputs["token_ids"], self.table, sparse=True)
+        vectors: Tensor = self.dropout(rows)
         return vectors

@@ -1,4 +1,4 @@
-"""What the heads that give probabilities of classes have in common."""
+"""The base classes of heads that predict probabilities of classes."""
 
 from typing import Annotated, cast
 
@@ -9,36 +9,29 @@ from torch.nn import functional
 
 from thinstack.core.head import Reads, TaskHead
 
-__all__ = ["Classifier", "Share", "Softmax", "Width"]
-
-Share = Annotated[float, Field(ge=0, lt=1)]
 Width = Annotated[int, Field(ge=0)]
 
 
 class Softmax(TaskHead):
-    """A task head with p(y | row) = softmax(forward(row)). The loss is the negative log-likelihood,
-    summed over labelled rows. Its submodule `linear` gives the logits."""
+    """A head with p(y | row) = softmax(forward(row)). The loss is the negative log-likelihood,
+    summed over labeled rows. Its submodule `linear` computes the logits."""
 
     soft_labels = True
 
     def scores(self, rows: Tensor) -> Tensor:
-        """Probabilities (n, C) of rows (n, width)."""
+        """Return the probabilities (n, C) of rows (n, width)."""
         return torch.softmax(self.forward(rows), 1)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,),
-        where -1 means no label.
-
-        For soft labels, float (n, C), it is the sum of -label log p over rows and classes.
-        """
+        """Return the sum of -log p(label) over the labeled rows, for logits (n, C) and labels int64
+        (n,), where -1 means no label; for soft labels, float (n, C), the sum of -label log p."""
         if labels.is_floating_point():
             return -(labels * torch.log_softmax(logits, 1)).sum()
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
 
     @torch.no_grad()
     def scale_logits(self, factor: float) -> bool:
-        """Multiply the logits by `factor`, in the weight and bias of the last layer, and return
-        True."""
+        """Scale the last layer, and with it the logits, by `factor`; return True."""
         last = cast(nn.Linear, self.get_submodule("linear"))
         last.weight.mul_(factor)
         last.bias.mul_(factor)
@@ -46,12 +39,8 @@ class Softmax(TaskHead):
 
 
 class Classifier(Softmax):
-    """The softmax of W h + b, where h is the row (n, H) or, with a hidden layer, ReLU(W' row + b').
-    Dropout is applied to the row.
-
-    Args:
-        hidden: width of the hidden layer; with 0 there is no such layer.
-    """
+    """The softmax of W h + b, where h is the row (n, H) after dropout or, with a hidden layer of
+    width `hidden` above 0, ReLU(W' row + b')."""
 
     def __init__(
         self, *, hidden_size: int, classes: int, hidden: int, dropout: float, reads: Reads
@@ -64,6 +53,6 @@ class Classifier(Softmax):
         self.linear = nn.Linear(hidden or hidden_size, classes)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Logits (n, C) of rows (n, H)."""
+        """Return the logits (n, C) of rows (n, H)."""
         logits: Tensor = self.linear(self.hidden(self.dropout(rows)))
         return logits

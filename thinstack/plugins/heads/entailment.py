@@ -7,9 +7,8 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.plugins.heads._classifier import Share, Softmax
-
-__all__ = ["Entailment"]
+from thinstack.core.config.base import Count, Rate
+from thinstack.plugins.heads._classifier import Softmax
 
 
 class Entailment(Softmax):
@@ -18,15 +17,14 @@ class Entailment(Softmax):
         x = [p; h; p - h; p * h]                                        (6)
         P(label) = softmax(W MLP(x) + b),   MLP = `layers` layers ReLU(W_l x + b_l)
 
-    Batch normalisation, then dropout, are applied to the input and to the output of the MLP. Its
-    layers start as in He et al. 2015 (normal, biases zero), and W and b uniformly within 0.005. The
-    cost is the cross-entropy, here its sum over pairs.
+    Batch normalization, then dropout, are applied to the input and the output of the MLP. Its
+    layers are initialized as in He et al. 2015 (normal, biases zero), W and b uniformly within
+    0.005. The cost is the cross-entropy, here summed over pairs.
 
     Args:
-        layers: number of layers of the MLP.
-        width: width of each of these layers.
-        batch_norm: whether to normalise. In training, a batch of one pair has no variance, and
-            takes the running statistics.
+        layers, width: number of layers of the MLP, and the width of each.
+        batch_norm: whether to normalize. In training, a batch of one pair has no variance, and uses
+            the running statistics.
     """
 
     name = "entailment.v1"
@@ -38,8 +36,8 @@ class Entailment(Softmax):
         hidden_size: int,
         classes: int,
         layers: Annotated[int, Field(ge=1, le=3)] = 2,
-        width: Annotated[int, Field(ge=1)] = 1024,
-        dropout: Share = 0.0,
+        width: Count = 1024,
+        dropout: Rate = 0.0,
         batch_norm: bool = True,
     ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
@@ -61,7 +59,7 @@ class Entailment(Softmax):
             nn.init.uniform_(part, -0.005, 0.005)
 
     def forward(self, pairs: Tensor) -> Tensor:
-        """Logits (P, C) of pairs (P, 2H), premise and hypothesis side by side."""
+        """Return the logits (P, C) of pairs (P, 2H), premise before hypothesis."""
         premise, hypothesis = pairs[:, : self.hidden_size], pairs[:, self.hidden_size :]
         x = torch.cat([premise, hypothesis, premise - hypothesis, premise * hypothesis], 1)
         logits: Tensor = self.linear(self.after(self.mlp(self.before(x))))
@@ -69,10 +67,10 @@ class Entailment(Softmax):
 
 
 class _BatchNorm(nn.BatchNorm1d):
-    """Takes the running statistics for fewer than two rows also in training, where torch's own
-    raises."""
+    """Batch normalization that uses the running statistics of fewer than two rows in training,
+    where torch raises."""
 
-    momentum: float  # torch's own allows None
+    momentum: float  # torch allows None
 
     def forward(self, rows: Tensor) -> Tensor:
         batch = self.training and rows.shape[0] > 1

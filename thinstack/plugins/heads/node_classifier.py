@@ -1,23 +1,22 @@
 """A softmax classifier at every node (Tai, Socher & Manning 2015, section 4.1)."""
 
-from thinstack.plugins.heads._classifier import Classifier, Share, Width
-
-__all__ = ["NodeClassifier"]
+from thinstack.core.config.base import Rate
+from thinstack.plugins.heads._classifier import Classifier, Width
 
 
 class NodeClassifier(Classifier):
-    """Classifies every node: p(y | node j) = softmax(W_s h_j + b_s). The cost is the negative
-    log-likelihood of the labelled nodes (Tai et al. 2015, section 4.1).
+    """A classifier of every node: p(y | node j) = softmax(W_s h_j + b_s). The cost is the negative
+    log-likelihood of the labeled nodes (Tai et al. 2015, section 4.1).
 
-    With a hidden layer, the softmax reads ReLU(W_hl h_j + b_hl) in place of h_j (Teng & Zhang 2017,
-    (16)). The paper averages the cost over nodes. Here `loss` is the sum, and the caller divides it
-    as the recipe says.
+    With a hidden layer, the softmax reads ReLU(W_hl h_j + b_hl) instead of h_j (Teng & Zhang 2017,
+    (16)). The paper averages the cost over nodes; here `loss` is the sum, and the recipe specifies
+    the divisor.
     """
 
     name = "node_classifier.v1"
     summary = "softmax at every node, Tai et al. 2015, 4.1"
 
-    def __init__(self, *, hidden_size: int, classes: int, hidden: Width = 0, dropout: Share = 0.0):
+    def __init__(self, *, hidden_size: int, classes: int, hidden: Width = 0, dropout: Rate = 0.0):
         super().__init__(
             hidden_size=hidden_size, classes=classes, hidden=hidden, dropout=dropout, reads="nodes"
         )

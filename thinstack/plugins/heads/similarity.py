@@ -1,21 +1,15 @@
-"""How alike two sentences are, on a scale of ratings (Tai, Socher & Manning 2015, section 4.2)."""
-
-from typing import Annotated
+"""The similarity of two sentences on a rating scale (Tai, Socher & Manning 2015, section 4.2)."""
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thinstack.core.config.base import Count, Rate
 from thinstack.core.head import TaskHead
-from thinstack.plugins.heads._classifier import Share
-
-__all__ = ["Similarity"]
 
 
 class Similarity(TaskHead):
-    """Gives a distribution over the ratings 1..K of a pair (Tai et al. 2015, (15)). K is the number
-    of classes.
+    """A distribution over the ratings 1..K of a pair, with K classes (Tai et al. 2015, (15)).
 
         h_x = h_L * h_R
         h_+ = |h_L - h_R|
@@ -28,8 +22,7 @@ class Similarity(TaskHead):
 
         p_i = y - floor(y) for i = floor(y) + 1,   floor(y) - y + 1 for i = floor(y),   0 otherwise
 
-    The paper averages the cost over pairs. Here `loss` is the sum. Dropout is applied to h_s, which
-    the softmax reads.
+    The paper averages the cost over pairs; here `loss` is the sum. Dropout is applied to h_s.
 
     Args:
         classes: number K of ratings, at least 2.
@@ -42,14 +35,7 @@ class Similarity(TaskHead):
     summary = "distribution over the ratings of a pair, Tai et al. 2015, (15)"
     rates = True
 
-    def __init__(
-        self,
-        *,
-        hidden_size: int,
-        classes: int,
-        hidden: Annotated[int, Field(ge=1)] = 50,
-        dropout: Share = 0.0,
-    ):
+    def __init__(self, *, hidden_size: int, classes: int, hidden: Count = 50, dropout: Rate = 0.0):
         if classes < 2:
             raise ValueError(
                 f"expected at least 2 ratings (labels of the model), found {classes}; add labels"
@@ -61,25 +47,24 @@ class Similarity(TaskHead):
         self.linear = nn.Linear(hidden, classes)
 
     def forward(self, pairs: Tensor) -> Tensor:
-        """Logits (P, K) of pairs (P, 2H), h_L and h_R side by side."""
+        """Return the logits (P, K) of pairs (P, 2H), h_L before h_R."""
         left, right = pairs[:, : self.hidden_size], pairs[:, self.hidden_size :]
         h_s = torch.sigmoid(self.product(left * right) + self.distance((left - right).abs()))
         logits: Tensor = self.linear(self.dropout(h_s))
         return logits
 
     def scores(self, pairs: Tensor) -> Tensor:
-        """The distribution p_hat (P, K) over the ratings 1..K, of pairs (P, 2H)."""
+        """Return the distribution p_hat (P, K) over the ratings 1..K, of pairs (P, 2H)."""
         return torch.softmax(self.forward(pairs), 1)
 
     def ratings(self, scores: Tensor) -> Tensor:
-        """Expected ratings y_hat (P,) in [1, K] of distributions (P, K)."""
+        """Return the expected ratings y_hat (P,) in [1, K] of distributions (P, K)."""
         return (scores * self._scale(scores)).sum(1)
 
     def loss(self, logits: Tensor, ratings: Tensor) -> Tensor:
-        """The sum over the rated pairs of KL(p || p_hat), for logits (P, K) and ratings (P,) in
-        [1, K]. A rating of -1 means that there is no rating."""
-        # p_i of the paper in one expression: both of its cases are 1 - |y - i|. At y = -1 all are
-        # 0, and so is the divergence.
+        """Return the sum of KL(p || p_hat) over the rated pairs, for logits (P, K) and ratings (P,)
+        in [1, K], where -1 means no rating."""
+        # Both cases of the paper's p_i are 1 - |y - i|. At y = -1, all are 0, and so is the loss.
         target = (1 - (ratings.to(logits.dtype)[:, None] - self._scale(logits)).abs()).clamp(min=0)
         return functional.kl_div(torch.log_softmax(logits, 1), target, reduction="sum")
 

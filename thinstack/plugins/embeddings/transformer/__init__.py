@@ -1,5 +1,5 @@
-"""`transformer.v1`: words read in their sentence by a pretrained BERT."""
+"""`transformer.v1`: words in the context of their sentence, by a pretrained BERT or MPNet."""
 
-from thinstack.plugins.embeddings.transformer.embedding import TransformerEmbedding
-
-__all__ = ["TransformerEmbedding"]
+from thinstack.plugins.embeddings.transformer.embedding import (
+    TransformerEmbedding as TransformerEmbedding,
+)

@@ -1,4 +1,4 @@
-"""A leaf embedding of words in their context, by a transformer."""
+"""A leaf embedding of words in context, by a transformer."""
 
 from typing import Annotated, Final, NamedTuple
 
@@ -7,17 +7,14 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thinstack.core.config.base import Count, Rate
 from thinstack.core.embedding import Embedding, FineTuning, drawn
 from thinstack.core.schedule import arange, moved
 from thinstack.errors import ConfigError
 from thinstack.plugins.embeddings.transformer.layers import ModelType, Transformer
 
-__all__ = ["FAR_BELOW", "Tokens", "TransformerEmbedding", "grid_of", "tokens_of"]
-
-Size = Annotated[int, Field(gt=0)]
 FAR_BELOW = -1e9
-"""What is added to the attention to padding. Its exponential is 0."""
-
+"""The mask of padding, added to attention scores; its exponential is 0."""
 
 FINE_TUNING: Final = FineTuning(
     texts=20_000,
@@ -38,28 +35,18 @@ FINE_TUNING: Final = FineTuning(
     own_classes={"learning_rate": 2e-4, "encoder_learning_rate": 3e-5},
     quantize="int8",
 )
-"""Few epochs, with rates that fall."""
 
 
 class Tokens(NamedTuple):
-    """The pieces of B sentences, each between two tokens of its own: M = P + 2B.
+    """The pieces of B sentences, each between two special tokens: M = P + 2B."""
 
-    Attributes:
-        ids: (M,) entries of the vocabulary.
-        positions: (M,) the place of each token in its sentence, from 0.
-        sentence: (M,) the number of its sentence.
-        starts, ends: (B,) the first and the last token of each sentence.
-        pieces: (P,) the token that each piece is.
-        word: (P,) the word that each piece belongs to.
-    """
-
-    ids: Tensor
-    positions: Tensor
-    sentence: Tensor
-    starts: Tensor
-    ends: Tensor
-    pieces: Tensor
-    word: Tensor
+    ids: Tensor  # (M,) entries of the vocabulary
+    positions: Tensor  # (M,) the index of each token in its sentence
+    sentence: Tensor  # (M,) the index of its sentence
+    starts: Tensor  # (B,) the first token of each sentence
+    ends: Tensor  # (B,) the last token of each sentence
+    pieces: Tensor  # (P,) the token of each piece
+    word: Tensor  # (P,) the word of each piece
 
 
 class TransformerEmbedding(Embedding):
@@ -69,24 +56,24 @@ class TransformerEmbedding(Embedding):
     Optionally appends context-free vectors: the mean of the word's rows in the encoder's own table
     (`rows`), in a separate one (`static`), or both.
 
-    If `data.encoder` names a pretrained encoder, the sizes must be its own. Fewer `layers` are its
+    If `data.encoder` names a pretrained encoder, the sizes must match it; fewer `layers` mean its
     lowest ones.
 
     Args:
         entries: V, the number of entries of the vocabulary.
         size: X, the width of the encoder, twice with `rows`, plus `static`.
-        dropout: applied to the context-free vectors.
+        dropout: dropout rate of the context-free vectors.
         layers, heads, feed_forward, positions: sizes of the encoder, see `Transformer`.
-        encoder_dropout: dropout inside the encoder.
-        rows: whether to append the mean of the rows that the encoder reads, each normalised.
+        encoder_dropout: dropout rate inside the encoder.
+        rows: whether to append the mean of the normalized rows that the encoder reads.
         static: number of columns of the separate table, which `data.vectors` fills.
         first, last: ids of the pieces before and after a sentence: `[CLS]` and `[SEP]` of BERT,
             `<s>` and `</s>` of MPNet.
-        model_type: the kind of encoder, as its `config.json` says it.
+        model_type: the kind of encoder, as in its `config.json`.
         narrowed: whether `feed_forward` may be less than a pretrained encoder's. Each layer then
-            keeps the units that weigh most.
+            keeps the units with the largest weights.
 
-    Raises ConfigError for sizes that do not go together.
+    Raises ConfigError for sizes that do not match.
     """
 
     name = "transformer.v1"
@@ -104,11 +91,11 @@ class TransformerEmbedding(Embedding):
         entries: int,
         size: int,
         dropout: float = 0.0,
-        layers: Size = 6,
-        heads: Size = 12,
-        feed_forward: Size = 1536,
-        positions: Size = 512,
-        encoder_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1,
+        layers: Count = 6,
+        heads: Count = 12,
+        feed_forward: Count = 1536,
+        positions: Count = 512,
+        encoder_dropout: Rate = 0.1,
         rows: bool = False,
         static: Annotated[int, Field(ge=0)] = 0,
         first: Annotated[int, Field(ge=0)] = 101,
@@ -151,13 +138,12 @@ class TransformerEmbedding(Embedding):
         }
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces, `pieces_per_word` (L,) and
-        `lengths` (B,), the words of each sentence. Each word has at least one piece, and each
-        sentence at least one word."""
+        """Return vectors (L, X) of words, from `piece_ids` (P,), `pieces_per_word` (L,) and
+        `lengths` (B,), the words of each sentence; the latter two are at least 1."""
         pieces, counts = inputs["piece_ids"].long(), inputs["pieces_per_word"].long()
         tokens = tokens_of(pieces, counts, inputs["lengths"].long(), self.first, self.last)
         extents = tokens.ends - tokens.starts + 1
-        # On the host: numbers of tokens depend on values, for which it would wait.
+        # On the host, because the number of tokens depends on values.
         longest = int(extents.max()) if extents.shape[0] > 0 else 1
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
             tokens = moved(tokens, self.table)
@@ -178,18 +164,17 @@ class TransformerEmbedding(Embedding):
 
 
 def tokens_of(pieces: Tensor, counts: Tensor, lengths: Tensor, first: int, last: int) -> Tokens:
-    """The tokens of B sentences, whose pieces get a token before and one after each sentence.
+    """Return the tokens of B sentences.
 
     Args:
-        pieces: (P,) the entry of each piece in the vocabulary.
+        pieces: (P,) entries of the vocabulary.
         counts: (L,) the number of pieces of each word.
         lengths: (B,) the number of words of each sentence.
-        first, last: the entries of the tokens before and after a sentence.
+        first, last: entries of the tokens to insert before and after a sentence.
     """
     sentences, ends_of_words = lengths.size(0), torch.cumsum(counts, 0)
     ends_of_pieces = ends_of_words.index_select(0, torch.cumsum(lengths, 0) - 1)
     ends = ends_of_pieces + 2 * arange(sentences, pieces.device) + 1
-    # The first starts at 0, the others after the one before.
     starts = torch.cat([torch.zeros_like(ends)[:1], ends[:-1] + 1])
     unmarked = pieces.new_zeros([pieces.size(0) + 2 * sentences])
     marked = unmarked.index_fill(0, starts, 1)
@@ -210,11 +195,8 @@ def tokens_of(pieces: Tensor, counts: Tensor, lengths: Tensor, first: int, last:
 
 
 def grid_of(tokens: Tokens, time: Tensor) -> tuple[Tensor, Tensor]:
-    """The token at each place of each sentence (B, T), and whether the place is inside the sentence
-    (B, T). Beyond its end a sentence has its last token.
-
-    `time` (T,) counts from 0 to the greatest number of tokens of a sentence.
-    """
+    """Return the token at each place of each sentence (B, T), the last one beyond its end, and
+    whether the place is inside the sentence (B, T). `time`: (T,) from 0 to the greatest length."""
     ends = tokens.ends.unsqueeze(1)
     row = tokens.starts.unsqueeze(1) + time
     return torch.minimum(row, ends), row <= ends

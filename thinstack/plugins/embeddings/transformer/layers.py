@@ -1,5 +1,5 @@
-"""The layers of BERT (Devlin et al. 2019) and MPNet (Song et al. 2020), over sentences without
-padding."""
+"""The layers of BERT (Devlin et al. 2019) and MPNet (Song et al. 2020), without padded
+sentences."""
 
 from typing import Final, Literal, NamedTuple
 
@@ -10,19 +10,13 @@ from thinstack.core.cell import matrix, vector
 from thinstack.core.embedding import drawn
 from thinstack.core.fast import affine, gelu
 
-__all__ = ["ARCHITECTURES", "Architecture", "Linear", "ModelType", "RelativeBias", "Transformer"]
-
 ModelType = Literal["bert", "mpnet"]
-"""A kind of encoder, as transformers calls it."""
+"""The kind of an encoder, as in the transformers library."""
 
 
 class Architecture(NamedTuple):
-    """What tells the kinds of encoders apart.
-
-    Attributes:
-        epsilon: added to the variance where vectors are normalised.
-        relative: whether attention has a `RelativeBias`.
-    """
+    """The differences between kinds of encoders: the `epsilon` of layer norms, and whether
+    attention has a `RelativeBias`."""
 
     epsilon: float
     relative: bool
@@ -33,16 +27,16 @@ ARCHITECTURES: Final[dict[ModelType, Architecture]] = {
     "mpnet": Architecture(epsilon=1e-5, relative=True),
 }
 BUCKETS, EXACT, FARTHEST = 32, 8, 128
-"""Of distances in `RelativeBias`: their number, how many distances to a side have their own, and
-from where on all distances share one."""
+"""The buckets of `RelativeBias`: their number, the distances per side with a bucket each, and the
+distance from which on all share one."""
 
 
 class Linear(nn.Module):
     """y = x W + b, with W (in, out).
 
     Attributes:
-        bound: (in,), which the absolute values of each column of x seldom exceed; 0 if that is not
-            known. Exports in 8 bits round x by it.
+        bound: (in,) an approximate upper bound of the absolute values in each column of x, 0 if
+            unknown. Exports in 8 bits round x with it.
     """
 
     bound: Tensor
@@ -58,12 +52,11 @@ class Linear(nn.Module):
 
 
 class RelativeBias(nn.Module):
-    """What attention adds for the distance from the place that reads to the place that is read
-    (Raffel et al. 2020, 2.1): a number for each head and bucket of distances, the same in all
-    layers.
+    """Biases of attention by distance (Raffel et al. 2020, 2.1): a number for each head and bucket
+    of distances, shared by all layers.
 
-    To each side, distances below 8 have buckets of their own. Beyond, a bucket reaches so far that
-    two buckets double the distance, up to 128.
+    On each side, distances below 8 have a bucket each. Farther buckets grow so that two of them
+    double the distance, up to 128.
     """
 
     bucket: Tensor
@@ -74,7 +67,7 @@ class RelativeBias(nn.Module):
         self.register_buffer("bucket", _buckets(), persistent=False)
 
     def forward(self, places: int) -> Tensor:
-        """(1, heads, places, places)."""
+        """Return biases (1, heads, places, places)."""
         place, farthest = torch.arange(places, device=self.bucket.device), len(self.bucket) // 2
         distance = (place.unsqueeze(0) - place.unsqueeze(1)).clamp(-farthest, farthest)
         by_distance = self.weight.index_select(0, self.bucket).t()
@@ -83,23 +76,23 @@ class RelativeBias(nn.Module):
 
 
 def _buckets() -> Tensor:
-    """(257,) the buckets of the distances from -128 to 128."""
+    """Return the buckets (257,) of the distances from -128 to 128."""
     distance = torch.arange(-FARTHEST, FARTHEST + 1)
     near, half = distance.abs(), BUCKETS // 2
-    # Squares are whole numbers, while logarithms differ in their last digit.
+    # By squares, which are exact, unlike logarithms.
     bounds = torch.tensor([EXACT**2 << k for k in range(1, half - EXACT)])
     bucket = near.clamp(max=EXACT) + (near.square().unsqueeze(1) >= bounds).sum(1)
     return bucket + half * (distance > 0)
 
 
 class TransformerLayer(nn.Module):
-    """Self-attention and a feed-forward net, each added to what it reads and normalised (Vaswani et
-    al. 2017, sections 3.1-3.3):
+    """Self-attention and a feed-forward network with residuals and layer norms (Vaswani et al.
+    2017, sections 3.1-3.3):
 
         x := norm(x + O attention(Q x, K x, V x))
         x := norm(x + B gelu(A x))
 
-    Everything but attention goes row by row, so only attention sees padding.
+    Only attention sees padding, because everything else works row by row.
     """
 
     def __init__(
@@ -115,9 +108,9 @@ class TransformerLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, rows: Tensor, grid: Tensor, mask: Tensor, places: Tensor) -> Tensor:
-        """`mask` (B, 1 or heads, 1 or T, T) is added to the scores of attention. The others are as
-        in `Transformer.forward`."""
-        # Written out: torch's fused attention is slow going back through short sentences.
+        """Run the layer; `mask` (B, 1 or heads, 1 or T, T) is added to the attention scores, and
+        the other arguments are as in `Transformer.forward`."""
+        # Not torch's fused attention, whose backward pass is slow for short sentences.
         query = self._by_head(self.query(rows), grid) * self.scale
         key, value = self._by_head(self.key(rows), grid), self._by_head(self.value(rows), grid)
         weights = (query @ key.transpose(2, 3) + mask).softmax(-1)
@@ -128,24 +121,21 @@ class TransformerLayer(nn.Module):
         return normed
 
     def _by_head(self, rows: Tensor, grid: Tensor) -> Tensor:
-        """(B, heads, T, width / heads)."""
+        """Return the rows as (B, heads, T, width / heads)."""
         padded = rows.index_select(0, grid.flatten())
         sizes = [grid.shape[0], grid.shape[1], self.heads, rows.shape[1] // self.heads]
         return padded.view(sizes).transpose(1, 2)
 
 
 class Transformer(nn.Module):
-    """A stack of layers that gives the tokens of B sentences, one after the other, vectors in their
-    context.
+    """A stack of layers that computes contextual vectors of the tokens of concatenated sentences.
 
     Args:
-        width: D of a token's vector.
-        layers: number of layers.
-        heads: number of attention heads of a layer.
-        feed_forward: width inside the feed-forward net of a layer.
-        positions: number of places that have a vector of their own. Later places in a sentence take
-            the vector of the last one.
-        dropout: applied to the embedded tokens and to what each half of a layer adds.
+        width: width D of a token's vector.
+        layers, heads: number of layers, and of attention heads of a layer.
+        feed_forward: width inside the feed-forward network of a layer.
+        positions: number of position vectors; later positions share the last one.
+        dropout: dropout rate of the embedded tokens, and of the output of each half of a layer.
         model_type: the kind of encoder.
     """
 
@@ -174,15 +164,13 @@ class Transformer(nn.Module):
     def forward(
         self, rows: Tensor, positions: Tensor, grid: Tensor, mask: Tensor, places: Tensor
     ) -> Tensor:
-        """Contextual vectors (M, D) of M tokens.
+        """Return contextual vectors (M, D) of M tokens.
 
         Args:
             rows: (M, D) vectors of the tokens, from the table.
-            positions: (M,) the place of each token in its sentence, from 0.
-            grid: (B, T) the number of the token at each place of each sentence. Beyond the end of a
-                sentence it is any token of that sentence.
-            mask: (B, 1, 1, T) what is added to the attention to each place: 0 for a token, a number
-                far below 0 for padding.
+            positions: (M,) the index of each token in its sentence.
+            grid: (B, T) the token at each place of each sentence; any of its tokens beyond its end.
+            mask: (B, 1, 1, T) added to attention scores: 0 for a token, far below 0 for padding.
             places: (M,) the place of each token in the flat grid.
         """
         placed = self.position.index_select(0, positions.clamp(max=self.position.shape[0] - 1))

@@ -1,5 +1,4 @@
-"""Words in their context, `thinstack.plugins.embeddings.transformer.embedding`, in an ONNX
-graph."""
+"""The embedding `transformer.v1` in an ONNX graph."""
 
 from typing import Any, cast
 
@@ -21,8 +20,6 @@ from thinstack.plugins.embeddings.transformer.embedding import (
 )
 from thinstack.plugins.embeddings.transformer.layers import Transformer
 
-__all__ = ["words"]
-
 STATIC = TABLE.replace("table", "static")
 EPSILON = 1e-5  # of torch's layer_norm
 
@@ -30,7 +27,7 @@ EPSILON = 1e-5  # of torch's layer_norm
 def words(
     g: Graph, embedding: TransformerEmbedding, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
-    """Vectors of words in their context, as `TransformerEmbedding.forward` gives them."""
+    """Write the vectors of words in context, as in `TransformerEmbedding.forward`."""
     pieces, counts, lengths = (inputs[name].long() for name in embedding.index_names)
     tokens = cast(Any, tokens_of)(pieces, counts, lengths, embedding.first, embedding.last)
     extents: Value = tokens.ends - tokens.starts + 1
@@ -57,7 +54,7 @@ def words(
 
 
 def _exported(encoder: Transformer, width: int) -> onnx.GraphProto:
-    """The vectors (M, D) of tokens in their context, from what `Transformer.forward` takes."""
+    """Export `Transformer.forward`."""
     tokens, batch, time = 7, 2, 5
     examples = [
         torch.rand(tokens, width),

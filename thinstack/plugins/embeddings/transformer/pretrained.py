@@ -1,5 +1,4 @@
-"""Reads the weights of a pretrained encoder, by transformers, as `transformer.v1` has them: by its
-own names, and matrices as (in, out)."""
+"""Reading a pretrained encoder with the transformers library, for `transformer.v1`."""
 
 import json
 from collections.abc import Mapping
@@ -18,33 +17,21 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.plugins.embeddings.transformer.layers import ARCHITECTURES, BUCKETS, ModelType
 
-__all__ = ["encoder_weights", "leaves"]
-
 TABLE: Final = "embeddings.word_embeddings.weight"
 POSITION: Final = "embeddings.position_embeddings.weight"
 OWN: Final = "embedding.encoder."
-"""What the names of the weights begin with in a model."""
+"""Prefix of the weights' names in a model."""
 
 
 class Naming(NamedTuple):
-    """What transformers calls the weights of one kind of encoder.
+    """The names of the weights of one kind of encoder in transformers."""
 
-    Attributes:
-        products: a layer's matrices, to our names.
-        norms: a layer's norms, to our names.
-        first_position: the row that belongs to the first place of a sentence.
-        assumed: what `config.json` must say, where it says anything. Otherwise the vectors would
-            differ without a word.
-        first_type: what is added to every position, if anything is.
-        relative: the biases of distances, if there are any.
-    """
-
-    products: Mapping[str, str]
-    norms: Mapping[str, str]
-    assumed: Mapping[str, Any]
-    first_position: int = 0
-    first_type: str | None = None
-    relative: str | None = None
+    products: Mapping[str, str]  # a layer's matrices, mapped to our names
+    norms: Mapping[str, str]  # a layer's norms, mapped to our names
+    assumed: Mapping[str, Any]  # by `config.json`; other values would silently yield other vectors
+    first_position: int = 0  # the row of the first position of a sentence
+    first_type: str | None = None  # vectors of token types; positions include the first
+    relative: str | None = None  # biases by distance
 
 
 _FEED_FORWARD: Final = {"intermediate.dense": "wider", "output.dense": "narrower"}
@@ -77,37 +64,30 @@ NAMINGS: Final[Mapping[ModelType, Naming]] = {
             "relative_attention_num_buckets": BUCKETS,
             "layer_norm_eps": ARCHITECTURES["mpnet"].epsilon,
         },
-        first_position=2,  # behind those of padding
+        first_position=2,  # after those of padding
         relative="encoder.relative_attention_bias.weight",
     ),
 }
 PROBES: Final = (
-    "Good",
-    "wasn't",
-    "über-GOOD",
-    "naïve",
-    "1,000.50",
-    "中文",
-    "don’t",
-    "[x]",
-    "a\u0301",
+    *("Good", "wasn't", "über-GOOD", "naïve", "1,000.50"),
+    *("中文", "don’t", "[x]", "a\u0301"),
 )
-"""Words whose pieces tell an uncased WordPiece tokeniser from others."""
+"""Words whose pieces distinguish an uncased WordPiece tokenizer from others."""
 EXPECTED: Final = "data.encoder: expected config.json, a tokenizer and weights"
-TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
-"""Files of a tokeniser. One of them is needed."""
+TOKENIZERS: Final = ("tokenizer.json", "vocab.txt")
+"""Files of a tokenizer, of which one is required."""
 
 
 def leaves(
     name: str, data: Path, *, size: int, options: Mapping[str, Any], vectors: Vectors | None
 ) -> Leaves:
-    """What the encoder `name` gives a `transformer.v1` of these sizes and options. It is a folder
-    under `data`, or else an encoder of the hub. `vectors` fill the static columns.
+    """Return the vocabulary and weights of an encoder for a `transformer.v1` of this size and these
+    options. `name` is a folder in `data`, or an encoder on the hub; `vectors` fill the static
+    columns.
 
-    Raises DataError if the encoder is not there or lacks files. Raises ConfigError for an encoder
-    that is neither BERT nor MPNet, that has no uncased WordPiece tokeniser, or that has other sizes
-    than the embedding. Raises it for vectors of other pieces too. Raises MissingExtraError without
-    transformers (extra `transformers`).
+    Raises DataError if the encoder or one of its files is missing. Raises ConfigError unless it is
+    a BERT or MPNet with an uncased WordPiece tokenizer and the sizes of the embedding, and for
+    vectors of other pieces. Raises MissingExtraError without transformers (extra `transformers`).
     """
     with needs_extra("transformers"):
         import transformers
@@ -137,7 +117,7 @@ def _static(
     pieces: tuple[str, ...],
     vectors: NDArray[np.float32],
 ) -> Tensor:
-    """The static columns (V, static), from vectors of the encoder's pieces."""
+    """Return the static columns (V, static), from vectors of the encoder's pieces."""
     if pieces != vocabulary.entries:
         raise ConfigError(
             f"data.vectors: expected vectors of the pieces of {name}, in their order, found "
@@ -147,13 +127,13 @@ def _static(
 
 
 def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
-    """Configuration, tokeniser and model, as transformers has them."""
+    """Return transformers' configuration, tokenizer and model."""
     there = folder.is_dir()
     source, near = str(folder) if there else name, there or not hub_answers()
     config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)
     _check_kind(name, config)
-    if there and not any((folder / file).is_file() for file in TOKENISERS):
-        raise OSError(f"it has neither {' nor '.join(TOKENISERS)}")
+    if there and not any((folder / file).is_file() for file in TOKENIZERS):
+        raise OSError(f"it has neither {' nor '.join(TOKENIZERS)}")
     tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=near)
     model, read = transformers.AutoModel.from_pretrained(
         source,
@@ -163,7 +143,7 @@ def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
         output_loading_info=True,
         local_files_only=near,
     )
-    # Without this check, fresh weights would take their place without a word.
+    # Otherwise transformers would initialize missing weights randomly.
     if lacking := sorted(field for field in read["missing_keys"] if "pooler" not in field):
         raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
     return config, tokenizer, model
@@ -233,8 +213,8 @@ def _vocabulary(name: str, tokenizer: Any) -> WordpieceVocabulary:
 def encoder_weights(
     state: Mapping[str, Tensor], model_type: ModelType, layers: int, feed_forward: int
 ) -> dict[str, Tensor]:
-    """The weights of the lowest `layers`, by their names in a model, with the `feed_forward` units
-    of each that weigh most. The matrices of transformers are (out, in), ours (in, out)."""
+    """Return the weights of the lowest `layers` by their names in a model, each layer with its
+    `feed_forward` largest units. Matrices are (out, in) in transformers, and (in, out) here."""
     naming = NAMINGS[model_type]
     position = state[POSITION][naming.first_position :]
     if naming.first_type is not None:
@@ -257,8 +237,8 @@ def encoder_weights(
 
 
 def _narrow(weights: dict[str, Tensor], layer: str, feed_forward: int) -> None:
-    """Keep the units of a layer's feed-forward part that weigh most: by the length of what goes
-    into a unit, times that of what comes from it."""
+    """Keep the feed-forward units of a layer with the largest weights, by the norm of the weights
+    into a unit times the norm of those out of it."""
     into, bias, back = (f"{layer}{name}" for name in ("wider.w", "wider.b", "narrower.w"))
     if feed_forward == len(weights[bias]):
         return

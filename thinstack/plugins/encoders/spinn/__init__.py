@@ -1,6 +1,3 @@
-"""`spinn.v1`: the encoder that parses as it composes, its tracking LSTM, and their ONNX writers
-(Bowman et al. 2016)."""
+"""`spinn.v1`: an encoder that parses while it composes (Bowman et al. 2016), and its export."""
 
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
-
-__all__ = ["StackEncoder"]
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder as StackEncoder

@@ -1,10 +1,8 @@
-"""The encoder of SPINN, `thinstack.plugins.encoders.spinn.stack_encoder`, in an ONNX graph. The
-shift-reduce executor is one Loop over the transitions.
+"""The encoder of SPINN in an ONNX graph, as one Loop over the transitions.
 
-A runtime copies all that a step hands to the next. So the states of words stay outside the loop.
-Only the states of other nodes grow, and each is written once, when it is made. In `core`, sentences
-drop out of the steps once they are done; here they WAIT, because what a loop carries keeps its
-shape.
+A runtime copies everything that a step passes to the next, so the states of words stay outside the
+loop, and only the states of other nodes grow. Finished sentences WAIT, because the values that a
+loop carries have fixed shapes.
 """
 
 from collections.abc import Sequence
@@ -26,11 +24,9 @@ from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE, WAIT, ch
 from thinstack.plugins.encoders.spinn.onnx_tracker import step as track
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
-__all__ = ["encode"]
-
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
-"""What SHIFT, REDUCE and WAIT add to the number of words left and to the height of the stack."""
+"""What SHIFT, REDUCE and WAIT add to the number of words in the buffer and to the stack height."""
 
 
 def encode(
@@ -42,10 +38,10 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """The encoding of sentences by SPINN, see `thinstack.export.onnx.encoder.encode`.
+    """Write the encoding of sentences by SPINN, see `thinstack.export.onnx.encoder.encode`.
 
-    Sentences that the encoder parses go transition by transition. So do given trees if the tracking
-    LSTM feeds their composition. Other given trees go by depth, in a branch of their own.
+    It goes by transition, or by depth, in a separate branch, for input trees whose composition the
+    tracking LSTM does not feed.
     """
     cell = encoder.cell
     if encoder.feeds:
@@ -84,39 +80,39 @@ def _give(g: Graph, encoding: Encoding, names: Sequence[str], width: int) -> Non
 
 
 def _with_scores(encoding: Encoding, head: TaskHead | None) -> Encoding:
-    """The encoding; if the scores of `head` were read, they are called scores."""
+    """Return the encoding; rows that `head` has scored are moved to `scores`."""
     return encoding._replace(stacked=None, scores=encoding.stacked) if head else encoding
 
 
 class Timetable(NamedTuple):
-    """When the transitions of B sentences of n words each are taken. N is the sum of 2n - 1, and T
+    """The steps of the transitions of B sentences of n words each. N is the sum of 2n - 1, and T
     the greatest 2n - 1, or 1 for an empty batch."""
 
     lengths: Value  # (B,) n
     ends: Value  # (B,) the word after each sentence's last
     steps: Value  # scalar, T
-    actions: Value  # (T, B, 1) what each sentence is told at each step
-    taken: Value  # (B * T,) at each step of each sentence, whether it takes one: the N nodes
+    actions: Value  # (T, B, 1) the action of each sentence at each step
+    taken: Value  # (B * T,) whether a sentence takes a transition at a step, which makes a node
     roots: Value  # (B,) the last node of each sentence
 
 
 def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
-    """The timetable of sentences of `lengths` (B,), int64, and the `transitions` (N,) that they are
-    told. Empty transitions (0,) tell them nothing.
+    """Return the timetable of sentences of these lengths (B,), int64, and input trees (N,), or (0,)
+    for none.
 
-    `words` (L, ...) has one row for each word. If lengths add up to more, the graph fails when it
-    runs, and does not take as much memory as they say.
+    `words` has L rows. If the lengths add up to more, the graph fails when it runs, instead of
+    taking as much memory.
     """
-    g, steps_told, most = lengths.graph, transitions.long(), words.size(0) * 2
+    g, steps_in, most = lengths.graph, transitions.long(), words.size(0) * 2
     sizes = 2 * lengths - 1
     ends = sizes.cumsum(0)
-    # An empty batch takes one step too: the reference evaluator cannot collect anything from none.
+    # An empty batch takes one step, because the reference evaluator cannot collect from none.
     longest = sizes.largest(1)
     steps = longest.minimum(most.maximum([1])).squeeze(0)
     times = Value.arange(steps.unsqueeze(0)).unsqueeze(1)
     total = sizes.op("ReduceSum", keepdims=1).minimum(most)
-    rest = g.constant([FREE]).op("Expand", total - steps_told.size(0))
-    actions = Value.cat([steps_told, rest, g.constant([WAIT])])
+    rest = g.constant([FREE]).op("Expand", total - steps_in.size(0))
+    actions = Value.cat([steps_in, rest, g.constant([WAIT])])
     going = times < sizes
     node = going.where(times + (ends - sizes), total)
     return Timetable(
@@ -132,12 +128,11 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
 def shift_reduce(
     g: Graph, encoder: StackEncoder, parts: Parts, words: Words, inputs: dict[str, Value]
 ) -> Encoding:
-    """The encoding of sentences, over given trees or over the trees that the tracker chooses.
-    `stacked` is what `parts` read of the states of all nodes, and `roots` the rows of the roots in
-    it.
+    """Write the encoding of sentences over input trees or the tracker's own. `stacked` and `roots`
+    are what `parts` reads of the states.
 
-    Words have the numbers -1 .. -L. Other nodes have the numbers from 1, in the order in which they
-    are made. 0 is no node.
+    Words have the numbers -1 .. -L, other nodes the numbers from 1 in the order of their creation.
+    0 is no node.
     """
     transitions = inputs["transitions"]
     stated = inputs["lengths"].long() if encoder.parses else None
@@ -146,7 +141,7 @@ def shift_reduce(
     loop = _Loop(g, encoder, parts, words, table)
     number, store = loop.run(g)
     reduces = number > 0
-    # What is read of the words, a row of nothing, of the others as they were made.
+    # Rows of the words, an unused row, then rows of the others in the order of their creation.
     states = loop.leaves, loop.split(store)
     stacked = Value.cat([parts.read(g, state)[0] for state in states])
     places = reduces.where(words.vectors.size(0) + number, -1 - number)
@@ -160,11 +155,7 @@ def shift_reduce(
 
 
 class _Loop:
-    """The loop over transitions, and what is known before it.
-
-    Attributes:
-        leaves: each part of the states of the words.
-    """
+    """The loop over transitions, and the values computed before it."""
 
     def __init__(
         self, g: Graph, encoder: StackEncoder, parts: Parts, words: Words, table: Timetable
@@ -174,42 +165,39 @@ class _Loop:
         outputs = parts.outputs(g, self.leaves)
         self.width = sum(self.cell.state_sizes)
         self.none = g.zeros(1, self.width)
-        # Where each sentence's queue starts among all of them (B, 2), one less and as it is; and
-        # zeros (B, Q), with room for all words of a sentence over two of nothing.
         self.places, self.queues = _queues(table)
-        # States (L + 2, W) of the words, all parts side by side, between two rows of nothing.
+        # States (L + 2, W) of the words, with all parts side by side, between two rows of zeros.
         self.states = Value.cat([self.none, Value.cat(self.leaves, 1), self.none])
         self.buffer = read_buffer(g, self.tracker, outputs, table.ends)
         # The number, from 1, of the word after each sentence's last (B, 1).
         self.after = (table.ends + 1).unsqueeze(1)
 
     def run(self, g: Graph) -> tuple[Value, Value]:
-        """The numbers (N,) of all nodes, and the states of the nodes that are not words, in the
-        order in which they are made. A row of zeros comes before these states."""
+        """Return the numbers (N,) of all nodes, and a row of zeros followed by the states of the
+        nodes that are not words, in the order of their creation."""
         table = self.table
         body = self._step(g.body("take_one_transition"))
         left = table.lengths.unsqueeze(1)
         hidden = g.zeros(table.lengths.size(0), self.tracker.size)
         start = [Value.cat([left, left.ones_like()], 1), self.queues, hidden, hidden, self.none]
         *_, store, by_step = g.loop(body, table.steps, start)
-        # The shape is told, for the reference evaluator joins what a loop collects where the
-        # standard stacks it.
+        # Reshaped because the reference evaluator concatenates collected values, where the standard
+        # stacks them, and flattened because OpenVINO does not know the rank that Compress flattens.
         numbers = by_step.op("Reshape", table.actions.op("Shape"), allowzero=1)
-        # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
         return numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken), store
 
     def _step(self, body: Graph) -> Graph:
-        """The body: the stacks before a transition -> after it, and the number of the node it
-        made."""
+        """Write the body of the loop, from the stacks before a transition to those after it and the
+        number of the new node."""
         width, size = self.width, self.tracker.size
-        # Words left in the buffer, and where the top of the stack stands in the queue.
+        # Words left in the buffer, and the place of the top of the stack in the queue.
         state = body.input("state", INT64, ["B", 2])
-        queue = body.input("queue", INT64, ["B", "Q"])  # numbers on the stack, over two of nothing
+        queue = body.input("queue", INT64, ["B", "Q"])  # numbers on the stack, over two zeros
         hidden, memory = (body.input(name, FLOAT, ["B", size]) for name in ("hidden", "memory"))
         store = body.input("store", FLOAT, ["made", width])  # row m is the state of node m
 
         left, top = body.ops("Split", state, outputs=2, axis=1, num_outputs=2)
-        # Not GatherElements, for that of the reference evaluator knows no more than 64 columns.
+        # Not GatherElements, which supports only 64 columns in the reference evaluator.
         pairs = queue.flatten().take(top + self.places)
         places = pairs.maximum(0)
         children = store.index_select(0, places) + self.states.index_select(0, places - pairs)
@@ -237,8 +225,8 @@ class _Loop:
         return body
 
     def _outputs(self, body: Graph, states: Value, numbers: Value) -> Value:
-        """Outputs (n, 2H) of pairs of nodes (n, 2) whose states are (n, 2, W); zeros for no node,
-        of whose state a cell may make anything."""
+        """Return the outputs (n, 2H) of pairs of nodes (n, 2) with states (n, 2, W); zeros for no
+        node, whose output could be anything."""
         size = self.cell.hidden_size
         outputs = self.parts.outputs(body, self.split(states.view(-1, self.width)))
         there = numbers.op("Cast", to=onnx.TensorProto.BOOL).unsqueeze(2)
@@ -246,8 +234,8 @@ class _Loop:
         return outputs.view(-1, 2 * size)
 
     def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
-        """States (r, W) of nodes from the states of their children (r, 2, W). `rows` are the rows
-        of h (B, T) that go with them."""
+        """Return the states (r, W) of nodes from those of their children (r, 2, W). `rows` selects
+        their rows of h (B, T)."""
         context = (
             hidden.op("Compress", rows, axis=0)
             if self.cell.inner_size
@@ -263,8 +251,7 @@ class _Loop:
         return Value.cat(inline(body, self.parts.compose, [context, *links, *children]), 1)
 
     def split(self, states: Value, dim: int = 1) -> list[Value]:
-        """The parts of states that stand side by side. They are cut one by one, so a part that is
-        not read costs nothing."""
+        """Split states into their parts, one by one, so that an unread part costs nothing."""
         ends = accumulate(self.cell.state_sizes)
         return [
             states.narrow(dim, end - width, width)
@@ -273,7 +260,8 @@ class _Loop:
 
 
 def _queues(table: Timetable) -> tuple[Value, Value]:
-    """`places` and `queues` of `_Loop`."""
+    """Return the places before and at the start of each stack in the flat array (B, 2), and empty
+    stacks (B, Q), with room for all words of a sentence over two zeros."""
     lengths, sentences = table.lengths, table.lengths.size(0)
     width = lengths.largest(0) + 2
     starts = Value.arange(sentences) * width

@@ -1,5 +1,4 @@
-"""The tracking LSTM of `thinstack.plugins.encoders.spinn.tracking_lstm` and its classifier of
-transitions, in an ONNX graph."""
+"""SPINN's tracking LSTM and transition classifier in an ONNX graph."""
 
 from typing import NamedTuple
 
@@ -13,23 +12,21 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
-__all__ = ["FREE", "REDUCE", "SHIFT", "WAIT", "Buffer", "choose", "read_buffer", "step"]
-
 SHIFT, REDUCE, WAIT, FREE = range(4)
-"""What a sentence is told to do at a step. FREE leaves the choice to the tracking LSTM."""
+"""The actions of a sentence at a step. FREE leaves the choice to the tracking LSTM."""
 
 
 class Buffer(NamedTuple):
-    """What the buffers add to the gates. Each sentence has one row for each word, for when that
-    word is first in the buffer. A row for the empty buffer follows."""
+    """The gates' part of buffers: in each sentence, a row for each first word of its buffer, then
+    one for the empty buffer."""
 
     gates: Value  # (L + B, 4T), with b
-    empty: Value  # (B, 1) the row of the empty buffer; with w words left, the row is w before that
+    empty: Value  # (B, 1) the row of the empty buffer; with w words left, the row is w before it
 
 
 def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) -> Buffer:
-    """The buffers of all sentences, from the outputs (L, H) of their words and the word after the
-    last word of each sentence, `ends` (B,)."""
+    """Return the buffers of all sentences, from the outputs (L, H) of words and the word after the
+    last of each sentence, `ends` (B,)."""
     words = outputs.size(0)
     empty = ends + Value.arange(ends.size(0))
     is_empty = ends.new_zeros([words + ends.size(0)]).index_fill(0, empty, 1)
@@ -48,12 +45,12 @@ def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) ->
 def step(
     tracker: TrackingLSTM, read: Value, buffer: Value, hidden: Value, memory: Value
 ) -> tuple[Value, Value]:
-    """The next h and c (B, T) of the tracking LSTM.
+    """Return the next h and c (B, T), from the last ones.
 
     Args:
         tracker: the tracking LSTM.
-        read: (B, 2H) outputs of the two nodes on top of each stack.
-        buffer: (B, 4T) what each buffer adds to the gates.
+        read: (B, 2H) outputs of the top two nodes of each stack.
+        buffer: (B, 4T) the gates' part of each buffer.
         hidden, memory: (B, T) the last h and c.
     """
     g, size = hidden.graph, tracker.size
@@ -66,13 +63,13 @@ def step(
 
 
 def choose(tracker: TrackingLSTM, hidden: Value, state: Value, wanted: Value) -> Value:
-    """What each sentence does (B, 1): SHIFT, REDUCE or WAIT.
+    """Return the action (B, 1) of each sentence: SHIFT, REDUCE or WAIT.
 
     Args:
-        hidden: (B, T) h of the tracking LSTM.
-        state: (B, 2) how many words are left in the buffer, and one more than how many nodes are on
-            the stack.
-        wanted: (B, 1) what the sentence is told to do.
+        tracker: the tracking LSTM.
+        hidden: (B, T) its h.
+        state: (B, 2) the number of words in the buffer, and 1 + the number of nodes on the stack.
+        wanted: (B, 1) the action that the sentence should take.
     """
     g = hidden.graph
     limits = Value.cat([state, wanted], 1).minimum([1, 3, FREE])
@@ -84,9 +81,8 @@ def choose(tracker: TrackingLSTM, hidden: Value, state: Value, wanted: Value) ->
 
 
 def _possible() -> NDArray[np.float32]:
-    """0 where SHIFT, REDUCE or WAIT is possible, else -inf: by whether there are words left (2), by
-    one more than the number of nodes on the stack, 3 for more (4), and by what the sentence is told
-    (4)."""
+    """Return 0 where SHIFT, REDUCE or WAIT is possible, else -inf (2, 4, 4, 3): by whether words
+    are left, by 1 + the number of nodes on the stack (3 for more), and by the wanted action."""
     table = np.full((2, 4, 4, 3), -np.inf, np.float32)
     for wanted in (SHIFT, REDUCE, WAIT):
         table[:, :, wanted, wanted] = 0

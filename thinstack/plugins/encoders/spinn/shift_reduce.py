@@ -1,16 +1,15 @@
 """The shift-reduce executor: the thin stack (Bowman et al. 2016, Algorithm 1), transition by
 transition.
 
-It serves models that cannot know the order in advance: a tracking LSTM that feeds the composition,
-and a model that parses by itself. At each step, the tracking LSTM reads the buffers and stacks of
-all unfinished sentences. Then the nodes of those that REDUCE are composed.
+It serves models that cannot know the order in advance: those whose tracking LSTM feeds the
+composition, and those that parse. At each step, the tracking LSTM reads the buffers and stacks of
+all unfinished sentences; then the nodes of those that REDUCE are composed.
 
-The thin stack is a table with a row for every node, written once and read by row numbers. Plain
-autograd would copy the whole table at each step of the backward pass. Here the gradient of the
-table travels back along a chain of *tokens*: every read and write takes the last token and gives
-the next one. Reads add to that gradient in place, and writes take their rows from it. So a step
-touches only the rows that it read or wrote. Each backward pass starts with its own gradient. So a
-graph can be walked back twice, or only to some of its inputs.
+The thin stack is a table with a row for every node, written once and read by row number. Plain
+autograd would copy the whole table at each step of the backward pass. Here, the gradient of the
+table passes along a chain of *tokens*: every read and write takes the last token and returns the
+next. Reads add to that gradient in place, and writes take their rows from it, so that a step
+touches only the rows that it read or wrote. Each backward pass has its own gradient.
 """
 
 from typing import Any, NamedTuple
@@ -27,13 +26,12 @@ from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 
 def token_of(store: Tensor) -> Tensor:
-    """The first token of a table. It has the table's shape, but not its memory."""
+    """Return the first token of a table, with the table's shape but not its memory."""
     return store.new_zeros([]).expand(store.shape)
 
 
 def write(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
-    """Write rows (n, W) into `store`, from row `first` on. Nothing may have been written there
-    before. Returns the next token."""
+    """Write rows (n, W) into unwritten rows of `store`, from `first` on; return the next token."""
     if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
         written: Tensor = _Write.apply(token, rows, store, first)  # type: ignore[no-untyped-call]
         return written
@@ -42,8 +40,7 @@ def write(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
 
 
 def read(store: Tensor, token: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows (n, W) of `store`, which must have been written before, by their numbers (n,); and the
-    next token."""
+    """Return written rows (n, W) of `store` by their indices (n,), and the next token."""
     if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
         rows, following = _Read.apply(token, store, index)  # type: ignore[no-untyped-call]
         return rows, following
@@ -78,28 +75,24 @@ class _Read(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor, table: Tensor) -> tuple[Tensor, None, None]:
-        # In place: the chain of tokens does not branch, so nobody else holds this gradient.
+        # In place, because the chain of tokens does not branch: nothing else uses this gradient.
         return table.index_add_(0, ctx.index, grad), None, None
 
 
 class _Stack(NamedTuple):
-    """The thin stack S: tables with a row for each node, by its number, and row 0 for none. They
-    are the parts of the states, then what the tracker reads: (2 + 2N, 4T), two rows a node. Each
-    has its token."""
+    """The thin stack S: tables, each with a token. There is a row per node, and row 0 for no node.
+    The tables are the parts of the states, then the tracker's (2 + 2N, 4T), with two rows per
+    node."""
 
     tables: list[Tensor]
     tokens: list[Tensor]
 
 
 class ShiftReduce(nn.Module):
-    """Runs a cell and a tracker over binary trees with words at the leaves.
+    """An executor of a cell and a tracking LSTM over binary trees.
 
-    If the cell has inputs at inner nodes, they are the tracker's h: the e of (1). Gradients of
+    The inputs of the cell at inner nodes, if any, are the tracker's h: the e of (1). Higher-order
     gradients are not possible.
-
-    Args:
-        cell: of arity 2, or of arity 0 (any number); its `inner_size` is 0 or the tracker's size.
-        tracker: the tracking LSTM.
     """
 
     def __init__(self, cell: Cell, tracker: TrackingLSTM):
@@ -107,17 +100,17 @@ class ShiftReduce(nn.Module):
         self.cell, self.tracker = cell, tracker
 
     def forward(self, leaf_inputs: Tensor, transitions: Tensor, lengths: Tensor) -> Encoding:
-        """Encode sentences over given trees.
+        """Encode sentences over input trees.
 
         Args:
             leaf_inputs: (L, X) of the words.
             transitions: (N,) of whole trees, 0 SHIFT and 1 REDUCE.
-            lengths: (B,) the words of each sentence, at least 1.
+            lengths: (B,) words of each sentence, at least 1.
         """
         table = timetable(lengths)
         numbers = numbers_by_making(transitions, table)
         plan = schedule_stack(transitions, numbers, table)
-        free = plan.free  # judged by the host, where it is
+        free = plan.free  # stays on the host, which judges it
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
             table, plan = moved(table, leaf_inputs), moved(plan, leaf_inputs)
             numbers = numbers.to(leaf_inputs.device, non_blocking=True)
@@ -125,7 +118,7 @@ class ShiftReduce(nn.Module):
         reduce_counts: list[int] = plan.reduce_counts.tolist()
         pairs, reducing = torch.split(plan.pairs, counts), torch.split(plan.reducing, reduce_counts)
         stack, outputs, buffer = self._start(leaf_inputs, table)
-        # All at once, for a gather's backward pass goes through all rows of what it gathers from.
+        # At once, because the backward pass of a gather visits all rows of its source.
         fronts = torch.split(buffer.index_select(0, plan.fronts), counts)
         hidden = leaf_inputs.new_zeros([lengths.shape[0], self.tracker.size])
         memory, choices = hidden, [self.tracker.choices(hidden[:0])]
@@ -147,12 +140,11 @@ class ShiftReduce(nn.Module):
         return plain_encoding(stacked, places, roots, transitions.long(), scores, free)
 
     def parse(self, leaf_inputs: Tensor, lengths: Tensor) -> Encoding:
-        """Encode sentences over the trees that the transition classifier chooses. At each step it
-        takes the likelier transition, and SHIFT on a tie.
+        """Encode sentences over the trees that the transition classifier chooses: at each step the
+        likelier transition, SHIFT on a tie. No gradients are kept.
 
-        SHIFT is possible while words are left, and REDUCE while two nodes are on the stack. So each
-        sentence gets one tree over all its words, by 2n - 1 transitions. No gradients are kept.
-        Arguments are as for `forward`.
+        SHIFT is possible while words are left, and REDUCE while two nodes are on the stack, so that
+        each sentence gets one tree over all its words, by 2n - 1 transitions.
         """
         with torch.no_grad():
             table = timetable(lengths)
@@ -175,13 +167,13 @@ class ShiftReduce(nn.Module):
         lengths: Tensor,
         table: Timetable,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """At each step, of the n sentences that go on, (n, 3): the number of the node that was
-        made, the transition, and whether both were possible; and the scores (n, 2). Adds to
-        `outputs` what was composed."""
+        """Return for the n unfinished sentences of each step (n, 3): the number of the new node,
+        the transition, and whether both were possible; and the scores (n, 2). Append the outputs of
+        composed nodes to `outputs`."""
         counts: list[int] = table.counts.tolist()
         ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
-        # The next word of each sentence, and what stands on its stack, over two numbers of nothing
-        # and up to a height.
+        # The next word of each sentence, and the numbers on its stack, over two zeros, and its
+        # height.
         front = ends - lengths.long().index_select(0, table.order)
         height = torch.full_like(ends, 2)
         queue = ends.new_zeros([ends.shape[0], 2 + (len(counts) + 1) // 2])
@@ -211,8 +203,8 @@ class ShiftReduce(nn.Module):
         return taken, choices
 
     def _start(self, leaf_inputs: Tensor, table: Timetable) -> tuple[_Stack, list[Tensor], Tensor]:
-        """The stack with the words in it, ready to be pushed; the outputs of the words, (L, H);
-        and what the tracker reads of the buffer, (L + 1, 4T)."""
+        """Return a stack with the states of the words, their outputs (L, H), and the tracker's part
+        (L + 1, 4T) of buffers."""
         nodes, leaves = table.places.shape[0], self.cell.leaf(leaf_inputs)
         outputs = self.cell.output(leaves)
         tables = [part.new_empty([1 + nodes, part.shape[1]]) for part in leaves]
@@ -224,8 +216,7 @@ class ShiftReduce(nn.Module):
         return stack, [outputs], self.tracker.read_buffer(outputs, table.word_ends)
 
     def _reduce(self, stack: _Stack, pairs: Tensor, context: Tensor, first: int) -> Tensor:
-        """Compose pairs of nodes (n, 2) into the rows from `first` on; returns their outputs
-        (n, H)."""
+        """Compose pairs of nodes (n, 2) into the rows from `first` on; return outputs (n, H)."""
         fixed, children = self.cell.arity > 0, pairs.new_zeros([0])
         parts: list[Tensor] = []
         for k in range(len(stack.tables) - 1):
@@ -253,13 +244,13 @@ def _read(stack: _Stack, k: int, index: Tensor) -> Tensor:
 
 
 def _add_up(stack: _Stack, pairs: Tensor) -> Tensor:
-    """What two places of the stack (n, 2) add to the gates of the tracker, (n, 4T)."""
+    """Return the gates' part (n, 4T) of the top two nodes (n, 2) of each stack."""
     index = (2 * pairs + torch.arange(2, device=pairs.device)).flatten()
     rows = _read(stack, len(stack.tables) - 1, index)
     return rows.view(pairs.shape[0], 2, rows.shape[1]).sum(1)
 
 
 def _in_node_order(by_step: list[Tensor], table: Timetable) -> Tensor:
-    """What was found at each step, put in the order of the nodes."""
+    """Concatenate the rows of all steps, in the order of the nodes."""
     rows = torch.cat(by_step)
     return torch.zeros_like(rows).index_copy(0, table.places, rows)

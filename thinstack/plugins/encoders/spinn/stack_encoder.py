@@ -1,5 +1,5 @@
-"""The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM. They run
-over given binary trees, or over trees that the encoder makes."""
+"""The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM, over input
+trees or over its own parses."""
 
 import math
 from collections.abc import Callable
@@ -17,17 +17,16 @@ from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
-__all__ = ["StackEncoder"]
-
 
 class StackEncoder(Encoder):
-    """If the tracking LSTM feeds the composition, given trees go through the shift-reduce executor.
-    If not, they are composed by depth, and the tracking LSTM reads the finished states.
+    """An encoder that composes input trees by transition if the tracking LSTM feeds the
+    composition. Otherwise it composes them by depth, and the tracking LSTM reads the finished
+    states.
 
     Args:
-        cell: of arity 2, or of arity 0 (any number). Its `inner_size` is the size of the tracking
-            LSTM, which then feeds it, or 0.
-        tracker: the tracking LSTM, with a transition classifier if the encoder is to parse.
+        cell: of arity 2, or 0 (any number). Its `inner_size` is the size of the tracking LSTM,
+            which then feeds it, or 0.
+        tracker: the tracking LSTM, with a transition classifier if the encoder should parse.
 
     Attributes:
         feeds: whether the tracking LSTM feeds the composition.
@@ -50,8 +49,8 @@ class StackEncoder(Encoder):
         dropout: float,
         forget_bias: float,
     ) -> "StackEncoder":
-        """The encoder of a configuration; `TrackerConfig` has the options.
-        Raises ConfigError for a cell that does not go with them."""
+        """Build the encoder with the options of `TrackerConfig`. Raises ConfigError for a cell that
+        does not fit them."""
         inner_size = size if feeds else 0
         try:
             composition = cell(input_size, inner_size)
@@ -84,7 +83,7 @@ class StackEncoder(Encoder):
         self.feeds = cell.inner_size > 0
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
-        """Encode a forest, as in every `Encoder`, over given trees if there are any. Raises
+        """Encode a forest, as in every `Encoder`, over the input trees if there are any. Raises
         ValueError as `check_sentences` does."""
         transitions, lengths, has_trees = check_sentences(words, inputs, self.parses, False)
         if not has_trees:
@@ -97,13 +96,13 @@ class StackEncoder(Encoder):
     def forward(
         self, words: Tensor, transitions: Tensor, lengths: Tensor, track: bool = True
     ) -> Encoding:
-        """Encode sentences over given trees.
+        """Encode sentences over input trees.
 
         Args:
             words: (L, X).
             transitions: (N,) of whole trees, 0 SHIFT and 1 REDUCE.
-            lengths: (B,) the words of each sentence, at least 1.
-            track: whether the scores of transitions are wanted; otherwise they may have no columns.
+            lengths: (B,) words of each sentence, at least 1.
+            track: whether to return scores of transitions; otherwise they may have no columns.
         """
         if self.feeds:
             encoding: Encoding = self.by_step(words, transitions, lengths)
@@ -121,22 +120,19 @@ class StackEncoder(Encoder):
         return plain_encoding(stacked, there.stacked, roots, transitions.long(), choices, free)
 
     def parse(self, words: Tensor, lengths: Tensor) -> Encoding:
-        """Encode sentences over trees that the encoder chooses, without gradients. Arguments are as
-        for `forward`."""
+        """Encode sentences over the encoder's own trees, without gradients."""
         return self.by_step.parse(words, lengths)
 
     def follow(
         self, outputs: Tensor, places: Tensor, transitions: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The scores of the transitions (N, 2), and where both were possible (N,), in node order,
-        from the finished states.
+        """Return the scores of the transitions (N, 2) and where both were possible (N,), in node
+        order.
 
         Args:
             outputs: (N, H) of all nodes.
-            places: (N,) the row of each node in `outputs`, on the device of the next two; where
-                both transitions were possible stays there too.
-            transitions: (N,) of the trees.
-            lengths: (B,) of the sentences.
+            places: (N,) the row of each node in `outputs`. It is on the device of `transitions`
+                (N,) and `lengths` (B,), as is the second result.
         """
         table = timetable(lengths)
         plan = schedule_stack(transitions, places + 1, table)
@@ -164,9 +160,9 @@ class StackEncoder(Encoder):
         return torch.zeros_like(choices).index_copy(0, table.places, choices), free
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
-        """The cross-entropies of the transition classifier, (7), for steps with both transitions
-        possible and the right one known."""
-        # The host knows what was possible, and so how many cases there are.
+        """Return the cross-entropies of the transition classifier, (7), at steps where both
+        transitions were possible and the right one is known."""
+        # `free` is on the host, which can count the cases without waiting for the device.
         wanted = torch.where(free > 0, wanted.to(free.device, non_blocking=True), -1)
         right = wanted.to(choices.device, non_blocking=True)
         loss = functional.cross_entropy(choices, right, ignore_index=-1, reduction="sum")

@@ -1,5 +1,4 @@
-"""The tracking LSTM of SPINN and its transition classifier (Bowman et al. 2016, sections 3.3 and
-3.4)."""
+"""SPINN's tracking LSTM and transition classifier (Bowman et al. 2016, sections 3.3 and 3.4)."""
 
 import torch
 from torch import Tensor, nn
@@ -7,8 +6,6 @@ from torch import Tensor, nn
 from thinstack.core.cell import matrix, vector
 from thinstack.core.fast import matmul
 from thinstack.core.lstm_gates import lstm_gates
-
-__all__ = ["TrackingLSTM"]
 
 
 class TrackingLSTM(nn.Module):
@@ -20,20 +17,19 @@ class TrackingLSTM(nn.Module):
         p  = softmax(W_trans h' + b_trans)                                       (5)
 
     h_s^1 is the top of the stack, h_s^2 the node under it, h_b^1 the next word of the buffer. A
-    missing node counts as zeros. The paper has k = 1. h' is the e of (1).
+    missing node counts as zeros. In the paper, k = 1. h' is the e of (1).
 
-    W h is computed once for each node, when it is made, and not at each step that reads it.
-    `read_nodes` and `read_buffer` give the part of the gates that comes from a node, for each place
-    where it can stand. A step adds these parts up. b is in the buffer's part, which is b for an
-    empty buffer.
+    W h is computed once per node, not at each step that reads it. `read_nodes` and `read_buffer`
+    return a node's part of the gates for each of its possible places, and a step adds these parts.
+    b belongs to the buffer's part.
 
     Args:
         input_size: width H of a node's output.
         size: T.
-        lookahead: k, how many words of the buffer are read.
+        lookahead: k, the number of words of the buffer to read.
         parses: whether there is a transition classifier.
-        dropout: the dropout on the outputs that are read.
-        forget_bias: where the bias of f starts. The authors' code has 1; the paper does not say.
+        dropout: dropout rate of the outputs that it reads.
+        forget_bias: initial bias of f; 1 in the authors' code, unspecified in the paper.
     """
 
     def __init__(
@@ -62,39 +58,35 @@ class TrackingLSTM(nn.Module):
         nn.init.constant_(self.b[self.size : 2 * self.size], forget_bias)
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
-        """The part of the gates that comes from nodes, (n, 8T), from their outputs (n, H). Its
-        halves are for a node as the second of the stack, and as its top."""
+        """Return the gates' part (n, 8T) of nodes with outputs (n, H): one half as the second of
+        the stack, the other as its top."""
         return matmul(self.dropout(outputs), self.w_stack)
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
-        """The part of the gates that comes from the buffer, (L + 1, 4T).
+        """Return the gates' part (L + 1, 4T) of buffers: row w for a buffer that starts with word
+        w, row L for an empty buffer.
 
-        Row w is for a buffer that starts with word w, row L for an empty buffer. Arguments are the
-        outputs (L, H) of the words, and `ends` (L,), the word after the last one in each word's
-        sentence.
+        Arguments are the outputs (L, H) of the words, and `ends` (L,), the word after the last one
+        of each word's sentence.
         """
         words, gates = outputs.shape[0], 4 * self.size
         ahead_of = matmul(self.dropout(outputs), self.w_buffer)
-        parts = torch.cat(
-            [ahead_of.view(words * self.lookahead, gates), outputs.new_zeros([1, gates])]
-        )
+        flat = words * self.lookahead
+        parts = torch.cat([ahead_of.view(flat, gates), outputs.new_zeros([1, gates])])
         position = torch.arange(words, device=outputs.device)
         added = self.b.expand(words, gates)
         for ahead in range(self.lookahead):
-            row = torch.where(
-                position + ahead < ends,
-                (position + ahead) * self.lookahead + ahead,
-                words * self.lookahead,
-            )
+            word = position + ahead
+            row = torch.where(word < ends, word * self.lookahead + ahead, flat)
             added = added + parts.index_select(0, row)
         return torch.cat([added, self.b.unsqueeze(0)])
 
     def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """The next h and c, (n, T) each, from the sum of all parts of the gates (n, 4T) and the
+        """Return the next h and c, (n, T) each, from the sum of the gates' parts (n, 4T), and the
         last h and c."""
         return lstm_gates(torch.addmm(read, hidden, self.u), memory.unsqueeze(1))
 
     def choices(self, hidden: Tensor) -> Tensor:
-        """Unnormalised scores (n, 2) of SHIFT and REDUCE from h (n, T); (n, 0) if it does not
-        parse."""
+        """Return unnormalized scores (n, 2) of SHIFT and REDUCE from h (n, T), or (n, 0) without a
+        transition classifier."""
         return torch.addmm(self.b_transition, hidden, self.w_transition)

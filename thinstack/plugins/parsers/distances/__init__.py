@@ -1,5 +1,3 @@
-"""`distances.v1`: a parser by distances between words."""
+"""`distances.v1`: a parser by syntactic distances."""
 
-from thinstack.plugins.parsers.distances.parser import Distances
-
-__all__ = ["Distances"]
+from thinstack.plugins.parsers.distances.parser import Distances as Distances

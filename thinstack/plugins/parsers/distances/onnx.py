@@ -1,4 +1,4 @@
-"""The parser `distances.v1` of `thinstack.plugins.parsers.distances.parser`, in an ONNX graph."""
+"""The parser `distances.v1` in an ONNX graph."""
 
 from typing import Any, cast
 
@@ -9,14 +9,11 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.plugins.parsers.distances.parser import Distances, beside, sentence_bounds
 
-__all__ = ["distances"]
-
-# Gates of an LSTM: torch has i f g o, ONNX i o f c.
-GATES = [0, 3, 1, 2]
+GATES = [0, 3, 1, 2]  # of an LSTM: torch has the order i f g o, ONNX i o f c
 
 
 def distances(g: Graph, parser: Distances, words: Value, lengths: Value) -> Value:
-    """Distances (L,) of the gap after each word, see `thinstack.export.onnx.parser.distances`."""
+    """Write the distances (L,) of gaps, see `thinstack.export.onnx.parser.distances`."""
     bounds = cast(Any, sentence_bounds)(lengths, words)
     states, width = _linear(g, parser.input, words), parser.input.out_features
     around = g.constant(parser.around.numpy())
@@ -24,7 +21,7 @@ def distances(g: Graph, parser: Distances, words: Value, lengths: Value) -> Valu
     for k, convolution in enumerate(parser.convolutions):
         rows = Value.cat([none, states]).index_select(0, neighbours.narrow(1, 3 * k, 3))
         states = states + _linear(g, convolution, rows.view(-1, 3 * width)).relu()
-    # Lengths that lie are an error further on, and not as much memory as they say.
+    # Limited, so that false lengths cause an error later instead of taking as much memory.
     longest: Value = lengths.op("ReduceMax", keepdims=1).minimum(words.size(0))
     states = _both_ways(g, parser, states, bounds, g.zeros(longest, lengths.size(0), width))
     after = states.op("MatMul", g.weight(parser.right.weight.T, "parser.right"))
@@ -34,8 +31,8 @@ def distances(g: Graph, parser: Distances, words: Value, lengths: Value) -> Valu
 
 
 def _both_ways(g: Graph, parser: Distances, states: Value, bounds: Any, grid: Value) -> Value:
-    """Outputs (L, 2 lstm) of the LSTM in both directions, over a `grid` of zeros (T, B, width) that
-    the states are put into."""
+    """Return the outputs (L, 2 lstm) of the LSTM in both directions, for states in a `grid` of
+    zeros (T, B, width)."""
     forwards, backwards = (
         Value.cat([place, bounds.sentence], 1) for place in (bounds.before, bounds.behind)
     )
@@ -45,7 +42,7 @@ def _both_ways(g: Graph, parser: Distances, states: Value, bounds: Any, grid: Va
 
 
 def _lstm(g: Graph, lstm: nn.LSTM, rows: Value) -> Value:
-    """Outputs (T, B, lstm) over rows (T, B, width)."""
+    """Return the outputs (T, B, lstm) for rows (T, B, width)."""
     weights = [_gates(lstm, name) for name in ("weight_ih_l0", "weight_hh_l0")]
     biases = torch.cat([_gates(lstm, name) for name in ("bias_ih_l0", "bias_hh_l0")])
     stored = [g.weight(weight[None], "parser.lstm") for weight in (*weights, biases)]

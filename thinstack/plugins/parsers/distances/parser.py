@@ -1,40 +1,29 @@
-"""The parser of Shen et al. 2018 ("Straight to the Tree"): distances of gaps by convolutions and an
-LSTM in both directions over the words."""
+"""The parser of Shen et al. 2018 ("Straight to the Tree"): distances of gaps by convolutions and a
+bidirectional LSTM."""
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thinstack.core.config.base import Count, Rate
 from thinstack.core.parser import Parser
 from thinstack.core.schedule import arange, sums_before, tree_numbers
 
-__all__ = ["Bounds", "Distances", "beside", "sentence_bounds"]
-
-Size = Annotated[int, Field(gt=0)]
-Dropout = Annotated[float, Field(ge=0, lt=1)]
-
 
 class Bounds(NamedTuple):
-    """Where L words stand, (L, 1) int64 each.
+    """The places of L words, (L, 1) int64 each."""
 
-    Attributes:
-        place: the number of the word.
-        sentence: the number of its sentence.
-        before, behind: how many words of its sentence stand before a word, and behind it.
-    """
-
-    place: Tensor
-    sentence: Tensor
-    before: Tensor
-    behind: Tensor
+    place: Tensor  # the index of the word in the batch
+    sentence: Tensor  # the index of its sentence
+    before: Tensor  # the number of words of its sentence before it
+    behind: Tensor  # the number of words of its sentence after it
 
 
 class Distances(Parser):
-    """Gives the gap after each word x_i a distance g_i. With the neighbours of a word in its
-    sentence (zeros beyond it) and dilations d:
+    """A distance g_i for the gap after each word x_i, with zeros for neighbors beyond the sentence,
+    and dilations d:
 
         h_i  = W x_i + b
         h_i := h_i + relu(C_d [h_{i-d}; h_i; h_{i+d}] + c_d)      for each d
@@ -44,11 +33,11 @@ class Distances(Parser):
     Args:
         input_size: width X of a word's vector.
         width: width of h.
-        dilations: the distances d of the convolutions, one for each.
+        dilations: d of each convolution.
         lstm: width of each direction of the LSTM.
-        hidden: width of what L and R give.
-        input_dropout: dropout of the words' vectors.
-        dropout: dropout of what each convolution adds, of s, and of the gaps' hidden layer.
+        hidden: width of the hidden layer that L and R feed.
+        input_dropout: dropout rate of the words' vectors.
+        dropout: dropout rate of the output of each convolution, of s, and of the hidden layer.
     """
 
     name = "distances.v1"
@@ -61,12 +50,12 @@ class Distances(Parser):
         self,
         *,
         input_size: int,
-        width: Size = 96,
-        dilations: tuple[Size, ...] = (1, 2),
-        lstm: Size = 64,
-        hidden: Size = 64,
-        input_dropout: Dropout = 0.1,
-        dropout: Dropout = 0.3,
+        width: Count = 96,
+        dilations: tuple[Count, ...] = (1, 2),
+        lstm: Count = 64,
+        hidden: Count = 64,
+        input_dropout: Rate = 0.1,
+        dropout: Rate = 0.3,
     ):
         super().__init__(input_size=input_size)
         self.dilations = list(dilations)
@@ -80,7 +69,7 @@ class Distances(Parser):
         self.input_dropout, self.dropout = nn.Dropout(input_dropout), nn.Dropout(dropout)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        # The host has the lengths: it sees how long the longest is without a look at the device.
+        # The host has the lengths, so `longest` does not wait for the device.
         there = lengths.to(words.device, non_blocking=True)
         longest = int(lengths.max()) if words.shape[0] > 0 else 0
         bounds = sentence_bounds(there, words)
@@ -97,7 +86,7 @@ class Distances(Parser):
         return distances.squeeze(1)
 
     def _both_ways(self, states: Tensor, lengths: Tensor, longest: int, bounds: Bounds) -> Tensor:
-        """Outputs (L, 2 lstm) of the LSTM in both directions."""
+        """Return the outputs (L, 2 lstm) of the LSTM in both directions."""
         if states.size(0) == 0:
             return states.new_zeros([0, 2 * self.forwards.hidden_size])
         # Padding comes last in both directions, so an LSTM needs no mask.
@@ -110,7 +99,7 @@ class Distances(Parser):
 
 
 def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
-    """The bounds of the sentences of `lengths` (B,), over their `words` (L, ...)."""
+    """Return the bounds of sentences of these lengths (B,), over their words (L, ...)."""
     place, last = arange(words.size(0), lengths.device), torch.cumsum(lengths, 0) - 1
     sentence = tree_numbers(place, last)
     before = place - sums_before(lengths).index_select(0, sentence)
@@ -124,7 +113,7 @@ def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
 
 
 def beside(bounds: Bounds, around: Tensor) -> Tensor:
-    """The words at the distances `around` (K,) from each word, as numbers (L, K) from 1. The number
-    is 0 beyond the sentence."""
+    """Return 1 + index (L, K) of the words at the distances `around` (K,) from each word; 0 beyond
+    its sentence."""
     inside = (bounds.before >= 0 - around) & (bounds.behind >= around)
     return torch.where(inside, bounds.place + (around + 1), 0)
