@@ -11,15 +11,15 @@ import pytest
 import torch
 
 
-def key_of(name, wrapper, example):
+def key_of(part):
     """What an export follows from: the modules, the code of their classes, and the examples."""
-    modules = dict(wrapper.named_children())
-    kinds = {kind for part in wrapper.modules() for kind in type(part).__mro__}
+    modules, name, example = dict(part.named_children()), part.name, part.example
+    kinds = {kind for module in part.modules() for kind in type(module).__mro__}
     own = sorted((k for k in kinds if not k.__module__.startswith("torch")), key=repr)
     code = [vars(kind)[each].__code__ for kind in own for each in sorted(vars(kind))
             if hasattr(vars(kind)[each], "__code__")]  # fmt: skip
     buffer = io.BytesIO()
-    torch.save((name, modules, [tuple(part.shape) for part in example]), buffer)
+    torch.save((name, modules, [tuple(one.shape) for one in example]), buffer)
     return hashlib.sha256(buffer.getvalue() + b"".join(map(marshal.dumps, code))).hexdigest()
 
 
@@ -37,13 +37,13 @@ def exported_once(folder):
 
     export = torch_export.export_part
 
-    def once(name, wrapper, example, sizes):
+    def once(part):
         try:
-            path = folder / key_of(name, wrapper, example)
+            path = folder / key_of(part)
         except (AttributeError, TypeError, pickle.PicklingError):  # a class of no importable module
-            return export(name, wrapper, example, sizes)
+            return export(part)
         if not path.exists():
-            found = export(name, wrapper, example, sizes)
+            found = export(part)
             write_atomically(path, pickle.dumps(found))
             return found
         return pickle.loads(path.read_bytes())

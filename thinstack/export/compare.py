@@ -1,10 +1,10 @@
-"""Compare what a runtime makes of a model with the model itself.
+"""Comparison of a runtime with the model.
 
-Two runtimes round differently. So they may make different trees where two choices of a parser score
-alike, and then all later scores differ too. The comparison therefore gives the runtime's trees to
-the model. The model says what each choice was worth, and which scores belong to these trees.
+Runtimes round differently, so they may choose different trees if two choices of a parser score
+alike, which changes all later scores. The model therefore scores the runtime's trees, and rates
+each of its choices.
 
-Reference cases are inputs, and the scores that every runtime in every language must give for them.
+Reference cases are inputs with the scores that every runtime in every language must return.
 """
 
 import copy
@@ -31,35 +31,26 @@ from thinstack.export.samples import (
     random_tree,
     sample_trees,
 )
-from thinstack.runtime.reference import distance, numbers
+from thinstack.runtime.reference import TOLERANCE, distance, numbers
 
 Run = Callable[[Forest], Scores]
 
 ROUNDING_FACTOR: Final = 4
-"""A runtime may differ by this many times the model's own loss in float32: both round, each in its
-own order."""
+"""Allowed difference as a multiple of the model's own rounding error in float32."""
 HARD_LIMIT: Final = 1e-2
-"""No larger difference is ever allowed. A wrong graph differs by more."""
+"""Limit of the allowed difference; that of a wrong graph is larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeReport:
-    """How far the scores of a runtime are from the model's, over some batches.
-
-    Attributes:
-        runtime, version: the runtime.
-        cases: number of batches.
-        trees, nodes: number of trees and of nodes in all batches.
-        max_error, mean_error: the largest and the mean `thinstack.runtime.reference.distance` of a
-            score.
-    """
+    """The differences between the scores of a runtime and the model's, over some batches."""
 
     runtime: str
     version: str
-    cases: int
+    cases: int  # batches
     trees: int
     nodes: int
-    max_error: float
+    max_error: float  # the largest `thinstack.runtime.reference.distance` of a score
     mean_error: float
 
 
@@ -74,25 +65,24 @@ def compare(
     outputs: Sequence[str] | None = None,
     on_average: bool = False,
 ) -> RuntimeReport:
-    """How far a runtime is from the model, which must be in evaluation mode. Both score the
-    batches; if the model is to make the trees, both use the trees of the runtime.
+    """Compare a runtime with the model, which must be in evaluation mode. If the model should
+    predict the trees, both use those of the runtime.
 
     Args:
         runtime, version: names for the report.
-        run: gives the runtime's outputs for a batch.
+        run: returns the runtime's outputs for a batch.
         model: the model.
-        batches: what is scored.
-        tolerance: the largest difference of a score that is allowed. In a batch where the model
-            itself rounds more, as a trained one may over hundreds of words, `ROUNDING_FACTOR`
-            times that is allowed, but never more than `HARD_LIMIT`.
-        outputs: names of the outputs to compare; by default all that the model gives.
-        on_average: compare the mean difference with the tolerance, not the largest one. This is for
-            a runtime that rounds where the model does not: rounding near the border between two
-            choices can move single scores far. Its own trees must then be trees, and nothing more.
+        batches: the inputs.
+        tolerance: the largest difference allowed. In a batch where the model itself rounds more, as
+            a trained one may over hundreds of words, `ROUNDING_FACTOR` times its rounding error is
+            allowed, up to `HARD_LIMIT`.
+        outputs: names of the outputs to compare; by default those of the model.
+        on_average: limit the mean difference, for a runtime that rounds where the model does not,
+            which moves single scores far near the border between two choices.
 
-    Raises ExportError if a score differs by more than is allowed, or is missing. Raises it too if
-    the runtime gives no trees, or not the given ones. If it makes trees of its own, no choice in
-    them may score less, by the model, than the best one by more than `tolerance`.
+    Raises ExportError if a score differs by more or is missing, or if the runtime returns no trees,
+    or not the input trees. Unless `on_average`, no choice in its own trees may score less, by the
+    model, than the best one by more than `tolerance`.
     """
     by_batch, cases, trees, nodes = [], 0, 0, 0
     for forest in batches:
@@ -123,7 +113,7 @@ def compare(
 def _errors(
     runtime: str, names: Sequence[str], scores: Scores, wanted: Scores, *, trees: int
 ) -> NDArray[np.float64]:
-    """The `distance` of each score of a batch from the wanted one."""
+    """Return the `distance` of each score of a batch from the expected one."""
     for name in names:
         if scores[name].shape != wanted[name].shape:
             raise ExportError(
@@ -143,7 +133,7 @@ def _check(runtime: str, error: float, allowed: float, kind: str = "") -> None:
 
 
 def own_rounding(model: Model, forest: Forest) -> float:
-    """The largest `distance` of the model's scores in float32 from those in float64, over given
+    """Return the largest `distance` of the model's float32 from its float64 scores, over given
     trees."""
     exact = eager_scores(copy.deepcopy(model).double(), forest)
     scores = eager_scores(model, forest)
@@ -152,11 +142,8 @@ def own_rounding(model: Model, forest: Forest) -> float:
 
 
 def as_given(model: Model, forest: Forest, scores: Scores) -> Forest:
-    """The batch, with the trees in a runtime's `scores` of it if the model has a parser.
-
-    Raises ExportError unless there is one tree for each sentence. If the batch had trees, they must
-    be the same.
-    """
+    """Return the batch with the trees in a runtime's `scores`, if the model has a parser. Raises
+    ExportError unless they are a tree for each sentence, and the trees of the batch if any."""
     if not model.parses:
         return forest
     parse = scores["parse"]
@@ -174,32 +161,27 @@ def as_given(model: Model, forest: Forest, scores: Scores) -> Forest:
 
 
 def worst_choice(model: Model, forest: Forest) -> float:
-    """The encoder's `worst_choice` for the trees of a batch, see
-    `thinstack.core.encoder.Encoder`."""
+    """Return the encoder's `worst_choice` for the trees of a batch."""
     with torch.no_grad():
         joint = model.joint(model.inputs(forest))
         taken = torch.from_numpy(forest.sentence_transitions)
         return model.encoder.worst_choice(joint.choices, joint.free, taken)
 
 
-TOLERANCE = 1e-4
-# By which the better transition should score more, and how often words are drawn for its sake.
+# The margin by which the better transition should score more, and how often to draw words for it.
 LEAD, DRAWS = 1e-2, 30
 
 
 def reference_cases(
     model: Model, config: ModelConfig, *, quantize: Quantize = "none"
 ) -> dict[str, Any]:
-    """A few inputs and the scores that they must give, as data for JSON. Any runtime of any
-    language can check itself on them.
+    """Return a few inputs and the scores that any runtime must return for them, as data for JSON: a
+    dict of `schema_version`, `labels`, `tolerance` and `cases`, each {"inputs": {name: [...]},
+    "outputs": {name: [[...]]}}.
 
-    A model with a parser gets each input twice: with given trees, and with words whose trees it
-    makes itself and without much doubt. If it joins sentences, there is also a batch of texts.
-
-    Returns a dict of `schema_version`, `labels`, `tolerance` and `cases`. A case is {"inputs":
-    {name: [...]}, "outputs": {name: [[...]]}}.
-
-    Raises ExportError as `dequantised` does.
+    A model with a parser gets each input twice: with trees, and with words whose trees it predicts
+    without much doubt. If it joins sentences, there is also a batch of texts. Raises ExportError as
+    `dequantised` does.
     """
     generator = np.random.default_rng(0)
     rounded = dequantised(model, quantize)
@@ -228,8 +210,7 @@ def reference_cases(
 def _clear(
     model: Model, forest: Sequence[NDArray[np.int8]], generator: np.random.Generator
 ) -> Forest:
-    """Sentences as long as these, whose trees the model makes itself: of some drawings the one with
-    the clearest choices."""
+    """Return sentences as long as these: of some random ones, those with the clearest own trees."""
     clearest, least = Forest(), np.inf
     for _ in range(DRAWS):
         inputs = without_trees(join(sample_trees(model, forest, generator)))

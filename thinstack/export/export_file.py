@@ -1,4 +1,4 @@
-"""`thinstack export`: the model of a bundle as one file in another form, verified before it is
+"""`thinstack export`: converting the model of a bundle to one file, verified before it is
 written."""
 
 import dataclasses
@@ -48,24 +48,21 @@ def export_file(
     console: Console,
     progress: Console,
 ) -> None:
-    """Export the model of a bundle to `path`. The file is written only if it was verified, and then
-    as a whole.
+    """Export the model of a bundle to `path`, which is written only after verification.
 
     Args:
         source: name or folder of the bundle.
         path: the file to write.
-        format: the form of the file.
-        options: options of ONNX files only, as `export_onnx` has them.
-        trees: a file of labelled binary trees; if given, the accuracy that the options cost and the
-            bytes that they save are printed and reported.
-        report: a file for what the verification found, as JSON.
-        console: where the results are printed.
-        progress: where a line says what takes so long.
+        format: the format of the file.
+        options: options of ONNX files, as in `export_onnx`.
+        trees: labeled binary trees, on which to measure the accuracy and size that the options
+            cost.
+        report: a file for the verification report, as JSON.
+        console, progress: where to print the results, and a line while they take long.
 
-    Raises ExportError if the file does not answer as the model does. Raises it too if the options
-    do not belong to the format. Raises InputError as `check_output` does, so for a file of the
-    bundle too; BundleError if the bundle has no torch weights, and DataError or TreeError if
-    `trees` cannot be read.
+    Raises ExportError if the file differs from the model, or for options of another format;
+    InputError as `check_output` does; BundleError for a bundle without torch weights; and DataError
+    or TreeError for invalid `trees`.
     """
     if format != "onnx" and (options != DEFAULTS or trees is not None):
         raise ExportError(
@@ -80,7 +77,14 @@ def export_file(
     treebank = _treebank(model, bundle, trees) if trees is not None else []
     doing = "comparing it with the model on trees of 1 to 512 words takes a minute or more"
     progress.print(f"exporting; {doing}", soft_wrap=True, highlight=False)
-    content, verification = _exported(model, bundle, format, options)
+    verification: VerificationReport | RuntimeReport
+    if format == "torchscript":
+        content, verification = export_torchscript(model)
+    else:
+        digest = bundle.vocabulary().digest()
+        content, verification = export_verified_onnx(
+            model, bundle.config, vocabulary_digest=digest, **options
+        )
     data: dict[str, Any] = dataclasses.asdict(verification)
     if trees is not None:
         data["cost"] = _cost(model, bundle, options["quantize"], treebank)
@@ -93,8 +97,8 @@ def export_file(
 
 
 def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
-    """Raise ExportError for a model whose accuracy such a file cannot tell, DataError or TreeError
-    for a file of no trees."""
+    """Read the treebank. Raises ExportError for a model that does not score the nodes of binary
+    trees, and DataError or TreeError for an invalid file."""
     if bundle.config.trees != "binary" or "node_scores" not in model.output_names:
         raise ExportError(
             "data needs a model that scores the nodes of binary trees; this one gives "
@@ -103,19 +107,10 @@ def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
     return read_labelled(trees, bundle.config.labels, relabel=bundle.relabel())
 
 
-def _exported(
-    model: Model, bundle: Bundle, format: Format, options: Options
-) -> tuple[bytes, VerificationReport | RuntimeReport]:
-    if format == "torchscript":
-        return export_torchscript(model)
-    digest = bundle.vocabulary().digest()
-    return export_verified_onnx(model, bundle.config, vocabulary_digest=digest, **options)
-
-
 def _cost(
     model: Model, bundle: Bundle, quantize: Quantize, treebank: Sequence[Labelled]
 ) -> dict[str, dict[str, Any]]:
-    """Bytes and accuracies over gold trees, of the model in float32 and as it is exported."""
+    """Return bytes and accuracies on gold trees, of the model in float32 and as exported."""
     costs: dict[str, dict[str, Any]] = {}
     digest = bundle.vocabulary().digest()
     for storage in dict.fromkeys(("none", quantize)):

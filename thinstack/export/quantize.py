@@ -1,4 +1,4 @@
-"""Weights in fewer bits, and the model that results from them."""
+"""Weights in fewer bits, and models with such weights."""
 
 import copy
 from typing import Literal
@@ -16,39 +16,32 @@ from thinstack.errors import ExportError
 Quantize = Literal["none", "fp16", "int8-tables", "int8"]
 """How a file stores weights:
 
-- `none`: as they are.
+- `none`: in float32.
 - `fp16`: in half precision.
 - `int8-tables`: the leaf table in 8 bits and matrices in half precision.
-- `int8`: as `int8-tables`, and products with matrices are computed in 8 bits where that is
-  possible.
-
-Everything else is computed in float32.
+- `int8`: as `int8-tables`, with matrix products in 8 bits if possible; all else is in float32.
 """
 
-# Not 127: where a processor adds two products of 8 bits in 16, larger ones would overflow.
+# Not 127, because sums of two larger products would overflow the 16 bits of some processors.
 WEIGHT_LEVELS = 64
 
 
 def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """A table (V, X) in 8 bits, and the scale (V, 1) of each row. Their product is the table, to
-    half a scale."""
+    """Return a table (V, X) in 8 bits and the scale (V, 1) of each row, accurate to half a
+    scale."""
     return _whole_numbers(table, 127, axis=1)
 
 
 def quantize_columns(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """A matrix (K, W) in whole numbers from -64 to 64, and the scale (W,) of each column. Their
-    product is the matrix, to half a scale."""
+    """Return a matrix (K, W) as integers from -64 to 64 and the scale (W,) of each column, accurate
+    to half a scale."""
     levels, scale = _whole_numbers(matrix, WEIGHT_LEVELS, axis=0)
     return levels, scale[0]
 
 
 def factor_bounds(embedding: Embedding) -> dict[str, NDArray[np.float32]]:
-    """Bounds (K,) of what each matrix (K, W) of a pretrained encoder is multiplied with, by the
-    name of the matrix in the embedding.
-
-    The absolute values of a column seldom exceed its bound. A matrix for which they were not
-    observed is left out.
-    """
+    """Return approximate bounds (K,) of the absolute values in each column that a matrix (K, W) of
+    a pretrained encoder is multiplied with, by the matrix's name; observed ones only."""
     return {
         f"{name}.w": module.bound.cpu().numpy()
         for name, module in embedding.named_modules()
@@ -65,18 +58,16 @@ def _whole_numbers(
 
 
 def dequantised(model: Model, quantize: Quantize) -> Model:
-    """A copy of the model, on the CPU in evaluation mode, whose weights are rounded as an export
-    stores them.
+    """Return a copy of the model, on the CPU in evaluation mode, with weights rounded as an export
+    stores them. Vectors, such as biases, are not rounded.
 
     - `fp16`: the leaf table and all matrices to half precision.
     - `int8-tables`: the embedding's tables to 8 bits, other matrices to half precision. With lookup
       `none`, its table counts as a matrix.
-    - `int8`: as `int8-tables`, and the matrices of `factor_bounds` to 8 bits; without any, those
-      that a cell has as its `factors`.
+    - `int8`: as `int8-tables`, and the matrices of `factor_bounds` to 8 bits, or if there are none
+      the `factors` of cells. The rounding of products is not included.
 
-    The copy does not have what `int8` also rounds in the products themselves. Vectors, such as
-    biases, stay as they are. Raises ExportError if a weight is not finite, or too large for half
-    precision.
+    Raises ExportError for a weight that is not finite, or too large for half precision.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
     embedding = rounded.embedding

@@ -1,5 +1,5 @@
-"""Batches to try an export on, in other sizes than it was exported with, and the model's own scores
-of them."""
+"""Batches to verify an export on, in other sizes than its examples, and the model's scores of
+them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from thinstack.core.model.model import Model
 from thinstack.core.transitions import MOST_BREAK
 
 SOME = 64
-"""If trees of so many words are tried, sentences of any length are tried as well."""
+"""If trees of this many words are tried, sentences of any length are tried as well."""
 
 Scores = dict[str, NDArray[Any]]
 """Outputs by name: scores in float32, and transitions in whole numbers as `parse`."""
@@ -22,11 +22,9 @@ Steps = NDArray[np.int8]
 
 
 def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iterator[list[Steps]]:
-    """Forests to verify an export on, each as a list of transitions.
-
-    They are: no tree, single trees of 1 to 512 words in all shapes, and batches of 3 and of 32
-    mixed trees. Trees have at most `longest` words.
-    """
+    """Iterate over forests to verify an export on, as lists of transitions: no tree, single trees
+    of 1 to 512 words in all shapes, and batches of 3 and of 32 mixed trees, up to `longest`
+    words."""
     yield []
     yield [shapes.left(1)]
     for words in (2, 7, 64, 512):
@@ -45,8 +43,8 @@ def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iter
 def sample_trees(
     model: Model, forest: Sequence[Steps], generator: np.random.Generator
 ) -> list[Forest]:
-    """One batch for each tree of the forest, of a tree like it with random words. For a head that
-    reads pairs, a batch is a pair of trees."""
+    """Return a batch for each tree of the forest, with a similar tree over random words, or with a
+    pair of them for a head that reads pairs."""
     number = 2 if model.head.reads == "pairs" else 1
     return [
         join([_sample_tree(model, steps, generator) for _ in range(number)]) for steps in forest
@@ -54,16 +52,16 @@ def sample_trees(
 
 
 def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
-    """Batches over `sample_shapes`, the same at every call.
+    """Iterate over the same batches of `sample_shapes` at every call.
 
     For a model with a parser, there are also batches without trees, over some of these and over
-    sentences of 1 to 200 words; if it joins sentences, over texts of up to five of them as well.
+    sentences of 1 to 200 words; if it joins sentences, also over texts of up to five sentences.
     """
     generator = np.random.default_rng(0)
     parsed: list[int] = []
     for trees in sample_shapes(generator, longest=longest):
         yield (forest := join(sample_trees(model, trees, generator)))
-        # Over as many words the model's own trees need no second trial.
+        # Once for sentences of these lengths.
         if model.parses and (lengths := forest.lengths.tolist()) != parsed:
             parsed = lengths
             yield without_trees(forest)
@@ -77,28 +75,27 @@ def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
 
 
 def as_texts(sentences: Forest, breaks: Sequence[int]) -> Forest:
-    """A batch of sentences without trees as one of texts, with these breaks behind the sentences,
-    again and again: pairs have twice as many."""
+    """Return sentences without trees as texts, with these breaks after them, repeated as needed."""
     behind = np.resize(breaks, len(sentences.lengths))
     return sentences._replace(breaks=behind, sizes=text_sizes(sentences.lengths, behind))
 
 
 def makes_trees(model: Model, forest: Forest) -> bool:
-    """Whether the model makes the trees of this batch itself."""
+    """Return whether the model predicts the trees of this batch."""
     return model.parses and len(forest.lengths) > 0 == len(forest.transitions)
 
 
 def eager_scores(model: Model, forest: Forest, by: Callable[..., Any] | None = None) -> Scores:
-    """What the model gives for a batch, by name; it must be in evaluation mode. `by`: the same
-    model in TorchScript, which is called instead."""
+    """Return the outputs of a model in evaluation mode by name. `by`: its TorchScript, to call
+    instead."""
     with torch.no_grad():
         outputs = (by or model)(model.inputs(forest))
     return {name: outputs[name].numpy() for name in model.output_names}
 
 
 def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> Forest:
-    """One tree over as many words as `steps`: that very tree, or one like it of the kind that the
-    model reads."""
+    """Return the tree of `steps` with random words, or a similar one of the kind that the model
+    reads."""
     words = int((steps == shapes.SHIFT).sum())
     counts = generator.choice([1, 1, 1, 2, 3, 9], words)
     pieces = words if "token_ids" in model.input_names else int(counts.sum())
@@ -124,8 +121,8 @@ def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> 
 def _parents(
     model: Model, steps: Steps, generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Parents and slots: the tree of `steps` with its children in any of a cell's slots, or a
-    random tree over its words."""
+    """Return parents and slots: of the tree of `steps` with random slots, or of a random tree over
+    its words."""
     arity = model.encoder.arity
     if model.encoder.words_at_leaves:
         parents, slots = shapes.parents_of(steps)
@@ -150,7 +147,7 @@ def _parents(
 def _with_single_children(
     parents: NDArray[np.int64], slots: NDArray[np.int64], arity: int, generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same tree with a node of one child over some of its nodes."""
+    """Insert a node with a single child above some nodes."""
     below = np.flatnonzero(generator.random(len(parents)) < 0.2)
     above = len(parents) + np.arange(len(below))
     parents, slots = (
@@ -162,7 +159,7 @@ def _with_single_children(
 
 
 def random_tree(words: int, generator: np.random.Generator) -> Steps:
-    """The transitions (2n - 1,) of a random tree over n `words`."""
+    """Return the transitions (2n - 1,) of a random tree over n `words`."""
     steps, stack, left = [], 0, words
     while left or stack > 1:
         reduce = stack > 1 and (not left or generator.random() < 0.5)

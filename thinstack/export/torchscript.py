@@ -1,8 +1,7 @@
 """TorchScript: the model as one file for libtorch.
 
-torch deprecates TorchScript; since 2.13 each of its functions warns. It works, and the warnings are
-silenced here. This export will go when torch drops TorchScript, and all that depends on it is in
-this file.
+TorchScript is deprecated and warns since torch 2.13, which is silenced here. This export ends when
+torch drops TorchScript, and nothing else depends on this file.
 """
 
 import copy
@@ -23,17 +22,14 @@ TOLERANCE = 1e-5
 
 
 def export_torchscript(model: Model) -> tuple[bytes, RuntimeReport]:
-    """A scripted and frozen copy of the model as a file for `torch.jit.load` and libtorch's
-    `torch::jit::load`, and the report of its verification.
+    """Return a scripted and frozen copy of the model as a file for `torch.jit.load` and libtorch's
+    `torch::jit::load`, and a report of its comparison with the model.
 
-    The file takes a dictionary of the inputs of the ONNX export, int64, and gives a dictionary of
-    its outputs. It checks its inputs as the model does, and raises torch.jit.Error if they do not
-    fit together. It is compared with the model on trees of many sizes.
-
-    Raises ExportError, with TorchScript's reason, if the model cannot be scripted. Raises it too if
-    the scores differ.
+    The file maps a dictionary of the inputs of the ONNX export, int64, to a dictionary of its
+    outputs. It raises torch.jit.Error for inconsistent inputs. Raises ExportError if scores differ,
+    or with TorchScript's reason if the model cannot be scripted.
     """
-    # What freezing folds, such as a part of a weight, keeps no gradient then.
+    # Freezing folds parts of weights, which must not require gradients.
     evaluated = copy.deepcopy(model).cpu().float().eval().requires_grad_(False)
     buffer = io.BytesIO()
     with warnings.catch_warnings():
@@ -41,10 +37,8 @@ def export_torchscript(model: Model) -> tuple[bytes, RuntimeReport]:
         try:
             frozen = torch.jit.freeze(torch.jit.script(evaluated))
             torch.jit.save(frozen, buffer)
-        except Exception as error:  # the compiler has many kinds, some narrower than nothing else
-            cells = [
-                type(module).__name__ for module in model.modules() if isinstance(module, Cell)
-            ]
+        except Exception as error:  # of many types
+            cells = [type(one).__name__ for one in model.modules() if isinstance(one, Cell)]
             names = dict.fromkeys(cells or [type(model.encoder).__name__])
             raise ExportError(
                 f"a model over {', '.join(names)} cannot be scripted: {str(error).strip():.2000}"
@@ -56,8 +50,7 @@ def export_torchscript(model: Model) -> tuple[bytes, RuntimeReport]:
 
 
 def _without_sources(archive: bytes) -> bytes:
-    """The archive without its debug records, which hold source text and the paths of this
-    machine."""
+    """Return the archive without its debug records, which contain source text and local paths."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(buffer, "w") as target:
         for item in source.infolist():

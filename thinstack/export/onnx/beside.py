@@ -1,4 +1,4 @@
-"""Leaves out of an ONNX file for GPUs the weights that the bundle's file for CPUs holds."""
+"""Removal of weights from an ONNX file for GPUs that the bundle's file for CPUs contains."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -14,16 +14,16 @@ from thinstack.bundle.weights import LEVELS, SCALE
 from thinstack.export.onnx.graph import serialized, set_nodes, walk
 
 SMALL: Final = 1024
-"""Bytes of a weight that is not worth the trouble."""
+"""Weights of fewer bytes stay in the file."""
 OWN: Final = "gpu."
-"""What the names of the file's own weights begin with, as they stand beside those of the other."""
+"""Prefix of the names of the weights in the file, because both files are loaded together."""
 
 Array = NDArray[Any]
 
 
 def left_out(exported: bytes, beside: bytes) -> bytes:
-    """A file without the weights that the file `beside` holds. It makes each of them of the other
-    file's, once, when a runtime loads the two together (`thinstack.bundle.gpu_file.joined`)."""
+    """Return a file without the weights that can be computed from those of the file `beside`, once,
+    when a runtime loads both together (`thinstack.bundle.gpu_file.joined`)."""
     model, held = onnx.load_model_from_string(exported), initializers(beside)
     stored, nodes = list[onnx.TensorProto](), list[onnx.NodeProto]()
     for weight in model.graph.initializer:
@@ -45,7 +45,7 @@ def left_out(exported: bytes, beside: bytes) -> bytes:
 
 
 def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Array | None]]:
-    """The names of weights that give an array, with the factors of its rows where it takes some."""
+    """Return the names of weights that yield an array, with the factors of its rows if needed."""
     for name, candidate in held.items():
         if candidate.shape != array.shape:
             continue
@@ -65,7 +65,7 @@ def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Arr
 def _made(
     name_here: str, name: str, factors: Array | None, held: Mapping[str, Array]
 ) -> list[onnx.NodeProto]:
-    """Nodes that make a weight of the one of the other file."""
+    """Return nodes that compute a weight from one of the other file."""
     nodes: list[onnx.NodeProto] = []
 
     def add(kind: str, *inputs: str, **attributes: Any) -> str:

@@ -1,4 +1,4 @@
-"""Bounds of the values in a graph, for products in 8 bits."""
+"""Upper bounds of the values in a graph, for products in 8 bits."""
 
 from collections.abc import Iterable
 from math import inf
@@ -10,7 +10,7 @@ from onnx import numpy_helper
 from thinstack.export.onnx.graph import subgraphs
 
 SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
-# Operators that give no larger values than these inputs have.
+# Operators whose outputs do not exceed these inputs.
 MOVING: dict[str, slice] = {
     **dict.fromkeys(("Concat", "Max", "Min"), slice(None)),
     **dict.fromkeys(("Gather", "GatherElements", "GatherND", "Slice", "Split"), slice(1)),
@@ -20,15 +20,15 @@ MOVING: dict[str, slice] = {
     **dict.fromkeys(("ScatterElements", "ScatterND"), slice(0, 3, 2)),
 }
 FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16)
-ROUNDS = 4  # through the body of a loop, after which what still grows is taken to grow for ever
+ROUNDS = 4  # of the body of a loop, after which values that still grow have no bound
 
 
 class Bounds:
-    """Bounds of the absolute values of a model's values, by name; infinite if no bound is known.
+    """Bounds of the absolute values in a model, by name; infinite if unknown.
 
-    A squashed value is below 1, a looked-up one is below the greatest entry of its table, and
-    moving values about changes nothing. Products with matrices, and sums over any number of rows,
-    get no bound: a true one would be far above what ever occurs.
+    Activations are at most 1, looked-up values at most the greatest entry of their table, and
+    moving values keeps their bounds. Matrix products, and sums over any number of rows, have no
+    bound, because a true one would be far above the actual values.
 
     Args:
         weights: the model's initializers.
@@ -43,8 +43,8 @@ class Bounds:
         return self._bounds.get(name, inf)
 
     def follow(self, nodes: Iterable[onnx.NodeProto]) -> None:
-        """Find the bounds of what these nodes give, and of all values in the graphs in them. Names
-        are unique in a model."""
+        """Add the bounds of the outputs of these nodes, and of all values in the graphs in them.
+        Names are unique in a model."""
         for node in nodes:
             if node.op_type == "Loop":
                 self._loop(node)
@@ -61,7 +61,7 @@ class Bounds:
         if node.op_type in ("Constant", "ConstantOfShape"):
             return _largest(attributes["value"].t) if "value" in attributes else inf
         if node.op_type == "Cast" and attributes["to"].i not in FLOATS:
-            return inf  # a negative number would become a large one without a sign
+            return inf  # a negative number would become a large unsigned one
         if node.op_type in SQUASHING:
             return 1.0
         if node.op_type in MOVING and "reduction" not in attributes:
@@ -98,7 +98,7 @@ class Bounds:
         self._take(node.output, carried)
 
     def _take(self, names: Iterable[str], others: Iterable[str]) -> None:
-        """Give values the bounds of others."""
+        """Copy the bounds of other values."""
         self._bounds |= {name: self[other] for name, other in zip(names, others, strict=False)}
 
 

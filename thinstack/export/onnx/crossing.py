@@ -1,5 +1,6 @@
-"""How whole numbers cross from the host to a GPU in an ONNX graph: as one vector, which is cut
-there. No kernel of onnxruntime's for WebGPU slices whole numbers, but one splits them."""
+"""The transfer of integers from the host to a GPU in an ONNX graph: as one vector, which the GPU
+splits. onnxruntime's WebGPU provider has no kernel that slices integers, but one that splits
+them."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -12,17 +13,16 @@ from onnx import TensorProto, helper, numpy_helper
 INT32, INT64, BOOL = TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL
 
 MOST_PARTS: Final = 7
-"""Parts that one node cuts. Beside its input, a kernel has that many buffers wherever there is
-WebGPU."""
+"""Maximum outputs of a Split: WebGPU guarantees this many buffers besides the input."""
 
 
 class Places:
-    """What is known of the values of a model.
+    """The types and places of the values of a model.
 
     Attributes:
         types, ranks: element type and number of dimensions by name.
         constants: values that any device has.
-        on_gpu, on_host: names that are there though their type does not say so.
+        on_gpu, on_host: names of values that are there regardless of their type.
     """
 
     def __init__(self, model: onnx.ModelProto):
@@ -52,21 +52,21 @@ class Places:
     def node(
         self, kind: str, *inputs: str, dtype: int = INT64, **attributes: Any
     ) -> onnx.NodeProto:
-        """A new node with one output, of this type."""
+        """Return a new node with one output, of this type."""
         self._made += 1
         name = f"placed_{kind}_{self._made}"
         self.types[name] = attributes.get("to", dtype)
         return helper.make_node(kind, [*inputs], [name], name=name, **attributes)
 
     def constant(self, value: NDArray[Any]) -> onnx.NodeProto:
-        """A new constant."""
+        """Return a new constant."""
         node = self.node("Constant", value=numpy_helper.from_array(value))
         self.constants[node.name] = value
         return node
 
 
 def cross(places: Places, values: Sequence[str]) -> tuple[list[onnx.NodeProto], dict[str, str]]:
-    """The nodes that take values to the GPU as one vector, and the names that they have there."""
+    """Return nodes that transfer values to the GPU as one vector, and the names of the copies."""
     minus_one = places.constant(np.array([-1]))
     nodes, parts = [minus_one], list[str]()
     for value in values:
@@ -90,7 +90,8 @@ def cross(places: Places, values: Sequence[str]) -> tuple[list[onnx.NodeProto], 
 
 
 def _there(places: Places, parts: list[str], nodes: list[onnx.NodeProto]) -> list[str]:
-    """The parts on the GPU. The last part of a cut may hold all that are left, and is cut again."""
+    """Return the parts on the GPU. The last part of a Split may contain the rest, to split
+    again."""
     if len(parts) == 1:
         places.on_gpu.add(parts[0])
         return parts

@@ -1,5 +1,4 @@
-"""Leaf embeddings in an ONNX graph: words are looked up in a table, or put together from their
-pieces."""
+"""Leaf embeddings in an ONNX graph: rows of a table, and means of pieces."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +13,8 @@ TABLE = "embedding.table"
 
 
 class Table:
-    """A table (V, X) of vectors, stored under `name` as `quantize` says.
-
-    Only the rows that are looked up are cast back to float32.
-    """
+    """A table (V, X) of vectors, stored under `name` as `quantize` specifies. Only the rows that
+    are looked up are cast back to float32."""
 
     def __init__(
         self, g: Graph, values: NDArray[np.float32], quantize: Quantize, name: str = TABLE
@@ -33,7 +30,7 @@ class Table:
         self._is_float, self.width = quantize == "none", values.shape[1]
 
     def rows(self, ids: Value) -> Value:
-        """Vectors (n, X), float32, of the entries `ids` (n,)."""
+        """Return vectors (n, X), float32, of the entries `ids` (n,)."""
         rows = self._rows.index_select(0, ids)
         if not self._is_float:
             rows = rows.float()
@@ -41,42 +38,39 @@ class Table:
 
 
 def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Words:
-    """Vectors of L words: the mean of the vectors of their pieces. There are P pieces, and each
-    word has at least one.
-
-    Words that are the same single piece are equal; words of several pieces are never compared.
-    """
+    """Return vectors of words as the mean of their pieces, at least one each. Words of the same
+    single piece are equal; words of several pieces are not compared."""
     counts = pieces_per_word.long()
     starts, owner = words_of(piece_ids, counts)
     vectors = mean_by_word(table.rows(piece_ids), table.width, owner, counts)
-    # No piece has such a number, and no other word such a place.
+    # Negative numbers, which no piece has, are distinct for words of several pieces.
     keys = (counts < 2).where(piece_ids.index_select(0, starts).long(), -1 - starts)
     _, places, rows = distinct(keys)
     return Words(vectors, vectors.index_select(0, places), rows)
 
 
 def words_of(piece_ids: Value, counts: Value) -> tuple[Value, Value]:
-    """The first piece of each word (L,), and the word of each piece (P,), by the numbers of pieces
-    `counts` (L,) of each word."""
+    """Return the first piece of each word (L,) and the word of each piece (P,), from piece counts
+    (L,)."""
     starts = counts.sums_before()
     is_first = piece_ids.zeros_like().index_fill(0, starts, 1)
     return starts, is_first.cumsum(0) - 1
 
 
 def mean_by_word(pieces: Value, width: int, owner: Value, counts: Value) -> Value:
-    """The means (L, X) over each word's pieces, from the vectors of the pieces, (P, `width`). The
-    word of each piece is `owner` (P,), and `counts` (L,) are the numbers of pieces."""
-    # 0 + x is x, so a word of one piece is that piece.
+    """Return the means (L, X) over each word's pieces, from their vectors (P, `width`), the word of
+    each piece `owner` (P,), and the piece counts (L,)."""
+    # Exact for a word of one piece, because 0 + x is x.
     none = pieces.graph.zeros(counts.size(0), width)
     sums = none.op("ScatterND", owner.unsqueeze(1), pieces, reduction="add")
-    # A word without pieces would be 0 / 0.
+    # Not 0 / 0 for a word without pieces.
     means = sums / counts.maximum(1).float().unsqueeze(1)
     means.length = counts.size(0)
     return means
 
 
 def distinct(numbers: Value) -> tuple[Value, Value, Value]:
-    """The different values (U,) in `numbers` (L,), the place where each occurs first (U,), and for
-    each number its place among the different ones (L,)."""
+    """Return the distinct values (U,) of `numbers` (L,), the first place of each (U,), and for each
+    number its index among the distinct ones (L,)."""
     values, places, rows, _ = numbers.graph.ops("Unique", numbers, outputs=4, sorted=1)
     return values, places, rows.shaped_as(numbers)

@@ -1,5 +1,5 @@
-"""Exports an encoder, by the module that its class names as `onnx`. That module has a function
-`encode`."""
+"""Export of an encoder, by the function `encode` of the module named in its class attribute
+`onnx`."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -15,8 +15,8 @@ from thinstack.export.onnx.value import Value
 
 
 class Words(NamedTuple):
-    """Vectors (L, X) of the L words of a batch; those of distinct words (U, X), or the same; and
-    the row (L,) of each word among the latter, None where each has its own."""
+    """Vectors (L, X) of the words of a batch, those of distinct words (U, X), and the row (L,) of
+    each word among the latter; `rows` is None if both are the same."""
 
     vectors: Value
     distinct: Value
@@ -24,9 +24,9 @@ class Words(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """What an encoder gives, as `thinstack.core.encoder.Encoding` has it. A value that is not
-    wanted, or not there, is None. `scores` (N, C) may be given in place of `stacked` (N, H), from
-    which they are made."""
+    """The result of an encoder, as in `thinstack.core.encoder.Encoding`; None for missing or
+    unrequested values. `scores` (N, C) may replace `stacked` (N, H), from which they are
+    computed."""
 
     root_nodes: Value
     places: Value | None = None
@@ -48,17 +48,17 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """The encoding of a forest in the graph `g`, as written by the module that the encoder names.
-    Its function `encode` takes the same arguments.
+    """Write the encoding of a forest, by the function `encode` of the module that the encoder
+    names, which takes the same arguments.
 
     Args:
         g: the graph.
         encoder: the encoder.
         words: vectors of the words.
         inputs: inputs of the model by name, int32 or int64.
-        head: a task head that reads single nodes. The encoding may hold its scores in place of the
-            outputs that they are made from.
-        roots_only: whether only `roots`, `root_nodes` and `transitions` are wanted.
+        head: a task head that reads single nodes. The encoding may contain its scores instead of
+            the outputs that they are computed from.
+        roots_only: whether only `roots`, `root_nodes` and `transitions` are needed.
 
     Raises ExportError if there is no such module or function.
     """
@@ -68,8 +68,8 @@ def encode(
 
 
 def writer_of(part: Encoder | Embedding | Parser, function: str) -> Callable[..., Any]:
-    """The function that exports a part of a model, from the module that the part's class names as
-    `onnx`. Raises ExportError if the module or the function is missing."""
+    """Return the function that exports a part of a model, from the module named in its class
+    attribute `onnx`. Raises ExportError if the module or the function is missing."""
     try:
         module = import_module(part.onnx or "without a module")
         written: Callable[..., Any] = getattr(module, function)

@@ -1,9 +1,7 @@
-"""What a graph computes from its weights only, computed once, when it is exported.
+"""Constant folding: values that depend only on weights are computed at export.
 
-Otherwise a runtime would compute it each time that it loads the file. Only parts of a matrix are
-left to runtimes, where all of it is stored anyway.
-
-A reshape of what was reshaped reads what the first one read.
+Otherwise, runtimes would compute them whenever they load the file. Only parts of a matrix are left
+to runtimes if all of it is stored anyway. A reshape of a reshape is merged with it.
 """
 
 from collections.abc import Iterable
@@ -17,26 +15,26 @@ from onnx.reference import ReferenceEvaluator
 from thinstack.export.onnx.graph import OPSET, Graph, nodes_read, set_nodes, subgraphs, walk
 from thinstack.export.onnx.value import Value
 
-# Weights of half precision are cast, and vectors of no elements made, where they are read.
+# Half-precision weights are cast, and empty vectors created, where they are read.
 KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
 
 def fold_constants(g: Graph, *, apart: bool = False) -> None:
-    """Replace nodes that read nothing but weights by weights, in a finished main graph and in the
-    loops in it. `apart`: store parts of matrices even where all of it is stored too."""
+    """Replace nodes that read only weights by weights, in a finished main graph and its subgraphs.
+    `apart`: store parts of a matrix even if all of it is stored too."""
     nodes, g.nodes[:] = list(g.nodes), []
     folder, outputs = _Folder(g, apart), {output.name for output in g.outputs}
     left = folder.folded(nodes, outputs)
     folder.cut(left)
     stored = {tensor.name for tensor in g.weights}
-    # New weights of half precision are cast as well, and all of them before anything reads them.
+    # New half-precision weights are also cast, all before their first use.
     cut = {node.name for node in g.nodes}
     g.nodes += left
     g.nodes[:] = nodes_read(outputs, sorted(g.nodes, key=lambda node: _rank(node, stored, cut)))
 
 
 def _rank(node: onnx.NodeProto, stored: set[str], cut: set[str]) -> int:
-    """What weights are made of comes first: constants and casts, then parts of matrices."""
+    """Sort constants and casts of weights first, then parts of matrices."""
     if node.op_type == "Constant" or (node.op_type == "Cast" and node.input[0] in stored):
         return 0
     return 1 if node.name in cut else 2
@@ -51,7 +49,7 @@ class _Folder:
         self._parts: dict[str, list[tuple[onnx.NodeProto, NDArray[np.generic]]]] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], outputs: set[str]) -> list[onnx.NodeProto]:
-        """The nodes that are left. Nodes of subgraphs are replaced in place. `outputs` keep
+        """Return the remaining nodes; those of subgraphs are replaced in place. `outputs` keep
         their names."""
         constants = []
         for node in nodes:
@@ -72,7 +70,7 @@ class _Folder:
         return constants
 
     def _reshape_once(self, node: onnx.NodeProto) -> None:
-        """Let a reshape to a known shape read what was there before another reshape."""
+        """Let a reshape to a known shape skip a previous reshape."""
         if node.op_type != "Reshape":
             return
         shape = self._known.get(node.input[1])
@@ -81,8 +79,8 @@ class _Folder:
         self._reshaped[node.output[0]] = node.input[0]
 
     def cut(self, nodes: list[onnx.NodeProto]) -> None:
-        """Put the parts of matrices into the places of the nodes that made them. A part is cut at
-        the root, where runtimes do so once, unless it takes less to store the parts than all."""
+        """Replace the nodes that slice matrices: by a Slice at the root, which runtimes compute
+        once, or by stored parts if these are smaller than the matrix."""
         every, names = list(walk(nodes)), dict[str, str]()
         read = {name for node in every for name in node.input}
         for whole, parts in self._parts.items():
@@ -111,17 +109,17 @@ class _Folder:
             nodes.append(helper.make_node("ConstantOfShape", [shape], [name], value=none))
 
     def _values(self, node: onnx.NodeProto) -> list[NDArray[np.generic]] | None:
-        """What a node gives where all that it reads is known, and the evaluator has its operator;
-        else None."""
+        """Return the outputs of a node, or None if its inputs are unknown or the evaluator lacks
+        its operator."""
         names = [name for name in node.input if name]
         if not (names or node.op_type == "Constant") or not self._known.keys() >= set(names):
             return None
-        # Not np.ascontiguousarray, which makes a vector of a scalar.
+        # Not np.ascontiguousarray, which turns a scalar into a vector.
         inputs = {name: np.asarray(self._known[name], order="C") for name in names}
         outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
         graph = helper.make_graph([node], "constant", [], outputs)
         try:
             values = ReferenceEvaluator(graph, opsets={"": OPSET}).run(None, inputs)
-        except Exception:  # of many kinds; the node is then left to the runtime
+        except Exception:  # of many types; the runtime then computes the node
             return None
         return [np.asarray(value) for value in values]

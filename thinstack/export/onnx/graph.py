@@ -1,5 +1,4 @@
-"""A small builder of ONNX graphs. It names nodes, stores each weight once at the root, and makes
-subgraphs for loops."""
+"""A builder of ONNX graphs, which names nodes, stores each weight once, and builds subgraphs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
@@ -20,19 +19,18 @@ Array = NDArray[Any]
 
 
 class Graph:
-    """A graph under construction. Values have names that are unique in the whole model.
+    """A graph under construction. The names of values are unique in the whole model.
 
     Args:
         name: name of the graph.
-        outer: the graph that has a node with this graph in it; None for the main graph.
-        half: whether to store a float32 matrix in float16 if that loses no digit. It is cast back
-            before use.
-        device: what the model is to run on.
+        outer: the graph that contains this one; None for the main graph.
+        half: whether to store float32 matrices in float16 if that is lossless.
+        device: the target device of the model.
 
     Attributes:
-        depth: how many graphs are around this one.
+        depth: number of graphs around this one.
         root: the main graph.
-        step: in the body of a loop, the number of the step, from 0.
+        step: in the body of a loop, the index of the step.
     """
 
     def __init__(
@@ -56,7 +54,7 @@ class Graph:
         self._made: dict[bytes, list[Value]] = {}
 
     def unique(self, name: str) -> str:
-        """`name`, followed by a number if the model has that name already."""
+        """Return `name`, with a number appended if the name is taken."""
         taken, candidate, number = self.root._names, name, 1
         while candidate in taken:
             number += 1
@@ -65,17 +63,17 @@ class Graph:
         return candidate
 
     def op(self, kind: str, *inputs: Operand, **attributes: Any) -> Value:
-        """The output of a node with one output, see `ops`."""
+        """Return the output of a node with one output, see `ops`."""
         return self.ops(kind, *inputs, outputs=1, **attributes)[0]
 
     def ops(self, kind: str, *inputs: Operand, outputs: int, **attributes: Any) -> list[Value]:
-        """The outputs of a node of this kind. The node is new unless this graph, or one around it,
-        has an equal one."""
+        """Return the outputs of a node, which is new unless this graph, or one around it, contains
+        an equal one."""
         read = [one if isinstance(one, Value) else self.constant(one) for one in inputs]
         names = [value.name for value in read]
         node = helper.make_node(kind, names, [""] * outputs, **attributes)
         key, graph = node.SerializeToString(deterministic=True), self
-        # Runtimes look for constants, such as shapes and axes, next to where they are used.
+        # Runtimes expect constants, such as shapes and axes, next to their use.
         while key not in graph._made and graph.outer and kind != "Constant":
             graph = graph.outer
         if key not in graph._made:
@@ -89,18 +87,18 @@ class Graph:
         return graph._made[key]
 
     def constant(self, value: Operand) -> Value:
-        """A small constant: a scalar (int64 or float32), a vector of int64, or an array."""
+        """Return a small constant: a scalar (int64 or float32), a vector of int64, or an array."""
         if isinstance(value, float):
             value = np.array(value, np.float32)
         array = value if isinstance(value, np.ndarray) else np.array(value, np.int64)
         if array.size:
             return self.op("Constant", value=numpy_helper.from_array(array))
-        # OpenVINO takes a stored constant of no elements for a scalar.
+        # OpenVINO mistakes a stored constant of no elements for a scalar.
         zero = numpy_helper.from_array(np.zeros(1, array.dtype))
         return self.op("ConstantOfShape", list(array.shape), value=zero)
 
     def zeros(self, *sizes: Operand) -> Value:
-        """Float32 zeros of these sizes. A size is a whole number or a vector of one."""
+        """Return float32 zeros of these sizes, each an integer or a vector of one."""
         numbers = [size for size in sizes if isinstance(size, int)]
         if len(numbers) == len(sizes):
             return self.constant(np.zeros(numbers, np.float32))
@@ -108,13 +106,12 @@ class Graph:
         shape = self.op("Concat", *parts, axis=0)
         if self.root.device == "cpu" or 0 in sizes:
             return self.op("ConstantOfShape", shape)
-        return self.op("Expand", np.zeros(1, np.float32), shape)  # the other would be the host's
+        return self.op("Expand", np.zeros(1, np.float32), shape)  # not computed on the host
 
     def weight(self, value: Array | Tensor, name: str) -> Value:
-        """A weight, which is stored once at the root, however often an equal one is asked for.
+        """Return a weight, which the root stores once, even if it occurs several times.
 
-        With `half`, a float32 matrix that float16 holds without loss is stored in float16. It is
-        cast back at the root, where runtimes do so once, when they load the model.
+        If it is stored in float16, the root casts it back, once, when a runtime loads the model.
         """
         value = value.detach().cpu().numpy() if isinstance(value, Tensor) else value
         root, key = self.root, (value.dtype.str, value.shape, value.tobytes())
@@ -127,7 +124,7 @@ class Graph:
         return root._stored[key]
 
     def store(self, value: Array, name: str) -> Value:
-        """An initializer of the root, stored as it is."""
+        """Add an initializer to the root."""
         stored = self.root.unique(name)
         self.root.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), stored))
         return Value(self.root, stored)
@@ -142,9 +139,8 @@ class Graph:
     def output(self, value: Value, name: str, dtype: int, shape: list[str | int]) -> None:
         """Declare `value` an output. Outputs keep the order of these calls.
 
-        In the main graph, where names matter, the output is called `name`. In a body it keeps the
-        name of its node where possible. Runtimes cannot leave out a node that only gives an output
-        its name, and would run it at each step.
+        In the main graph, the output is called `name`. In a body, it keeps the name of its node if
+        possible, because runtimes would run a node that only renames an output at each step.
         """
         is_made_here = any(value.name in node.output for node in self.nodes)
         is_declared = any(value.name == output.name for output in self.outputs)
@@ -157,8 +153,7 @@ class Graph:
         self.outputs.append(helper.make_tensor_value_info(name, dtype, shape))
 
     def body(self, name: str) -> "Graph":
-        """The body of a loop of this graph. Give it outputs, then pass it to `loop`. It sees the
-        values of this graph, and has a `step`."""
+        """Return the body of a loop, with a `step`. Declare its outputs, then pass it to `loop`."""
         body = Graph(name, outer=self)
         body.step = body.input("step", onnx.TensorProto.INT64, [])
         body.input("going", onnx.TensorProto.BOOL, [])
@@ -167,16 +162,16 @@ class Graph:
     def loop(
         self, body: "Graph", steps: Operand, start: Sequence[Value], going: Value | None = None
     ) -> list[Value]:
-        """What a loop gives: the last states, then what the loop collects.
+        """Return the results of a loop: the last states, then the collected values.
 
         Args:
-            body: the body. Its outputs are the next states, then what is collected.
-            steps: the largest number of steps.
+            body: the body. Its outputs are the next states, then the values to collect.
+            steps: the maximum number of steps.
             start: the first states.
-            going: a value of the body that says whether to go on after a step; by default the loop
-                takes all steps.
+            going: a value of the body that is false after the last step; by default, the loop takes
+                all steps.
         """
-        # A constant costs runtimes nothing, where a node that hands `going` on runs at each step.
+        # A constant, because a node that passes `going` on would run at each step.
         going = body.constant(np.array(True)) if going is None else going
         body.output(going, "going_on", onnx.TensorProto.BOOL, [])
         body.outputs.insert(0, body.outputs.pop())
@@ -184,25 +179,25 @@ class Graph:
         return self.ops("Loop", steps, np.array(True), *start, outputs=outputs, body=body.build())
 
     def choose(self, condition: Value, then: "Graph", otherwise: "Graph") -> list[Value]:
-        """The outputs of one of two graphs, `then` if the condition holds. The two lie in this
-        graph, have no inputs, and have the same number of outputs."""
+        """Return the outputs of `then` if the condition holds, and otherwise of `otherwise`. Both
+        are graphs in this one, without inputs, and with the same number of outputs."""
         branches = {"then_branch": then.build(), "else_branch": otherwise.build()}
         return self.ops("If", condition, outputs=len(then.outputs), **branches)
 
     def build(self) -> onnx.GraphProto:
-        """The finished graph, without the nodes and weights that nothing reads."""
+        """Return the finished graph, without unused nodes and weights."""
         return graph_of(self.nodes, self.name, self.inputs, self.outputs, self.weights)
 
     def read(self) -> set[str]:
-        """The names of the values that the outputs so far are made of."""
+        """Return the names of the values that the outputs so far depend on."""
         return names_read({output.name for output in self.outputs}, self.nodes)
 
     def model(self, metadata: dict[str, str]) -> bytes:
-        """The finished model as the bytes of a file, see `checked`."""
+        """Return the finished model as the bytes of a file, see `checked`."""
         return checked(self.proto(), metadata)
 
     def proto(self) -> onnx.ModelProto:
-        """The finished model, without metadata."""
+        """Return the finished model, without metadata."""
         return helper.make_model(
             self.build(),
             opset_imports=[helper.make_opsetid("", OPSET)],
@@ -213,26 +208,26 @@ class Graph:
 
 
 def checked(model: onnx.ModelProto, metadata: dict[str, str]) -> bytes:
-    """A model with metadata, as the bytes of a file. Raises onnx.checker.ValidationError if it is
-    not valid ONNX."""
+    """Return a model with metadata as the bytes of a file. Raises onnx.checker.ValidationError if
+    it is not valid ONNX."""
     helper.set_model_props(model, metadata)
     onnx.checker.check_model(model, full_check=True)
     return serialized(model)
 
 
 def serialized(model: onnx.ModelProto) -> bytes:
-    """The bytes of a model, always the same."""
+    """Serialize a model deterministically."""
     content: bytes = model.SerializeToString(deterministic=True)
     return content
 
 
 def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """The graphs in a node, such as the body of a loop."""
+    """Return the graphs in a node, such as the body of a loop."""
     return [attribute.g for attribute in node.attribute if attribute.HasField("g")]
 
 
 def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """These nodes, and the nodes of all graphs in them."""
+    """Iterate over these nodes and the nodes of all graphs in them."""
     for node in nodes:
         yield node
         for graph in subgraphs(node):
@@ -246,8 +241,8 @@ def graph_of(
     outputs: Sequence[onnx.ValueInfoProto],
     weights: Sequence[onnx.TensorProto],
 ) -> onnx.GraphProto:
-    """A graph of those of these nodes and weights that its outputs are made of."""
-    # Not onnx's `Extractor`, which leaves out what branches read of the graph around them.
+    """Return a graph of the nodes and weights that its outputs depend on."""
+    # Not onnx's `Extractor`, which omits values that branches read from the graph around them.
     needed = names_read({output.name for output in outputs}, nodes)
     read = [node for node in nodes if needed.intersection(node.output)]
     stored = [weight for weight in weights if weight.name in needed]
@@ -255,8 +250,8 @@ def graph_of(
 
 
 def names_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> set[str]:
-    """The names of the values that `outputs` are made of by these nodes, with the outputs. What
-    graphs in a node read of the graph around them is among them."""
+    """Return the names of `outputs` and of all values that they depend on, including those that
+    graphs in a node read from the graph around them."""
     needed = set(outputs)
     for node in reversed(nodes):
         if needed.intersection(node.output):
@@ -267,8 +262,8 @@ def names_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> set[s
 
 
 def nodes_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
-    """The nodes that `outputs` are made of; the graphs in them lose their other nodes too.
-    onnxruntime warns of constants that nothing reads."""
+    """Return the nodes that `outputs` depend on, and remove unused nodes from the graphs in them,
+    because onnxruntime warns of unused constants."""
     for node in nodes:
         for graph in subgraphs(node):
             set_nodes(graph, nodes_read([end.name for end in graph.output], graph.node))
@@ -277,7 +272,7 @@ def nodes_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> list[
 
 
 def set_nodes(graph: onnx.GraphProto, nodes: Iterable[onnx.NodeProto]) -> None:
-    """Replace the nodes of a graph by copies of these, which may be its own."""
+    """Replace the nodes of a graph by copies of these, which may be from the same graph."""
     copies = onnx.GraphProto(node=nodes)
     del graph.node[:]
     graph.node.extend(copies.node)

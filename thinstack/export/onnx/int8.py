@@ -1,18 +1,17 @@
-"""Matrix products in 8 bits: rows and weights are whole numbers with scales, in the form that
-runtimes know (QuantizeLinear, DequantizeLinear). onnxruntime makes one operator of a product, which
-multiplies whole numbers; a runtime without one multiplies the same numbers in float32.
+"""Matrix products in 8 bits, with integers and scales in the form that runtimes recognize
+(QuantizeLinear, DequantizeLinear). onnxruntime fuses them to an integer product; other runtimes
+multiply the same numbers in float32.
 
-The scale of the activations is static, so a row's result does not depend on the rows beside it. It
-comes from a bound of the values: what they can at most be (`Bounds`), or what they seldom exceed in
-a pretrained encoder. Weights have a scale for each column.
+The scale of activations is static, so that a row does not depend on the others in its batch. It
+comes from an upper bound (`Bounds`), or an observed one in a pretrained encoder. Weights have a
+scale per column.
 
-A product of activations without a known bound stays in float32. So do all products of a parser: in
-8 bits it makes other trees of every tenth sentence. If there is a pretrained encoder, all products
-outside it stay in float32 too: in 8 bits they would gain little time, and lose as much accuracy as
-the encoder does.
+Products of activations without a bound stay in float32, as do those of a parser, which in 8 bits
+would change the tree of every tenth sentence. If there is a pretrained encoder, all products
+outside it stay in float32, because they would save little time for as much loss of accuracy.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -28,7 +27,7 @@ from thinstack.export.onnx.parser import OWN_TREES
 from thinstack.export.quantize import quantize_columns
 
 FLOAT = onnx.TensorProto.FLOAT
-NARROWEST = 16  # columns of a matrix; a task head's few are worth their digits, and cost nothing
+NARROWEST = 16  # columns of a matrix; those of task heads need their precision, and cost little
 ACTIVATION_LEVELS, ZERO = 127, 128
 Array = NDArray[np.float32]
 PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
@@ -38,16 +37,12 @@ PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
 def quantize_products(
     g: Graph, bounds: dict[str, float], factors: dict[str, Array] | None = None
 ) -> tuple[int, int]:
-    """Rewrite the products of a finished graph, and of the loops in it, to 8 bits.
+    """Rewrite the products of a finished graph, and of its loops, to 8 bits. Returns the number of
+    products in 8 bits, and of all products with a matrix of weights.
 
-    Args:
-        g: the finished graph.
-        bounds: bounds of values by name, beside those that follow from the graph.
-        factors: by the name of a weight (K, W), bounds (K,) of the columns that it is multiplied
-            with. If there are any, only these products are rewritten.
-
-    Returns the number of products with a matrix of weights that are computed in 8 bits, and the
-    number of all such products.
+    `bounds`: bounds of values by name that do not follow from the graph. `factors`: by the name of
+    a weight (K, W), bounds (K,) of the columns it is multiplied with; if any, only these products
+    are rewritten.
     """
     rewriter = _Rewriter(g, bounds, factors or {})
     g.nodes[:] = rewriter.rewritten(g.nodes)
@@ -55,7 +50,8 @@ def quantize_products(
 
 
 class _Rewriter:
-    """Puts products in 8 bits in the place of those in float32; weights go to the root, once."""
+    """Replaces float32 products by products in 8 bits; their weights are stored once, at the
+    root."""
 
     def __init__(self, g: Graph, bounds: dict[str, float], factors: dict[str, Array]):
         self._g, self._bounds, self._factors = g, Bounds(g.weights, bounds), factors
@@ -67,14 +63,15 @@ class _Rewriter:
                 self._sources[node.output[0]] = node.input[0]
                 self._weights[node.output[0]] = self._weights[node.input[0]].astype(np.float32)
         products = [node for node in walk(g.nodes) if self._matrix(node) is not None]
-        self._parser = {node.name for node in walk(_parsing(g.nodes))}
-        # Of a matrix that is read in float32 anyway there is no second copy.
+        parsing = (one for node in g.nodes for one in subgraphs(node) if one.name == OWN_TREES)
+        self._parser = {node.name for graph in parsing for node in walk(graph.node)}
+        # No second copy of a matrix that is read in float32 anyway.
         self._plain = {node.input[1] for node in products if not self._fits(node)}
         self.done, self.seen = 0, len(products)
         self._whole: dict[tuple[str, bytes], str] = {}
 
     def rewritten(self, nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
-        """The nodes after rewriting. Nodes of subgraphs are rewritten in place."""
+        """Return the rewritten nodes. Nodes of subgraphs are rewritten in place."""
         written: list[onnx.NodeProto] = []
         for node in nodes:
             for graph in subgraphs(node):
@@ -88,14 +85,14 @@ class _Rewriter:
         return written
 
     def _matrix(self, node: onnx.NodeProto) -> NDArray[np.float32] | None:
-        """The weight (K, W) of a product with one; None for any other node."""
+        """Return the weight (K, W) of a product with one; None for any other node."""
         weight = self._weights.get(node.input[1]) if node.op_type in ("Gemm", "MatMul") else None
         if weight is None or weight.ndim != 2 or weight.dtype != np.float32:
             return None
         return weight.T if _options(node).get("transB", 0) else weight
 
     def _fits(self, node: onnx.NodeProto) -> bool:
-        """Whether a product can be computed in 8 bits."""
+        """Return whether a product can be computed in 8 bits."""
         options, matrix = _options(node), self._matrix(node)
         plain = all(options.get(name, value) == value for name, value in PLAIN.items())
         bounded = self._bound(node) not in (0, inf)
@@ -109,11 +106,11 @@ class _Rewriter:
         return inf if factor is None else float((factor / smoothing(factor)).max())
 
     def _source(self, node: onnx.NodeProto) -> str:
-        """The initializer of the weight of a product, which may be cast first."""
+        """Return the initializer of the weight of a product, which may be cast first."""
         return self._sources.get(name := str(node.input[1]), name)
 
     def _integer_product(self, node: onnx.NodeProto, weight: Array) -> list[onnx.NodeProto]:
-        """What gives the output of a product with a weight."""
+        """Return nodes that compute the output of a product with a weight."""
         nodes: list[onnx.NodeProto] = []
         source, unit = self._source(node), np.float32(self._bound(node) / ACTIVATION_LEVELS)
         smooth = smoothing(self._factors[source]) if self._factors else np.ones(1, np.float32)
@@ -124,8 +121,7 @@ class _Rewriter:
         factors = self._write(nodes, "DequantizeLinear", columns, stored, axis=1)
         product = self._write(nodes, "MatMul", rows, factors)
         if len(node.input) == 3:
-            # It changes nothing, but keeps onnxruntime from making a Gemm in float32 of a product
-            # and a sum.
+            # A no-op, which stops onnxruntime from fusing the product and sum to a float32 Gemm.
             shape = self._constant(nodes, np.array([0, 0], np.int64))
             product = self._write(nodes, "Reshape", product, shape)
             self._write(nodes, "Add", product, node.input[2])
@@ -135,8 +131,8 @@ class _Rewriter:
     def _rounded(
         self, nodes: list[onnx.NodeProto], rows: str, smooth: Array, unit: np.float32
     ) -> str:
-        """Rows, divided by what smooths their columns, rounded; once for all products of an encoder
-        that read them."""
+        """Round rows, divided by the smoothing of their columns, once for all products that read
+        them."""
         key = rows, smooth.tobytes()
         if self._factors and key in self._whole:
             return self._whole[key]
@@ -161,9 +157,3 @@ class _Rewriter:
 
 def _options(node: onnx.NodeProto) -> dict[str, Any]:
     return {one.name: helper.get_attribute_value(one) for one in node.attribute}
-
-
-def _parsing(nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
-    """The nodes of the graph in which a parser makes trees."""
-    graphs = (graph for node in nodes for graph in subgraphs(node) if graph.name == OWN_TREES)
-    return [node for graph in graphs for node in graph.node]

@@ -1,9 +1,8 @@
-"""The steps of a pass over trees, depth by depth, in an ONNX graph: as a loop, or for a GPU one
-within the other.
+"""The steps of a pass over trees, depth by depth, in an ONNX graph: a loop, or nested for a GPU.
 
-A loop hands its states on through the host, for onnxruntime's provider for WebGPU has no loop. So
-for a GPU, each of the first steps stands in a branch of the step before, which an `If` takes
-without a copy. Only trees that are deeper still come to a loop, in the last branch.
+onnxruntime's WebGPU provider has no loop, so a loop would pass its states through the host. For a
+GPU, each of the first steps is a branch in the previous step, which an `If` takes without a copy.
+Only deeper trees reach a loop, in the last branch.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,48 +18,37 @@ from thinstack.export.onnx.value import Value
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 MOST_UNROLLED: Final = 28
-"""Steps that stand in a graph for a GPU. Protobuf reads 100 messages one in the other, and a branch
-is three."""
+"""Nested steps in a graph for a GPU. Protobuf reads 100 nested messages, and a branch is three."""
 CUT_AT_ONCE: Final = 6
-"""Steps whose rows one node cuts from an array, beside the rest: 7 results, as in `crossing`."""
+"""Steps whose rows one node cuts from an array, with the rest in a seventh part, see `crossing`."""
 
 STEP: Final = "step_"
-"""What the names of their graphs begin with."""
+"""Prefix of the names of their graphs."""
 
 Taken = tuple[list[Value], list[Value]]
-"""The states after a step, and what is collected of them."""
+"""The states after a step, and the values to collect."""
 Step = Callable[[Graph, list[Value], list[Value]], Taken]
-"""What a step does in a graph, from the states before it and its rows of the arrays."""
+"""A function that writes a step to a graph, from the states before it and its rows of arrays."""
 
 
 class Steps(NamedTuple):
-    """The steps of a pass.
+    """The steps of a pass."""
 
-    Attributes:
-        name: of the loop.
-        step: what a step does.
-        number: how many there are, a scalar.
-        arrays: arrays of which each step reads some rows, with the numbers of these (D,).
-        widths, collected: widths of the states, and of what is collected.
-        down: whether the first step reads the last rows, and what is collected of it comes last.
-        states: whether the last states are wanted, and not all that was collected.
-    """
-
-    name: str
+    name: str  # of the loop
     step: Step
-    number: Value
-    arrays: list[tuple[Value, Value]]
-    widths: list[int]
-    collected: list[int]
-    down: bool = False
-    states: bool = False
+    number: Value  # of steps, a scalar
+    arrays: list[tuple[Value, Value]]  # of which each step reads some rows, with their counts (D,)
+    widths: list[int]  # of the states
+    collected: list[int]  # widths of the collected values
+    down: bool = False  # whether the first step reads the last rows, and collects the last values
+    states: bool = False  # whether to return the last states instead of the collected values
 
     def wanted(self) -> list[int]:
-        """Widths of the results."""
+        """Return the widths of the results."""
         return self.widths if self.states else self.collected
 
     def joined(self, graph: Graph, collected: Sequence[list[Value]]) -> list[Value]:
-        """All that was collected, from what was collected of each step."""
+        """Concatenate the collected values of the steps."""
         ordered = collected[::-1] if self.down else collected
         return [
             Value.cat([part.within(graph) for part in parts])
@@ -69,7 +57,7 @@ class Steps(NamedTuple):
 
 
 def take_steps(g: Graph, steps: Steps, start: list[Value], collected: list[Value]) -> list[Value]:
-    """The last states, or all that was collected, from the first states and what they give."""
+    """Write the steps, from the first states and the values collected from them."""
     if g.root.device == "cpu":
         return _looped(g, steps, 0, start, collected)
     return _unrolled(g, steps, 0, start, [collected], [])
@@ -78,7 +66,7 @@ def take_steps(g: Graph, steps: Steps, start: list[Value], collected: list[Value
 def _looped(
     g: Graph, steps: Steps, first: int, start: list[Value], collected: list[Value]
 ) -> list[Value]:
-    """The steps from the number `first` on, as a loop."""
+    """Write the steps from `first` on as a loop."""
     body = g.body(steps.name)
     previous = [
         body.input(f"previous_{k}", FLOAT, [f"rows_{k}", width])
@@ -103,7 +91,7 @@ def _looped(
         body.output(state[k], f"state_{k}", FLOAT, [f"n_{k}", width])
     for k, value in enumerate(steps.joined(body, [before, outputs])):
         body.output(value, f"collected_{k}", FLOAT, ["done_next", steps.collected[k]])
-    # Edges of arrays that nothing reads would be counted for nothing.
+    # Omit the edges of unused arrays.
     read = body.read()
     wanted = [k for k, pair in enumerate(zip(*ends, strict=True)) if read & {e.name for e in pair}]
     del body.inputs[len(body.inputs) - len(edges) :]
@@ -118,17 +106,17 @@ def _looped(
 
 
 def edges_of(counts: Value, *, last: bool) -> Value:
-    """Where the rows of each step begin (D, 1), or where they end, in an array of which `counts`
-    (D,) says how many rows belong to each step."""
+    """Return the start (D, 1) of the rows of each step, or their end, from the counts (D,) of
+    rows."""
     edges: Value = counts.cumsum(0) if last else counts.sums_before()
     return edges.unsqueeze(1)
 
 
 def _first_edge(g: Graph, steps: Steps, first: int, counts: Value) -> Value:
-    """Where the rows of the step `first` begin, or where they end on the way down, as (1,)."""
+    """Return the start (1,) of the rows of the step `first`, or their end in a pass down."""
     if not first:
         return counts.op("ReduceSum", keepdims=1) if steps.down else g.constant([0])
-    # Only this graph has so many steps.
+    # Belongs to this graph, because only it has so many steps.
     edges = edges_of(counts, last=steps.down).within(g)
     return edges.select(0, steps.number - first - 1 if steps.down else first)
 
@@ -141,11 +129,10 @@ def _unrolled(
     collected: list[list[Value]],
     rows: list[list[Value]],
 ) -> list[Value]:
-    """The steps from the number `done` on, each in a branch of the step before.
+    """Write the steps from `done` on, each in a branch of the previous step.
 
-    Args:
-        collected: what is collected of each step so far; one node joins it after the last.
-        rows: for each array its rows for the next steps, then the rows that are left.
+    `collected`: the values of each step so far, which one node concatenates after the last step.
+    `rows`: for each array its rows for the next steps, then the remaining rows.
     """
     more, over = Graph(f"{STEP}{done}", outer=g), Graph(f"after_step_{done}", outer=g)
     _give(over, steps, start if steps.states else steps.joined(over, collected))
@@ -154,7 +141,9 @@ def _unrolled(
         _give(more, steps, _looped(more, steps, done, inside, steps.joined(more, collected)))
     else:
         if done % CUT_AT_ONCE == 0:
-            left = [parts[0] for parts in rows] or [_read(*array, steps) for array in steps.arrays]
+            left = [parts[0] for parts in rows] or [array for array, _ in steps.arrays]
+            if steps.down and not rows:  # the roots, which come last, are not read
+                left = [array[: n.op("ReduceSum", keepdims=1)] for array, n in steps.arrays]
             rows = [
                 _cut(more, array, count, done, down=steps.down)
                 for array, (_, count) in zip(left, steps.arrays, strict=True)
@@ -166,13 +155,8 @@ def _unrolled(
     return g.choose(steps.number.within(g) > done, more, over)
 
 
-def _read(array: Value, counts: Value, steps: Steps) -> Value:
-    """The rows that are read: the last ones of a pass down are those of roots."""
-    return array[: counts.op("ReduceSum", keepdims=1)] if steps.down else array
-
-
 def _cut(g: Graph, array: Value, counts: Value, done: int, *, down: bool) -> list[Value]:
-    """The rows of an array for the next steps, then the rows that are left."""
+    """Return the rows of an array for the next steps, then the remaining rows."""
     none = g.constant(np.zeros(CUT_AT_ONCE, np.int64))
     first = Value.cat([counts.flip([0]) if down else counts, none])
     sizes = first.within(g)[done : done + CUT_AT_ONCE]

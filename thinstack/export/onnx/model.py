@@ -1,9 +1,8 @@
-"""A whole model as one ONNX file: indices and trees go in, the scores of every node and of every
-tree come out.
+"""A whole model as one ONNX file, from word indices and trees to the scores of nodes and trees.
 
-The loops of the executors and their schedule are part of the graph, and are written by hand. What a
-plugin wrote is exported by torch and put in its place. That is a cell's leaf, compose and output, a
-head's scores, or an embedding that does more than look words up.
+The loops of the executors and their schedule are written by hand. The code of plugins is exported
+by torch: a cell's leaf, compose and output, a head's scores, and embeddings that do more than look
+words up.
 """
 
 import json
@@ -33,17 +32,17 @@ FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.Tenso
 
 IndexType = Literal["int32", "int64"]
 Outputs = Literal["nodes", "roots"]
-"""Which scores a file gives: `nodes`, the scores of all nodes and of the roots among them; `roots`,
-only the scores of the roots."""
+"""The scores in a file's outputs: `nodes` includes those of roots; with `roots`, there are no
+others."""
 
 Device = Literal["cpu", "gpu"]
-"""What a file is for. A GPU's has its steps side by side, and weights in float32, rounded as
-`quantize` says; its metadata name the nodes that are the host's."""
+"""The target of a file. For a GPU, steps are nested, weights are rounded as `quantize` specifies
+but stored in float32, and the metadata list the nodes to run on the host."""
 
 
 class Options(TypedDict, total=False):
-    """What can be chosen about a file: how it stores weights, the type of its whole numbers, and
-    which scores it gives."""
+    """Options of a file: how to store weights, the type of integers, the scores, and the target
+    device."""
 
     quantize: Quantize
     index_type: IndexType
@@ -57,27 +56,24 @@ DEFAULTS: Options = {"quantize": "none", "index_type": "int32", "outputs": "node
 def export_onnx(
     model: Model, config: ModelConfig, *, vocabulary_digest: str, **options: Unpack[Options]
 ) -> bytes:
-    """A model as an ONNX file. The module `model` is left as it is.
+    """Return a model as an ONNX file.
 
     Args:
-        model: the model.
+        model: the model, which is not changed.
         config: the configuration that it was built from.
         vocabulary_digest: digest of its vocabulary, for the metadata.
-        options: see `Options`. Where one is not given, that of `DEFAULTS` holds.
+        options: see `Options`; the defaults are in `DEFAULTS`.
 
-    Inputs and outputs have the names, shapes and meaning that the model gives them. Inputs are of
-    `index_type`. Scores are float32, and transitions of `index_type`. With `outputs` "roots" there
-    are no `node_scores`, and only the last states are kept.
+    Inputs and outputs have the model's names and shapes. Inputs and transitions are of
+    `index_type`, scores float32. With `outputs` "roots", there are no `node_scores`, and only the
+    last states are kept. A model with a parser predicts the trees if `transitions` is empty;
+    `breaks` are 0 for single sentences. These inputs are not optional, because runtimes disagree
+    about inputs with an initializer.
 
-    A model with a parser makes the trees itself if `transitions` are empty. If it joins sentences,
-    `breaks` are 0 without texts of several. These are no optional inputs: runtimes differ in what
-    they make of an input with an initializer.
+    The graph does not validate its inputs: a negative id would silently count from the end.
 
-    The graph does not validate its inputs: a negative id would silently count from the end. The
-    metadata say what the file holds.
-
-    Raises ExportError if the model has no such outputs. Raises it too, with the part and the
-    reason, if a part cannot be exported.
+    Raises ExportError if the model has no such outputs, or with the reason if a part cannot be
+    exported.
     """
     return export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)[-1]
 
@@ -85,11 +81,8 @@ def export_onnx(
 def export_stages(
     model: Model, config: ModelConfig, *, vocabulary_digest: str, **options: Unpack[Options]
 ) -> list[bytes]:
-    """The file that `export_onnx` gives, last in a list.
-
-    With `quantize` "int8", the file for "int8-tables" comes before it: the same graph before its
-    products are rounded.
-    """
+    """Return a list that ends with the file of `export_onnx`. With `quantize` "int8", the file for
+    "int8-tables" precedes it: the same graph before its products are rounded."""
     chosen = DEFAULTS | options
     classes = model.head.classes if model.head.gives == "scores" else 0
     if len(config.labels) != classes:
@@ -105,7 +98,7 @@ def export_stages(
     quantize, dtype = chosen["quantize"], INT32 if chosen["index_type"] == "int32" else INT64
     stored = dequantised(model, quantize)
     for_gpu = chosen["device"] == "gpu"
-    if for_gpu:  # no provider has kernels for all of 8 bits
+    if for_gpu:  # no provider has all kernels for 8 bits
         quantize = "none"
     g = Graph("thinstack", half=quantize != "none", device=chosen["device"])
     inputs = _inputs(g, model, dtype)
@@ -148,7 +141,7 @@ def export_stages(
 
 
 def _bounds(stored: Model, words: Words) -> dict[str, float]:
-    """What no vector of words exceeds: the mean of a word's pieces is no larger than they are."""
+    """Return bounds of the vectors of words, because the mean of pieces does not exceed them."""
     if stored.embedding.lookup not in ("rows", "mean"):
         return {}
     largest = float(stored.embedding.table.detach().abs().max())
@@ -166,7 +159,7 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
 def _words(
     g: Graph, model: Model, stored: Model, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
-    """Vectors of the words; `stored` is the model with its weights rounded as the file stores
+    """Write the vectors of words. `stored` is the model with weights rounded as the file stores
     them."""
     embedding = model.embedding
     if embedding.lookup == "context":
@@ -176,7 +169,7 @@ def _words(
         indices = [inputs[name].long() for name in embedding.index_names]
         (vectors,) = inline(g, export_embedding(stored.embedding), indices)
         return Words(vectors, vectors)
-    rounds = embedding if quantize != "none" else stored.embedding  # what is rounded already
+    rounds = embedding if quantize != "none" else stored.embedding  # already rounded
     table = Table(g, rounds.table.detach().cpu().float().numpy(), quantize)
     if embedding.lookup != "rows":
         return mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"])
@@ -212,7 +205,8 @@ def _score(
 
 
 def _output_columns(g: Graph, model: Model, rows: dict[tuple[str, str], Value]) -> None:
-    """Declare what the heads give, which stands side by side in the rows of nodes and of roots."""
+    """Declare the outputs of the heads, which are concatenated in the rows of nodes and of
+    roots."""
     start = 0
     for head in (model.head, model.vectors):
         if head is not None:
@@ -223,7 +217,7 @@ def _output_columns(g: Graph, model: Model, rows: dict[tuple[str, str], Value]) 
 
 
 def _there(value: Value | None) -> Value:
-    """What an encoder's export must have given."""
+    """Return a value that the export of an encoder must contain."""
     if value is None:
         raise ExportError(
             "a requested output is missing: fix the function `encode` that exports the encoder"
@@ -232,7 +226,7 @@ def _there(value: Value | None) -> Value:
 
 
 def _output_roots(g: Graph, model: Model, head: TaskHead, encoding: Encoding) -> None:
-    """The scores of roots by a head, or of pairs of them, from the outputs (B, H) of the roots."""
+    """Declare the scores of roots, or of pairs of them, from the outputs (B, H) of the roots."""
     width, classes = model.encoder.hidden_size, model.head.classes
     rows, trees = _there(encoding.roots), encoding.root_nodes.size(0)
     if head.reads != "pairs":
@@ -242,7 +236,7 @@ def _output_roots(g: Graph, model: Model, head: TaskHead, encoding: Encoding) ->
     if model.vectors is not None:
         (rows,) = inline(g, export_head(model.vectors, width), [rows])
         width = model.vectors.classes
-    # Counted, for a dimension of -1 has no answer where there are no rows.
+    # Not -1, which is undefined without rows.
     pairs = rows.view(trees // [2], 2 * width)
     if model.vectors is not None:
         pairs = pairs.op("Mul", model.pair_scale)
@@ -252,7 +246,7 @@ def _output_roots(g: Graph, model: Model, head: TaskHead, encoding: Encoding) ->
 
 
 def _output_candidates(g: Graph, model: Model, encoding: Encoding, labels: Value) -> None:
-    """The scores of nodes, and of trees as `core.model.model.tree_scores` has them."""
+    """Declare the scores of nodes, and of trees as in `core.model.model.tree_scores`."""
     classes, width = model.head.classes, 2 * model.encoder.hidden_size
     places, inner = _there(encoding.places), _there(encoding.inner)
     children = places.take(_there(encoding.children) - 1)

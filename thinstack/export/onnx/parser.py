@@ -1,5 +1,4 @@
-"""An encoder with a parser in an ONNX graph, as in `thinstack.core.model.parsing_encoder` and
-`thinstack.core.distance_trees`."""
+"""An encoder with a parser in an ONNX graph, as in `thinstack.core.distance_trees`."""
 
 from typing import Any, Final, cast
 
@@ -19,19 +18,14 @@ from thinstack.export.onnx.parts import export_module, inline
 from thinstack.export.onnx.plan import Trees, depths_of, last_words
 from thinstack.export.onnx.value import Value
 
-# Functions of tensors, which take values as well.
-gap_keys: Final[Any] = distance_trees.gap_keys
-two_sided: Final[Any] = distance_trees.two_sided
-widen: Final[Any] = distance_trees.widen
-most_words: Final[Any] = distance_trees.most_words
-descend: Final[Any] = distance_trees.descend
-trees_of_nearest: Final[Any] = distance_trees.trees_of_nearest
+core: Final[Any] = distance_trees
+"""Its functions of tensors also take values."""
 
 WIDTHS: Final = (1, 2, 4, 8, 16)
-"""Windows of keys that stand in the graph. Up to twice as many words as the last need no others."""
+"""Windows of keys in the graph. Up to twice as many words as the last need no others."""
 
 OWN_TREES: Final = "own_trees"
-"""The name of the graph in which a parser makes trees."""
+"""The name of the graph in which a parser predicts trees."""
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
@@ -45,10 +39,10 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """The encoding over given trees, or over the trees that the parser makes, see
+    """Write the encoding over input trees or the parser's, see
     `thinstack.export.onnx.encoder.encode`."""
     steps, vectors = inputs["transitions"], words.vectors
-    # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
+    # An empty batch must not reach onnxruntime's LSTM, which would crash the process.
     parsed, stated = Graph(OWN_TREES, outer=g), Graph("given_trees", outer=g)
     lengths = inputs["lengths"].within(parsed).long()
     breaks = inputs["breaks"].within(parsed).long() if encoder.joins else lengths.zeros_like()
@@ -61,7 +55,7 @@ def encode(
     scored = scored.shaped_as(Value.arange(vectors.size(0)))
     _output_trees(parsed, trees_of_distances(parsed, scored, lengths, breaks))
     transitions = steps.within(stated).long()
-    # The branch asks for the size, so that what is made of it belongs to the branch.
+    # The size is computed in the branch, so that nodes over it belong to the branch.
     transitions.like = transitions.as_vector(steps.size(0).within(stated))
     parents, _ = cast(Any, parents_of_transitions)(transitions)
     _output_trees(stated, (transitions, depths_of(parents), last_words(transitions)))
@@ -76,8 +70,8 @@ def encode(
 def _distances_on_gpu(
     g: Graph, parser: Parser, vectors: Value, lengths: Value, condition: Value
 ) -> Value:
-    """The distances (L,), or none (0,) if nothing is to be parsed. They are a branch of their own:
-    the trees are made on the host."""
+    """Return the distances (L,), or (0,) without parsing. They are in a separate branch, because
+    the host builds the trees."""
     parsed, none = Graph("own_distances", outer=g), Graph("no_distances", outer=g)
     scored = distances(parsed, parser, vectors.within(parsed), lengths.within(parsed).long())
     parsed.output(scored, "distances", FLOAT, ["L"])
@@ -86,19 +80,16 @@ def _distances_on_gpu(
 
 
 def is_unparsed(transitions: Value, words: Value) -> Value:
-    """Whether there are words (L, ...) and no transitions (N,) over them, as a scalar. It is false
-    for an empty batch."""
-    # Of given trees there are no fewer transitions than words.
+    """Return whether there are words (L, ...) but no transitions (N,), a scalar; false for an empty
+    batch."""
+    # Input trees have at least as many transitions as words.
     return (transitions.size(0) < words.size(0)).squeeze(0)
 
 
 def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
-    """Distances (L,) of the gap after each word, from words (L, X), L >= 1, and lengths (S,).
-
-    They are written by the module that the parser names, by its function of the same name and
-    arguments. If it names no module, torch exports the parser. Raises ExportError if they cannot be
-    exported.
-    """
+    """Write the distances (L,) of the gap after each word, from words (L, X), L >= 1, and lengths
+    (S,), by the function of this name in the module that the parser names. Without a module, torch
+    exports the parser. Raises ExportError if that is not possible."""
     if not parser.onnx:
         examples = [torch.rand(5, parser.input_size), torch.tensor([2, 3])]
         exported = export_module(parser, "parser", examples, [{0: "words"}, {0: "sentences"}])
@@ -113,18 +104,18 @@ def _output_trees(g: Graph, trees: Trees) -> None:
 
 
 def trees_of_distances(g: Graph, distances: Value, lengths: Value, breaks: Value) -> Trees:
-    """The trees that cut every span at its greatest gap, from distances (L,), lengths (S,) and
-    breaks (S,), see `thinstack.core.distance_trees`."""
-    keys = gap_keys(distances, lengths, breaks)
-    line, bounds = two_sided(keys)
+    """Build the trees that split every span at its greatest gap, see
+    `thinstack.core.distance_trees`."""
+    keys = core.gap_keys(distances, lengths, breaks)
+    line, bounds = core.two_sided(keys)
     position = Value.arange(line.size(0))
     maxima = [line]
     for width in WIDTHS[:-1]:
-        maxima.append(widen(maxima[-1], position, width))
+        maxima.append(core.widen(maxima[-1], position, width))
     nearest: Value = (position - 1).clamp(0)
     few, many = Graph("few_words", outer=g), Graph("many_words", outer=g)
     few.output(nearest, "nearest", INT64, ["K"])
-    words: Value = most_words(keys.within(many), lengths.within(many), breaks.within(many))
+    words: Value = core.most_words(keys.within(many), lengths.within(many), breaks.within(many))
     longest = words.op("ReduceMax", keepdims=0)
     start = nearest.within(many), maxima[-1].within(many)
     far = _from_afar(many, *start, position.within(many), bounds.within(many), longest)
@@ -132,20 +123,20 @@ def trees_of_distances(g: Graph, distances: Value, lengths: Value, breaks: Value
     any_far = (keys.size(0) > 2 * WIDTHS[-1]).squeeze(0)
     (nearest,) = g.choose(any_far, many, few)
     for width, window in zip(WIDTHS[::-1], maxima[::-1], strict=True):
-        nearest = descend(nearest, bounds, window, width)
-    trees: Trees = trees_of_nearest(nearest.shaped_as(position), line, keys)
+        nearest = core.descend(nearest, bounds, window, width)
+    trees: Trees = core.trees_of_nearest(nearest.shaped_as(position), line, keys)
     return trees
 
 
 def _from_afar(
     g: Graph, nearest: Value, maxima: Value, position: Value, bounds: Value, longest: Value
 ) -> Value:
-    """The candidates for the nearest keys that reach their bounds, moved by windows that are wider
-    than the last of `WIDTHS`, from the `maxima` of that width."""
+    """Move the candidates for the nearest keys that reach their bounds by windows wider than the
+    last of `WIDTHS`, from the `maxima` of that width."""
     body = g.body("widen_windows")
     narrow = body.input("maxima", INT64, ["K"])
     width = body.input("width", INT64, [])
-    wider = widen(narrow, position, width)
+    wider = core.widen(narrow, position, width)
     doubled = width * 2
     body.output(wider, "wider", INT64, ["K"])
     body.output(doubled, "doubled", INT64, [])
@@ -159,7 +150,7 @@ def _from_afar(
     width = body.input("width", INT64, [])
     count = windows.size(0).squeeze(0)
     window = windows.index_select(0, count - 1 - body.step)
-    nearer = descend(before, bounds, window, width)
+    nearer = core.descend(before, bounds, window, width)
     body.output(nearer, "nearer", INT64, ["K"])
     body.output(width // 2, "halved", INT64, [])
     return g.loop(body, count, [nearest, widest])[0]

@@ -1,6 +1,5 @@
-"""What plugins write, exported to ONNX by torch: parts of cells, scores of task heads, words of
-embeddings, distances of parsers. What cannot be exported raises ExportError, which names the module
-and the method, and says why."""
+"""Export of the methods of plugins by torch: cells, task heads, embeddings and parsers. Raises
+ExportError with the module, the method and the reason if one cannot be exported."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -15,41 +14,31 @@ from thinstack.core.cell import Cell, Links
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
 from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs
-from thinstack.export.onnx.torch_export import Asked, Part, export_part, export_together
+from thinstack.export.onnx.torch_export import Part, export_part, export_together
 from thinstack.export.onnx.value import Value
 
-ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
-MOST_ROWS = 2**31 - 1  # torch 2.6 refuses sizes without an end, which could be its infinity
+ROWS, EDGES = 5, 7  # of the examples: sizes that do not occur in cells
+MOST_ROWS = 2**31 - 1  # torch 2.6 rejects unlimited sizes, which could be its infinity
 
 
 class Parts(NamedTuple):
-    """The exported parts of a cell, and of a head that reads its outputs.
+    """The exported methods of a cell, and of a head that reads its outputs. A state is a value
+    (n, width) for each of its parts."""
 
-    Attributes:
-        leaf: inputs (n, X) -> each part of the state (n, width).
-        compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each
-            part of the state.
-        output: each part of the state -> outputs (n, H); None for a cell that leaves them as they
-            are, because torch takes a second for each export.
-        scores: outputs (n, H) -> scores (n, C); None without a head.
-        word_part: as in a `Cell`.
-        widths: of what `read` gives.
-    """
-
-    leaf: onnx.GraphProto
-    compose: onnx.GraphProto
-    output: onnx.GraphProto | None
-    scores: onnx.GraphProto | None
-    word_part: int
-    widths: list[int]
+    leaf: onnx.GraphProto  # inputs (n, X) -> state
+    compose: onnx.GraphProto  # inputs (n, inner_size), owner, kind, children's state -> state
+    output: onnx.GraphProto | None  # state -> outputs (n, H); None for the first part
+    scores: onnx.GraphProto | None  # outputs (n, H) -> scores (n, C); None without a head
+    word_part: int  # as in a `Cell`
+    widths: list[int]  # of the values that `read` returns
 
     def outputs(self, g: Graph, state: list[Value]) -> Value:
-        """The outputs (n, H) of nodes, from each part of their states."""
+        """Write the outputs (n, H) of nodes, from each part of their states."""
         return state[0] if self.output is None else inline(g, self.output, state)[0]
 
     def read(self, g: Graph, state: list[Value]) -> list[Value]:
-        """The head's scores (n, C) of nodes. Without a head their outputs (n, H) and, if the cell
-        has one, their head-word vector (n, W)."""
+        """Write the head's scores (n, C) of nodes, or without a head their outputs (n, H) and, if
+        the cell has them, head-word vectors (n, W)."""
         outputs = self.outputs(g, state)
         if self.scores is not None:
             return inline(g, self.scores, [outputs])
@@ -57,8 +46,7 @@ class Parts(NamedTuple):
 
 
 def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
-    """The parts of a cell, and of a head over its outputs, exported from copies in evaluation mode.
-    The modules themselves are left as they are."""
+    """Export a cell, and a head over its outputs, from copies in evaluation mode."""
     cell, name, n = copy.deepcopy(cell).eval(), type(cell).__name__, _any("n")
     if cell.arity > 0:
         owner, kind = torch.arange(0), torch.ones(ROWS, cell.arity, dtype=torch.long)
@@ -72,32 +60,37 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     def compose(inputs: Tensor, owner: Tensor, kind: Tensor, *below: Tensor) -> Any:
         return tuple(cell.compose(inputs, list(below), Links(owner, kind)))
 
-    leaf = Part(lambda inputs: tuple(cell.leaf(inputs)), cell=cell)
+    def leaf(inputs: Tensor) -> Any:
+        return tuple(cell.leaf(inputs))
+
+    def output(*state: Tensor) -> Any:
+        return (cell.output(list(state)),)
+
+    words = [torch.rand(ROWS, cell.input_size)]
     composed = [torch.rand(ROWS, cell.inner_size), owner, kind, *children]
-    asked = [
-        Asked(f"{name}.leaf", leaf, [torch.rand(ROWS, cell.input_size)], [_any("words")]),
-        Asked(f"{name}.compose", Part(compose, cell=cell), composed, [n, *links]),
+    parts = [
+        Part(f"{name}.leaf", leaf, words, [_any("words")], cell=cell),
+        Part(f"{name}.compose", compose, composed, [n, *links], cell=cell),
     ]
-    if type(cell).output is not Cell.output:
-        state, nodes = [torch.rand(ROWS, width) for width in cell.state_sizes], _any("nodes")
-        output = Part(lambda *state: (cell.output(list(state)),), cell=cell)
-        asked.append(Asked(f"{name}.output", output, state, [nodes] * len(state)))
+    if has_output := type(cell).output is not Cell.output:
+        state = [torch.rand(ROWS, width) for width in cell.state_sizes]
+        parts.append(Part(f"{name}.output", output, state, [_any("nodes")] * len(state), cell=cell))
     if head is not None:
-        asked.append(_scoring(head, cell.hidden_size))
-    graphs = export_together(asked)
-    words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
+        parts.append(_scoring(head, cell.hidden_size))
+    graphs = export_together(parts)
+    word_sizes = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
     return Parts(
         leaf=graphs[0],
         compose=graphs[1],
-        output=None if type(cell).output is Cell.output else graphs[2],
+        output=graphs[2] if has_output else None,
         scores=None if head is None else graphs[-1],
         word_part=cell.word_part,
-        widths=[cell.hidden_size, *words] if head is None else [head.classes],
+        widths=[cell.hidden_size, *word_sizes] if head is None else [head.classes],
     )
 
 
 def _any(name: str) -> dict[int, Any]:
-    """Any number of rows, none too."""
+    """Any number of rows, including 0."""
     return {0: _size(name)}
 
 
@@ -106,8 +99,7 @@ def _size(name: str) -> Any:
 
 
 class SideBySide(TaskHead):
-    """What two heads of nodes give, side by side: the scores (n, C) of one and the vectors (n, D)
-    of the other."""
+    """The scores (n, C) of a head of nodes, followed by the vectors (n, D) of another."""
 
     def __init__(self, head: TaskHead, vectors: TaskHead):
         classes = head.classes + vectors.classes
@@ -119,18 +111,18 @@ class SideBySide(TaskHead):
 
 
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
-    """The scores (n, C) of a task head, exported from rows (n, width)."""
-    return export_part(*_scoring(head, width))
+    """Export the scores (n, C) of a task head, from rows (n, width)."""
+    return export_part(_scoring(head, width))
 
 
-def _scoring(head: TaskHead, width: int) -> Asked:
-    head = copy.deepcopy(head).eval()
-    part = Part(lambda rows: (head.scores(rows),), head=head)
-    return Asked(f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], [_any("rows")])
+def _scoring(head: TaskHead, width: int) -> Part:
+    head, name = copy.deepcopy(head).eval(), f"{type(head).__name__}.scores"
+    rows = [torch.rand(ROWS, width)]
+    return Part(name, lambda rows: (head.scores(rows),), rows, [_any("rows")], head=head)
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:
-    """The vectors (L, X) of words, exported from the embedding's index inputs, int64, in order."""
+    """Export the vectors (L, X) of words, from the embedding's index inputs, int64, in order."""
     embedding, names = copy.deepcopy(embedding).eval(), embedding.index_names
     spare = (torch.arange(ROWS) < EDGES - ROWS).long()
     examples = {
@@ -144,36 +136,32 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
     def vectors(*indices: Tensor) -> Any:
         return embedding(dict(zip(names, indices, strict=True)))
 
-    part, name = Part(vectors, embedding=embedding), f"{type(embedding).__name__}.forward"
-    return export_part(name, part, [examples[one] for one in names], [sizes[one] for one in names])
+    name, example = f"{type(embedding).__name__}.forward", [examples[one] for one in names]
+    free = [sizes[one] for one in names]
+    return export_part(Part(name, vectors, example, free, embedding=embedding))
 
 
 def export_module(
     module: nn.Module, prefix: str, examples: Sequence[Tensor], sizes: Sequence[Mapping[int, str]]
 ) -> onnx.GraphProto:
-    """What a module gives, exported in evaluation mode from the arguments of its `forward`.
+    """Export `forward` of a module in evaluation mode.
 
     Args:
         module: the module.
-        prefix: what the names of its weights begin with.
-        examples: arguments, of sizes that the module has no reason to have built in.
+        prefix: prefix of the names of its weights.
+        examples: arguments, of sizes that do not occur in the module.
         sizes: for each argument, the names of the sizes that may be any number, by dimension. Sizes
-            of one name are equal.
+            with the same name are equal.
     """
-    module = copy.deepcopy(module).eval()
+    module, name = copy.deepcopy(module).eval(), f"{type(module).__name__}.forward"
     size_of = {size: _size(size) for named in sizes for size in named.values()}
     free = [{place: size_of[size] for place, size in named.items()} for named in sizes]
-    part = Part(module, **{prefix: module})
-    return export_part(f"{type(module).__name__}.forward", part, examples, free)
+    return export_part(Part(name, module.__call__, examples, free, **{prefix: module}))
 
 
 def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
-    """Copy the nodes of an exported part into `g`, with `inputs` as its inputs, and return its
-    outputs.
-
-    Only operators, names and attributes are copied. The exporter's stack traces and paths are left
-    out. Weights go to the root.
-    """
+    """Copy the operators and attributes of an exported part into `g`, without stack traces and
+    paths, and return its outputs. Weights go to the root."""
     names = {value.name: value_in.name for value, value_in in zip(part.input, inputs, strict=True)}
     for tensor in part.initializer:
         value = numpy_helper.to_array(tensor)
@@ -188,8 +176,8 @@ def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
 
 
 def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.NodeProto:
-    """A copy of `node` whose names are unique in the model of `g`; `names` maps the old ones and
-    learns the node's outputs."""
+    """Return a copy of `node` with names that are unique in the model of `g`; `names` maps the old
+    ones and gets the node's outputs."""
     copied = onnx.NodeProto(op_type=node.op_type, name=g.unique(node.op_type))
     copied.input.extend(names[name] if name else "" for name in node.input)
     copied.attribute.extend(node.attribute)

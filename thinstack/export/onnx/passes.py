@@ -1,5 +1,4 @@
-"""The two passes of a cell in an ONNX graph, as in `thinstack.core.depth_ordered`. The cell's own
-operations are put into the loops."""
+"""The two passes of a cell in an ONNX graph, as in `thinstack.core.depth_ordered`."""
 
 import onnx
 
@@ -22,19 +21,18 @@ def depth_ordered(
     *,
     roots_only: bool = False,
 ) -> list[Value]:
-    """What `parts` read of the states of all nodes, (N, width) each, in stacked order. With
-    `roots_only`, what they read of the roots, (B, width) each.
+    """Write the bottom-up pass. Returns what `parts` reads of the states of all nodes, (N, width)
+    each, in stacked order, or with `roots_only` of the roots, (B, width) each.
 
     Args:
         g: the graph.
-        cell: the cell.
-        parts: its exported parts.
+        cell, parts: the cell and its exported parts.
         leaf_inputs: (U, X) inputs of leaves; equal leaves may share one.
-        leaf_rows: (L,) the row of `leaf_inputs` for each leaf in stacked order; None where both are
+        leaf_rows: (L,) the row of `leaf_inputs` for each leaf in stacked order; None if both are
             the same.
         inner_inputs: (I, inner_size) inputs of inner nodes in stacked order.
         plan: the schedule.
-        roots_only: whether only roots are read.
+        roots_only: whether to read roots only.
     """
     widths, collected = cell.state_sizes, [] if roots_only else parts.widths
     leaves = inline(g, parts.leaf, [leaf_inputs])
@@ -81,7 +79,7 @@ def depth_ordered(
 def _first_states(
     g: Graph, leaves: list[Value], leaf_rows: Value | None, pools: Pools, widths: list[int]
 ) -> list[Value]:
-    """The states (P, width) with which the pools begin, from those of the leaves."""
+    """Return the initial states (P, width) of the pools, from those of the leaves."""
     if not pools.absent:
         rows = pools.leaves if leaf_rows is None else leaf_rows.index_select(0, pools.leaves)
         return [part.index_select(0, rows) for part in leaves]
@@ -94,7 +92,7 @@ def _first_states(
 
 
 def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> Value:
-    """Outputs (N, H) of all nodes from their inputs (N, X), both in stacked order."""
+    """Write the top-down pass: outputs (N, H) from inputs (N, X), both in stacked order."""
     by_step = inputs.index_select(0, plan.rows)
     last = plan.rows.size(0) - plan.roots.size(0)
     roots = inline(g, parts.leaf, [by_step[last:]])
@@ -122,8 +120,8 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
 
 
 def without_softmax(parts: Parts) -> tuple[Parts, bool]:
-    """The parts with `scores` up to a softmax over columns that comes last, and whether there is
-    one. It may be taken of all rows at once."""
+    """Return the parts without a final softmax of `scores` over columns, and whether there is one,
+    so that it can be computed for all rows at once."""
     if parts.scores is None:
         return parts, False
     *before, last = parts.scores.node

@@ -1,9 +1,9 @@
-"""Which nodes of a graph run on a GPU and which on the host, and what crosses between the two.
+"""Placement of the nodes of a graph on a GPU or the host, and transfers between them.
 
-Numbers are the GPU's, and whole numbers are the host's: trees are made there. Each copy between the
-two costs a fixed time, and each copy to the host a wait. So all whole numbers that the GPU is known
-to need cross at once, as one flat vector of int32, which the GPU cuts. Nodes of the host come as
-early as they can, so that a crossing takes as much as possible.
+The GPU computes numbers, and the host integers, because it builds the trees. Each transfer costs a
+fixed time, and each one to the host a wait. Therefore all integers that the GPU will need cross at
+once, as one flat vector of int32, which the GPU splits, and host nodes run as early as possible, so
+that a transfer includes as much as possible.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,41 +21,32 @@ from thinstack.export.onnx.levels import STEP
 FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16}
 
 ON_HOST: Final = {
-    "Reshape": {1},
-    "Expand": {1},
-    "Unsqueeze": {1},
-    "Squeeze": {1},
-    "ReduceSum": {1},
-    "ReduceMax": {1},
-    "ReduceMean": {1},
+    **{kind: {1} for kind in ("Reshape", "Expand", "Unsqueeze", "Squeeze", "Split", "Tile")},
+    **{kind: {1} for kind in ("ReduceSum", "ReduceMax", "ReduceMean")},
     "Slice": {1, 2, 3, 4},
-    "Split": {1},
-    "Tile": {1},
     "Pad": {1, 3},
-    "ConstantOfShape": {0},
     "Clip": {1, 2},
     "Range": {0, 1, 2},
-    "If": {0},
+    **{kind: {0} for kind in ("ConstantOfShape", "If")},
     "Loop": {0, 1},
 }
-"""Inputs that a GPU's kernels read in the memory of the host, by operator."""
+"""Inputs that the kernels of a GPU read from host memory, by operator."""
 SIZES: Final = {"Shape", "Size"}
-"""What they give of a value on the GPU is known without a copy."""
+"""Operators whose result for a value on the GPU is known without a copy."""
 WHOLE: Final = {
     *("Split", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Concat", "Gather", "Range"),
     *("Add", "Sub", "Mul", "Div", "Min", "Max", "Clip", "Cast", "Equal", "Greater", "Less"),
 }
-"""What onnxruntime's provider for WebGPU does with int32, and steps do there with what crossed
-before them."""
+"""Operators of int32 in onnxruntime's WebGPU provider, for steps to use on transferred values."""
 MOST_NAMES: Final = 8192
-"""Characters of a setting of onnxruntime, such as the names of the host's nodes, one a line."""
+"""Maximum characters of an onnxruntime setting, such as the names of host nodes, one per line."""
 ONLY_INT64: Final = {"ScatterND": 1, "GatherND": 1}
-"""The input of each that ONNX wants as int64, and that its kernel reads on the GPU."""
+"""The input that must be int64 in ONNX, and that the kernel reads on the GPU."""
 
 
 def place(model: onnx.ModelProto) -> list[str]:
-    """Order the nodes of a model for a GPU, in place, and let what the GPU reads cross in as few
-    copies as possible. Returns the names of the nodes that are the host's."""
+    """Order the nodes of a model for a GPU, in place, with as few copies to the GPU as possible.
+    Returns the names of the nodes to run on the host."""
     placement = _Placement(model)
     placement.widen(model)
     placement.use_crossed(model)
@@ -64,8 +55,8 @@ def place(model: onnx.ModelProto) -> list[str]:
 
 
 def _renamed(model: onnx.ModelProto, names: Sequence[str]) -> list[str]:
-    """Give nodes short names; returns as many as onnxruntime takes, outer graphs first. The nodes
-    beyond them run where onnxruntime puts them."""
+    """Shorten the names of nodes, and return as many as onnxruntime accepts, outer graphs first. It
+    places the other nodes."""
     short = {name: f"h{number:x}" for number, name in enumerate(reversed(names))}
     for node in walk(model.graph.node):
         node.name = short.get(node.name, node.name)
@@ -74,7 +65,7 @@ def _renamed(model: onnx.ModelProto, names: Sequence[str]) -> list[str]:
 
 
 class _Placement:
-    """Places the nodes of a model."""
+    """The placement of a model's nodes."""
 
     def __init__(self, model: onnx.ModelProto):
         self.places = Places(model)
@@ -82,7 +73,7 @@ class _Placement:
         self._keep_branches(model.graph)
 
     def is_hosts(self, name: str) -> bool:
-        """Whether a value is made in the host's memory."""
+        """Return whether a value is in host memory."""
         if name in self.places.on_gpu or name in self.places.constants:
             return False
         return name in self.places.on_host or self.places.types[name] not in FLOATS
@@ -91,8 +82,8 @@ class _Placement:
         return node.op_type == "Loop" or any(self.is_hosts(name) for name in node.output if name)
 
     def reads(self, node: onnx.NodeProto) -> Iterator[tuple[onnx.NodeProto, int, str]]:
-        """The host's values that a node, or a node of a graph in it, reads on the GPU: the node
-        that reads, its input, and the value."""
+        """Iterate over the host values that a node, or a node in its graphs, reads on the GPU: the
+        reading node, the index of its input, and the value."""
         for inner in walk([node]):
             if inner.op_type in SIZES or self.runs_on_host(inner):
                 continue
@@ -102,7 +93,7 @@ class _Placement:
                     yield inner, place, name
 
     def _keep_branches(self, graph: onnx.GraphProto) -> None:
-        """Keep all that stands in branches with whole numbers as results on the host."""
+        """Keep everything in branches with integer results on the host."""
         for node in graph.node:
             for inner in subgraphs(node):
                 if node.op_type == "If" and self.runs_on_host(node):
@@ -112,7 +103,7 @@ class _Placement:
                     self._keep_branches(inner)
 
     def widen(self, model: onnx.ModelProto) -> None:
-        """Let the GPU make int64 of what crosses as int32, where a node must have that."""
+        """Let the GPU convert transferred int32 to int64 if a node requires it."""
         for graph in _graphs(model.graph):
             nodes = list[onnx.NodeProto]()
             for node in graph.node:
@@ -126,7 +117,8 @@ class _Placement:
             set_nodes(graph, nodes)
 
     def use_crossed(self, model: onnx.ModelProto) -> None:
-        """Let steps use what has crossed before them, so that nothing crosses in a step."""
+        """Let steps compute on the GPU with transferred values, so that nothing is copied within a
+        step."""
         steps = [graph for graph in _graphs(model.graph) if graph.name.startswith(STEP)]
         movable = self._whole_on_gpu(model.graph, steps)
         for graph in reversed(steps):  # those inside first, as nodes are copied
@@ -134,7 +126,7 @@ class _Placement:
             set_nodes(graph, chain.from_iterable(nodes))
 
     def _whole_on_gpu(self, graph: onnx.GraphProto, steps: list[onnx.GraphProto]) -> set[str]:
-        """The nodes of steps that make whole numbers for the GPU only, of what there is outside."""
+        """Return the nodes of steps that compute integers for the GPU only, from values outside."""
         nodes = {node.name: node for step in steps for node in step.node}
         of_steps = {name for node in nodes.values() for name in node.output}
         readers: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
@@ -160,7 +152,7 @@ class _Placement:
             candidates = remaining
 
     def _has(self, node: onnx.NodeProto, of_steps: set[str], results: set[str]) -> bool:
-        """Whether the GPU has, or can get, all that a node reads there."""
+        """Return whether all data that a node reads is on the GPU, or can be transferred."""
         left = ON_HOST.get(node.op_type, ())
         data = (name for place, name in enumerate(node.input) if place not in left and name)
         return all(
@@ -171,17 +163,18 @@ class _Placement:
         )
 
     def _is_for_gpu(self, readers: Sequence[tuple[onnx.NodeProto, int]], results: set[str]) -> bool:
-        """Whether all that reads a value does so on the GPU."""
-        for node, place in readers:
-            on_gpu = not self.runs_on_host(node) or node.output[0] in results
-            if node.op_type in SIZES:
-                continue
-            if not on_gpu or place in ON_HOST.get(node.op_type, ()):
-                return False
-        return True
+        """Return whether all readers of a value are on the GPU."""
+        return all(
+            node.op_type in SIZES
+            or (
+                place not in ON_HOST.get(node.op_type, ())
+                and (not self.runs_on_host(node) or node.output[0] in results)
+            )
+            for node, place in readers
+        )
 
     def _on_gpu(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        """Nodes that give the same on the GPU, with int32 for int64."""
+        """Return nodes that compute the same on the GPU, with int32 instead of int64."""
         places, nodes = self.places, [node]
         places.on_gpu |= {*node.output}
         for name in node.output:
@@ -202,12 +195,13 @@ class _Placement:
         return nodes
 
     def order(self, graph: onnx.GraphProto) -> None:
-        """Order the nodes of a graph and of those in it, and let values cross."""
+        """Order the nodes of a graph and its subgraphs, and insert transfers."""
         produced = {name for node in graph.node for name in node.output}
         here, ready = produced | {value.name for value in graph.input}, set[str]()
         waiting, ordered = list(graph.node), list[onnx.NodeProto]()
         while waiting:
-            can = [node for node in waiting if self._may_run(node, produced - ready)]
+            missing = produced - ready
+            can = [n for n in waiting if not any(missing & {*one.input} for one in walk([n]))]
             wanted = {id(n): {v for *_, v in self.reads(n) if v in here} for n in can}
             free = [node for node in can if not wanted[id(node)]]
             first = [node for node in free if self.runs_on_host(node)] or free[:1]
@@ -227,9 +221,6 @@ class _Placement:
         self.host += [node.name for node in ordered if self._is_forced(node)]
         set_nodes(graph, ordered)
 
-    def _may_run(self, node: onnx.NodeProto, missing: set[str]) -> bool:
-        return not any(name in missing for inner in walk([node]) for name in inner.input)
-
     def _is_forced(self, node: onnx.NodeProto) -> bool:
         if node.output[0] in self.places.on_host:
             return True
@@ -238,7 +229,7 @@ class _Placement:
 
 
 def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """A graph and those in it."""
+    """Iterate over a graph and its subgraphs."""
     yield graph
     for node in graph.node:
         for inner in subgraphs(node):

@@ -1,4 +1,4 @@
-"""The schedule of a forest in an ONNX graph, as its passes read it."""
+"""The schedule of a forest in an ONNX graph."""
 
 from typing import Any, NamedTuple, cast
 
@@ -15,81 +15,63 @@ Trees = tuple[Value, Value, Value]
 
 
 class Pools(NamedTuple):
-    """The states that each step reads: a row for each child of its inner nodes.
+    """The states that each step reads, with a row for each child of its inner nodes.
 
-    A pool begins with the states of leaves. Then the states of the step before are put in their
-    places. All pools lie one behind the other. Behind them lie the roots, as if they were children
-    of one more step.
-
-    Attributes:
-        leaves: (P,) the stacked leaf in each row, or any for an inner node. With `absent` they
-            count from 1, and 0 is a child that is not there.
-        absent: whether children may be missing.
-        places: (I,) the row of each inner node in its pool.
-        counts: (D,) rows of each step's pool.
+    Initially, a pool contains the states of leaves; then those of the previous step are inserted.
+    All pools are concatenated, followed by the roots, as if they were children of another step.
     """
 
-    leaves: Value
-    absent: bool
-    places: Value
-    counts: Value
+    leaves: Value  # (P,) the stacked leaf in each row, any for an inner node; from 1 if `absent`
+    absent: bool  # whether children may be missing, which `leaves` represent by 0
+    places: Value  # (I,) the row of each inner node in its pool
+    counts: Value  # (D,) rows of each step's pool
 
 
 class Plan(NamedTuple):
-    """The schedule of a forest, with the fields of `thinstack.core.schedule.Schedule` that an
-    export reads, and more. What is not read of it costs nothing: the graph drops it.
+    """The schedule of a forest: fields of `thinstack.core.schedule.Schedule`, and more. The graph
+    drops those that nothing reads.
 
-    Steps go from the deepest inner nodes to the roots, so there are D. By step, leaves of binary
-    trees stand among the inner nodes, in the order of their positions.
-
-    Attributes:
-        leaf_words: None where stacked leaves are in the order of their positions.
-        inner_counts: (D,) inner nodes of each step.
-        kinds, owners, slots: by step, may end before the roots.
-        steps: D, a scalar.
-        before_counts: (D,) inner nodes of the step before. Those of the last step may come behind.
-        by_slot: the pools of cells with a fixed number of children.
-        by_edge: the pools of cells with any number of children: all nodes below a depth.
-        above: (N - B,) by step, the row of the parent among the nodes of its depth.
+    The D steps go from the deepest inner nodes to the roots. By step, leaves of binary trees are
+    among the inner nodes, in the order of their positions.
     """
 
     leaves: Value
-    leaf_words: Value | None
+    leaf_words: Value | None  # None if stacked leaves are in the order of their positions
     inner: Value
     child_nodes: Value
     child_kinds: Value
     roots: Value
     stacked: Value
-    inner_counts: Value
-    kinds: Value
+    inner_counts: Value  # (D,) inner nodes of each step
+    kinds: Value  # by step, may end before the roots; so do `owners` and `slots`
     owners: Value
     rows: Value
     slots: Value
-    steps: Value
-    before_counts: Value
-    by_slot: Pools
-    by_edge: Pools
-    above: Value
+    steps: Value  # D, a scalar
+    before_counts: Value  # (D,) inner nodes of the previous step; those of the last may follow
+    by_slot: Pools  # the pools of cells with a fixed number of children
+    by_edge: Pools  # the pools of cells with any number of children: all nodes below a depth
+    above: Value  # (N - B,) by step, the row of the parent among the nodes of its depth
 
 
 def plan_transitions(transitions: Value, words: Value | None = None) -> Plan:
-    """The plan of binary trees, from valid transitions (N,) and the number (1,) of words if it is
+    """Return the plan of binary trees, from valid transitions (N,) and the number (1,) of words if
     known."""
     parents, _ = cast(Any, parents_of_transitions)(transitions)
     return plan_binary((transitions, depths_of(parents), last_words(transitions)), words)
 
 
 def last_words(transitions: Value) -> Value:
-    """The number (N,) of the last word below each node, from valid transitions (N,)."""
+    """Return the index (N,) of the last word below each node, from valid transitions (N,)."""
     last: Value = (1 - transitions).cumsum(0) - 1
     return last
 
 
 def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
-    """The plan of binary trees, and the number (1,) of words if it is known.
+    """Return the plan of binary trees, with the number (1,) of words if known.
 
-    Nodes of one depth, by position, are the children of the inner nodes above them, in pairs. So
-    one order by depth and position tells the pools, and nobody asks for parents.
+    The nodes of one depth, by position, are in pairs the children of the inner nodes above them, so
+    one sort by depth and position determines the pools, without parents.
     """
     transitions, depths, last = trees
     size = transitions.size(0)
@@ -100,7 +82,7 @@ def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
     is_inner = (transitions > 0).index_select(0, order)
     row, inner = position.masked_select(is_inner), order.masked_select(is_inner)
     counts = step.new_zeros([deepest + 1]).index_add(0, step, transitions)
-    # Twice as many nodes are deeper than a node as there are inner nodes at its depth and below.
+    # The number of nodes deeper than a node is twice the number of inner nodes from its depth on.
     step_of_inner = step.index_select(0, inner)
     places = row - counts.cumsum(0).index_select(0, step_of_inner) * 2
     leaves = position.masked_select(transitions < 1)
@@ -134,7 +116,7 @@ def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
 
 
 def plan_parents(parents: Value, slots: Value, kinds: Value, arity: int) -> Plan:
-    """The plan of any forest of N nodes, from the arguments of `schedule.schedule_parents`."""
+    """Return the plan of any forest, from the arguments of `schedule.schedule_parents`."""
     depths = depths_of(parents)
     deepest = depths.largest(0)
     plan = cast(Any, schedule_depths)(parents, slots, kinds, depths, deepest, arity)
@@ -145,7 +127,8 @@ def plan_parents(parents: Value, slots: Value, kinds: Value, arity: int) -> Plan
     edges = by_depth[: by_depth.size(0) - plan.roots.size(0)]
 
     def pools(children: Value, started: Value, counts: Value, absent: bool) -> Pools:
-        """Of children as 1 + position, from where the pool starts that has each inner node."""
+        """Return the pools of children as 1 + position. `started`: the start of the pool that
+        contains each inner node."""
         pooled = Value.cat([children, plan.roots + 1])
         none = parents.new_zeros([parents.size(0) + 1])
         pool_rows = none.index_copy(0, pooled, Value.arange(pooled.size(0))).take(plan.inner + 1)
@@ -170,7 +153,7 @@ def plan_parents(parents: Value, slots: Value, kinds: Value, arity: int) -> Plan
 
 
 def depths_of(parents: Value) -> Value:
-    """The distance (N,) of each node from its root."""
+    """Return the distance (N,) of each node from its root."""
     g = parents.graph
     body = g.body("double_the_jump")
     depth, above = (body.input(name, INT64, ["N"]) for name in ("depth", "above"))

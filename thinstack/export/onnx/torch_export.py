@@ -1,4 +1,4 @@
-"""Functions of tensors, exported to ONNX by torch: one, or several by one export."""
+"""Export of functions of tensors to ONNX, by torch."""
 
 import logging
 import re
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import onnx
 import onnx.inliner
@@ -18,79 +18,81 @@ from thinstack.export.onnx.graph import OPSET, graph_of
 
 
 class Part(nn.Module):
-    """A function of tensors, and the modules whose weights it reads, by name."""
+    """A function of tensors to export.
 
-    def __init__(self, call: Callable[..., Any], **modules: nn.Module | None):
+    Args:
+        name: its name in errors.
+        call: the function.
+        example: example arguments.
+        sizes: for each argument, the sizes that may be any number, as in `torch.export.export`.
+        modules: the modules whose weights it reads, by name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[..., Any],
+        example: Sequence[Tensor],
+        sizes: Sequence[Any],
+        **modules: nn.Module,
+    ):
         super().__init__()
-        self._call = call
-        for name, module in modules.items():
-            self.add_module(name, module)
+        self.name, self.call, self.example, self.sizes = name, call, [*example], [*sizes]
+        for key, module in modules.items():
+            self.add_module(key, module)
 
     def forward(self, *inputs: Tensor) -> Any:
-        return self._call(*inputs)
+        return self.call(*inputs)
 
 
-class Asked(NamedTuple):
-    """What `_export` is asked for."""
+def export_part(part: Part) -> onnx.GraphProto:
+    """Export a part for any number of rows. Raises ExportError, with the name of the part.
 
-    name: str
-    part: Part
-    example: Sequence[Tensor]
-    sizes: Sequence[Any]
-
-
-def export_part(
-    name: str, part: Part, example: Sequence[Tensor], sizes: Sequence[Any]
-) -> onnx.GraphProto:
-    """Export one part, called `name` in errors, for any number of rows.
-
-    By itself, `torch.onnx.export` would silently keep the example's branch of an `if` on the number
-    of rows; with named sizes `torch.export.export` refuses it.
+    Without `torch.export.export`, `torch.onnx.export` would silently keep the example's branch of
+    an `if` on the number of rows.
     """
     try:
         with torch.no_grad(), _quiet():
-            shapes = (tuple(sizes),)
-            program = torch.export.export(part, tuple(example), dynamic_shapes=shapes)
+            shapes = (tuple(part.sizes),)
+            program = torch.export.export(part, tuple(part.example), dynamic_shapes=shapes)
             exported = torch.onnx.export(
                 program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False
             )
         model = onnx.inliner.inline_local_functions(exported.model_proto)  # type: ignore[union-attr]
     except Exception as error:
-        raise ExportError(f"{name} cannot be exported to ONNX: {_reason(error)}") from error
-    used, opsets = {node.domain for node in model.graph.node}, model.opset_import
-    needed = sorted((opset.domain, opset.version) for opset in opsets if opset.domain in used)
+        raise ExportError(f"{part.name} cannot be exported to ONNX: {_reason(error)}") from error
+    used = {node.domain for node in model.graph.node}
+    needed = sorted((one.domain, one.version) for one in model.opset_import if one.domain in used)
+    read, expected = len(model.graph.input), len(part.example)
     if needed and needed != [("", OPSET)]:
-        raise ExportError(
-            f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: {needed}"
-        )
-    if len(model.graph.input) != len(example):
-        raise ExportError(
-            f"{name} cannot be exported to ONNX: expected {len(example)} inputs, found "
-            f"{len(model.graph.input)}; make it read all of its inputs"
-        )
-    return model.graph
+        problem = f"it needs operators beyond opset {OPSET}: {needed}"
+    elif read != expected:
+        problem = f"expected {expected} inputs, found {read}; make it read all of its inputs"
+    else:
+        return model.graph
+    raise ExportError(f"{part.name} cannot be exported to ONNX: {problem}")
 
 
-def export_together(asked: Sequence[Asked]) -> list[onnx.GraphProto]:
-    """The graphs of several parts, by one export, which takes less time than one of each. Where
-    that fails, each is exported by itself, so that the error names it."""
-    counts = [len(one.example) for one in asked]
+def export_together(parts: Sequence[Part]) -> list[onnx.GraphProto]:
+    """Export several parts at once, which takes less time than one by one. If that fails, they are
+    exported one by one, so that the error names the part."""
+    counts = [len(part.example) for part in parts]
     ends = [*accumulate(counts)]
 
     def call(*inputs: Tensor) -> Any:
-        cuts = zip([0, *ends], ends, asked, strict=False)
-        return tuple(chain.from_iterable(one.part(*inputs[start:end]) for start, end, one in cuts))
+        cuts = zip([0, *ends], ends, parts, strict=False)
+        return tuple(chain.from_iterable(part(*inputs[start:end]) for start, end, part in cuts))
 
-    modules = {key: part for one in asked for key, part in one.part.named_children()}
-    example = [*chain.from_iterable(one.example for one in asked)]
-    sizes = [*chain.from_iterable(one.sizes for one in asked)]
+    modules = {key: module for part in parts for key, module in part.named_children()}
+    example = chain.from_iterable(part.example for part in parts)
+    sizes = chain.from_iterable(part.sizes for part in parts)
     try:
-        names = ", ".join(one.name for one in asked)
-        whole = export_part(names, Part(call, **modules), example, sizes)
+        name = ", ".join(part.name for part in parts)
+        whole = export_part(Part(name, call, [*example], [*sizes], **modules))
     except ExportError:
-        return [export_part(*one) for one in asked]
+        return [export_part(part) for part in parts]
     with torch.no_grad():
-        lengths = [len(one.part(*one.example)) for one in asked]
+        lengths = [len(part(*part.example)) for part in parts]
     inputs, outputs = iter(whole.input), iter(whole.output)
     pairs = [
         ([*islice(inputs, count)], [*islice(outputs, length)])
@@ -101,7 +103,7 @@ def export_together(asked: Sequence[Asked]) -> list[onnx.GraphProto]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Torch's exporters warn and log of their own insides, which tells users nothing."""
+    """Silence torch's exporters, whose warnings and logs do not concern users."""
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -112,12 +114,12 @@ def _quiet() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, in a line: torch wraps the cause several times and adds advice for its own
+    """Describe an error in one line. Torch wraps the cause several times, and adds advice for its
     developers."""
     chain = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
-    whole = "\n".join(str(link) for link in chain)
+    whole = "\n".join(map(str, chain))
     if "Constraints violated" in whole or "Expected op to be '=='" in whole:
         reasons = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
         details = "; ".join(dict.fromkeys(reasons))
@@ -125,15 +127,11 @@ def _reason(error: BaseException) -> str:
             "it behaves differently for other numbers of rows, because of an `if` or a loop "
             f"over them; treat all numbers alike ({details})"
         )
-    place = re.findall(
-        r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE
-    )
-    where = f" at {place[-1][0]}:{place[-1][1]}" if place else ""
+    places = re.findall(r'^ *File "([^"]+)", line (\d+), in \w+\n', str(error), re.MULTILINE)
+    where = " at {}:{}".format(*places[-1]) if places else ""
     if "data-dependent" in whole:
         return f"its Python code branches on the values of a tensor{where}; use torch.where"
-    operator = re.findall(r"target=torch\.ops\.([\w.]+)", whole)
+    operator = re.search(r"target=torch\.ops\.([\w.]+)", whole)
     last = next((line for line in str(chain[-1]).splitlines() if line.strip()), "no message")
-    return (
-        f"{f'operator {operator[0]}: ' if operator else ''}{type(chain[-1]).__name__}: "
-        f"{last:.300}{where}"
-    )
+    prefix = f"operator {operator[1]}: " if operator else ""
+    return f"{prefix}{type(chain[-1]).__name__}: {last:.300}{where}"

@@ -1,4 +1,4 @@
-"""The encoder of given trees, `thinstack.core.model.tree_encoder`, in an ONNX graph."""
+"""The encoder of input trees, `thinstack.core.model.tree_encoder`, in an ONNX graph."""
 
 from typing import Any, cast
 
@@ -25,11 +25,10 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """The encoding of given trees, see `thinstack.export.onnx.encoder.encode`.
+    """Write the encoding of input trees, see `thinstack.export.onnx.encoder.encode`.
 
-    Over one bottom-up layer, `head` runs inside the loop, which then collects C numbers for each
-    node instead of H. A GPU has the memory, and runs it once over all nodes. With `roots_only` no
-    other node is kept.
+    Over one bottom-up layer, `head` runs inside the loop, which then collects C numbers per node
+    instead of H. On a GPU, which has enough memory, it runs once over all nodes.
     """
     one_pass = len(encoder.layers) == 1 and encoder.stack()[0].down is None
     head = head if g.root.device == "cpu" else None
@@ -66,8 +65,8 @@ def in_one_pass(
     *,
     roots_only: bool,
 ) -> Encoding:
-    """The encoding of given trees by one bottom-up pass of a cell. `stacked` is what `parts` read
-    of the states of all nodes. With `roots_only` there are `roots` instead."""
+    """Write the encoding of input trees by one bottom-up pass. `stacked` is what `parts` reads of
+    the states; with `roots_only`, there are `roots` instead."""
     plan = _schedule(encoder, inputs, words.vectors)
     read = _word_inputs(g, encoder, words, plan)
     states = depth_ordered(g, cell, parts, *read, plan, roots_only=roots_only)[0]
@@ -77,7 +76,7 @@ def in_one_pass(
 
 
 def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
-    """The schedule of the forest that the inputs describe."""
+    """Return the schedule of the forest in the inputs."""
     leaves = words.size(0) if encoder.words_at_leaves else None
     if "depths" in inputs:  # of a parser
         transitions, depths, last = (inputs[name] for name in BinaryTrees._fields)
@@ -94,17 +93,17 @@ def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
 
 
 def chains(lengths: Value, words: Value) -> Plan:
-    """The schedule of sentences as chains, from `lengths` (B,) and `words` (L, ...). If lengths add
-    up to more than L, the graph fails when it runs, and does not take as much memory as they
-    say."""
+    """Return the schedule of sentences as chains, from lengths (B,) and words (L, ...). If the
+    lengths add up to more than L, the graph fails when it runs, instead of taking as much
+    memory."""
     nodes = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
     parents: Value = cast(Any, parents_of_lengths)(lengths, nodes)
     return plan_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
 
 
 def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[Value, Value | None]:
-    """Outputs (N, H) and head-word vectors (N, W) of all nodes in stacked order, from the words
-    (L,), or (N,) if every node has one, in node order."""
+    """Return outputs (N, H) and head-word vectors (N, W) in stacked order, from words in node
+    order."""
     leaf_inputs, leaf_rows, inner_inputs = _word_inputs(g, encoder, words, plan)
     none, leaves = g.zeros(plan.inner.size(0), 0), plan.leaves.size(0)
     down_inputs = leaf_inputs
@@ -138,8 +137,8 @@ def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[V
 def _word_inputs(
     g: Graph, encoder: Encoder, words: Words, plan: Plan
 ) -> tuple[Value, Value | None, Value]:
-    """Inputs of leaves, the row of each stacked leaf among them (L,), or None if they are the same,
-    and inputs of inner nodes in stacked order."""
+    """Return inputs of leaves, the row among them of each stacked leaf (L,), or None if they are
+    the same, and inputs of inner nodes in stacked order."""
     if encoder.words_at_leaves:
         rows, words_of_leaves = words.rows, plan.leaf_words
         if rows is not None and words_of_leaves is not None:

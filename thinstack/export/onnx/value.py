@@ -1,4 +1,4 @@
-"""Values of an ONNX graph that are written like tensors, so one function serves both."""
+"""Values of an ONNX graph with the methods of tensors, so that one function serves both."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Union
@@ -15,7 +15,7 @@ Operand = Union["Value", int, float, Sequence[int], NDArray[Any]]
 """A value, a scalar (int64 or float32), a vector of int64, or an array."""
 
 END = 2**62
-# Operators that give the shape of their inputs, beside those that are numbers.
+# Operators whose output has the shape of their inputs, except those that are numbers.
 KEEPING = {"Add", "Sub", "Mul", "Div", "Mod", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"}
 KEEPING |= {"Cast", "CumSum", "Not", "Round", "Clip"}
 
@@ -23,24 +23,22 @@ Sizes = Sequence[Union["Value", int]]
 
 
 def _node(kind: str, **attributes: Any) -> Callable[..., "Value"]:
-    """A method that appends such a node over the value and its arguments."""
+    """Return a method that appends such a node over the value and its arguments."""
     return lambda self, *others: self.op(kind, *others, **attributes)
 
 
 class Value:
-    """A value that a runtime will compute. Each operator or method appends the node that does what
-    torch does under that name. Functions of torch, such as `torch.cat`, take values as well.
+    """A value that a runtime will compute. Each operator and method appends the node for torch's
+    operation of that name; functions of torch, such as `torch.cat`, also take values.
 
-    Values have no dtypes. Where torch would take the dtype of another tensor (`new_zeros`,
-    `torch.zeros_like`), a new value is int64, as all index tensors are. A size is a vector of one
-    number.
+    Values have no dtype: `new_zeros` and `torch.zeros_like` are int64, as all index tensors are. A
+    size is a vector of one number.
 
     Attributes:
-        like: a value of the same shape, often an input. Sizes are asked of that value, and so only
-            once.
-        length: the number of its rows, if it was made to a size.
+        like: a value of the same shape, often an input, of which sizes are computed once.
+        length: the number of its rows, if it was created with a size.
         is_vector: whether it is known to be a vector.
-        is_number: whether it is a size, or made of sizes.
+        is_number: whether it is computed from sizes only.
     """
 
     device = None
@@ -59,15 +57,12 @@ class Value:
         return getattr(cls, function.__name__)(*args, **(kwargs or {}))
 
     def op(self, kind: str, *others: Operand, **attributes: Any) -> "Value":
-        """The output of a node over this value and others, in the innermost of their graphs."""
+        """Append a node over this value and others to the innermost of their graphs."""
         value = innermost(self, *others).op(kind, self, *others, **attributes)
-        if kind in KEEPING:
-            return value.shaped_as(self, *others)
-        return value
+        return value.shaped_as(self, *others) if kind in KEEPING else value
 
     def shaped_as(self, *values: Operand) -> "Value":
-        """This value, now known to have the shape that all of these values that are not numbers
-        share."""
+        """Record that this value has the shape that these values, except numbers, share."""
         likes = {value.like for value in values if isinstance(value, Value)}
         shapes = {like for like in likes if not like.is_number}
         self.is_number = self.is_number or not shapes
@@ -76,7 +71,7 @@ class Value:
         return self
 
     def as_vector(self, length: "Value | None" = None) -> "Value":
-        """This value, now known to be a vector, of this length if one is given."""
+        """Record that this value is a vector, of this length if any."""
         self.is_vector, self.length = True, length
         return self
 
@@ -96,7 +91,8 @@ class Value:
     take = _node("Gather", axis=0)  # of a vector
 
     def within(self, graph: "Graph") -> "Value":
-        """This value of a graph around `graph`, so that what is made from it belongs to `graph`."""
+        """Return this value of an outer graph as one of `graph`, so that nodes over it are added
+        there."""
         inside = Value(graph, self.name)
         inside.is_vector, inside.length = self.like.is_vector, self.like.length
         return inside
@@ -135,14 +131,11 @@ class Value:
     def index_fill(self, dim: int, index: "Value", value: int) -> "Value":
         return self.scatter(dim, index, index.full_like(value))
 
-    def masked_fill(self, mask: "Value", value: int) -> "Value":
-        return mask.op("Where", value, self).shaped_as(self)
-
     def sums_before(self) -> "Value":
         return self.op("CumSum", 0, exclusive=1)
 
     def put(self, index: "Value", rows: "Value") -> "Value":
-        """These rows with others in their places (n, 1)."""
+        """Replace the rows with indices (n, 1)."""
         return self.op("ScatterND", index, rows)
 
     def clamp(self, min: Operand, max: Operand | None = None) -> "Value":
@@ -152,7 +145,7 @@ class Value:
         return self.op("Slice", [-1], [-END], dims, [-1])
 
     def argsort(self, stable: bool = True, descending: bool = False) -> "Value":
-        """Of a vector of whole numbers, made distinct as TopK promises no stable order."""
+        """Of a vector of whole numbers, made distinct because TopK is not stable."""
         size, place = self.size(0), Value.arange(self.size(0))
         distinct = self * size - place if descending else self * size + place
         largest = int(descending)
@@ -166,8 +159,8 @@ class Value:
         return size
 
     def largest(self, least: int) -> "Value":
-        """The greatest of a vector's numbers and of `least`, as a size."""
-        # Without that, the greatest of no numbers would be the least int64.
+        """Return the maximum of a vector's numbers and `least`, as a size."""
+        # Without `least`, the maximum of no numbers would be the smallest int64.
         greatest = Value.cat([self, self.graph.constant([least])]).op("ReduceMax", keepdims=1)
         greatest.is_number = True
         return greatest
@@ -208,31 +201,24 @@ class Value:
         return rows.op("Gemm", weight, self)
 
     @staticmethod
-    def arange(*ends: Operand, device: None = None) -> "Value":
-        first, last = ends if len(ends) == 2 else (0, ends[0])
-        start, end = (x.squeeze(0) if isinstance(x, Value) else x for x in (first, last))
-        numbers = innermost(start, end).op("Range", start, end, 1)
-        length = last if isinstance(first, int) and first == 0 and isinstance(last, Value) else None
-        return numbers.as_vector(length)
+    def arange(end: Operand, device: None = None) -> "Value":
+        last = end.squeeze(0) if isinstance(end, Value) else end
+        numbers = innermost(last).op("Range", 0, last, 1)
+        return numbers.as_vector(end if isinstance(end, Value) else None)
 
     @staticmethod
     def cat(values: "Sequence[Value]", dim: int = 0) -> "Value":
         return innermost(*values).op("Concat", *values, axis=dim)
 
-    @staticmethod
-    def stack(values: "Sequence[Value]", dim: int) -> "Value":
-        return Value.cat([value.unsqueeze(dim) for value in values], dim)
-
 
 def innermost(*operands: Operand) -> "Graph":
-    """The innermost graph of these values. The body of a loop sees the values of the graphs around
-    it."""
+    """Return the innermost graph of these values; it can read those of the graphs around it."""
     graphs = [operand.graph for operand in operands if isinstance(operand, Value)]
     return max(graphs, key=lambda graph: graph.depth)
 
 
 def _vector(like: Value, sizes: Sizes) -> Value:
-    """Sizes as one vector, in the innermost graph of theirs and `like`'s."""
+    """Return sizes as one vector, in the innermost graph of these and of `like`."""
     graph, numbers = innermost(like, *sizes), [size for size in sizes if isinstance(size, int)]
     if len(numbers) == len(sizes):
         return graph.constant(np.array(numbers, np.int64))

@@ -1,4 +1,4 @@
-"""Compare an exported ONNX file with the model it came from, in two independent runtimes."""
+"""Comparison of an exported ONNX file with its model, in two independent runtimes."""
 
 import dataclasses
 import json
@@ -41,7 +41,7 @@ LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the sec
 
 
 class DequantizeLinear(DequantizeLinear_25):
-    """What whole numbers stand for. onnx's reference evaluator has it only for later opsets."""
+    """DequantizeLinear of onnx's reference evaluator, which implements it only for later opsets."""
 
     op_domain = ""
 
@@ -50,39 +50,22 @@ class DequantizeLinear(DequantizeLinear_25):
 class VerificationReport:
     """The results of a comparison of an ONNX file with its model.
 
-    Attributes:
-        tolerance: the largest difference (`runtime.reference.distance`) that was allowed in
-            `runtimes`, `development` and `neighbour_error`, but for batches in which the model
-            itself rounds more (`thinstack.export.compare.compare`). For a file that computes in 8
-            bits it is the largest mean difference, and `neighbour_error` may be as large.
-        runtimes: each runtime against the model on sampled trees and words. The model's weights are
-            rounded as the file stores them.
-        development: the same on the real inputs that were given; empty without them.
-        neighbour_error: the largest difference between a tree that is scored by itself and in a
-            batch (onnxruntime).
-        quantization: how weights are stored.
-        int8_products: how many of the products with matrices are computed in 8 bits, such as "2 of
-            3"; empty if all are in float32.
-        max_deviation, mean_deviation: what quantisation costs: the differences from the scores of
-            the model with its own weights, over given trees.
-        opset, ir_version, operators: what a runtime must support; the operators in alphabetical
-            order.
-        provider: execution provider of the session of onnxruntime.
-        versions: of thinstack, torch, onnx, numpy and Python.
+    Differences are those of `thinstack.runtime.reference.distance`. For products in 8 bits,
+    `tolerance` limits their mean; otherwise batches in which the model rounds more may exceed it.
     """
 
-    tolerance: float
-    runtimes: tuple[RuntimeReport, ...]
-    development: tuple[RuntimeReport, ...]
-    neighbour_error: float
-    quantization: str
-    int8_products: str
-    max_deviation: float
+    tolerance: float  # the largest difference allowed
+    runtimes: tuple[RuntimeReport, ...]  # on sampled trees, against the model's rounded weights
+    development: tuple[RuntimeReport, ...]  # the same on real inputs, if any
+    neighbour_error: float  # between trees alone and in a batch
+    quantization: str  # how weights are stored
+    int8_products: str  # the products in 8 bits, such as "2 of 3"; empty if all are in float32
+    max_deviation: float  # from the model without quantization, over given trees
     mean_deviation: float
     opset: int
     ir_version: int
-    operators: tuple[str, ...]
-    provider: str
+    operators: tuple[str, ...]  # that a runtime must support, sorted
+    provider: str  # execution provider of onnxruntime
     versions: dict[str, str]
 
 
@@ -94,11 +77,11 @@ def export_verified_onnx(
     development: Sequence[Forest] = (),
     **options: Unpack[Options],
 ) -> tuple[bytes, VerificationReport]:
-    """The file of `export_onnx`, verified by `verify_onnx`, and the report. The metadata of the
-    file hold the report too, as `verification` (JSON).
+    """Return the file of `export_onnx`, verified by `verify_onnx` and with the report in its
+    metadata as `verification` (JSON), and the report. Raises what these functions raise.
 
     With `quantize` "int8", the same graph is first verified with products in float32, to the
-    tolerance for float32. Raises what `export_onnx` and `verify_onnx` raise.
+    tolerance for float32.
     """
     stages = export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)
     for file in stages[:-1]:
@@ -109,7 +92,7 @@ def export_verified_onnx(
 
 
 def with_report(exported: bytes, report: VerificationReport) -> bytes:
-    """An ONNX file with a report in its metadata, as `verification` (JSON)."""
+    """Return an ONNX file with a report in its metadata, as `verification` (JSON)."""
     proto = onnx.load_model_from_string(exported)
     written = json.dumps(dataclasses.asdict(report))
     proto.metadata_props.add(key="verification", value=written)
@@ -124,24 +107,20 @@ def verify_onnx(
     runtimes: Sequence[str] = tuple(LONGEST),
     rounded: Model | None = None,
 ) -> VerificationReport:
-    """The report of a comparison of `exported` with its model. Both run on trees of other sizes
-    than the file was exported with, the file in onnxruntime and in onnx's reference evaluator.
+    """Compare a file with its model, on trees of other sizes than its examples.
 
     Args:
         exported: the ONNX file.
-        model: the model that it came from.
-        development: batches of real inputs to compare on as well, such as the batches of a
-            development file.
-        runtimes: names of the runtimes, `onnxruntime` and `onnx.reference`.
-        rounded: a copy of the model with other weights, to compare with in place of the copy below.
+        model: the model that it was exported from.
+        development: batches of real inputs to compare on too.
+        runtimes: names of the runtimes: `onnxruntime`, and `onnx.reference`, onnx's evaluator.
+        rounded: a model to compare with instead of a copy with the rounded weights of the file.
 
-    A quantised file is compared with a copy of the model that has the rounded weights, so the
-    tolerance (1e-4) is the same. What the rounding costs is reported beside it. For a file that
-    computes in 8 bits the tolerance is 0.02, for the mean difference.
+    The tolerance is 1e-4, also for quantized files because of the rounded weights, or 0.02 for the
+    mean difference of products in 8 bits. The cost of rounding is reported separately.
 
-    Raises ExportError if the file's scores differ from the model's, if a tree's scores depend on
-    the trees beside it, or if `thinstack.load` would refuse the file. Raises MissingExtraError
-    without onnxruntime.
+    Raises ExportError if scores differ, if a tree's scores depend on other trees in its batch, or
+    if `thinstack.load` rejects the file. Raises MissingExtraError without onnxruntime.
     """
     file = _File(exported)
     rough = file.quantize == "int8"
@@ -152,7 +131,7 @@ def verify_onnx(
         compare, model=rounded, tolerance=tolerance, outputs=file.outputs, on_average=rough
     )
     wanted = [(name, *file.runtimes[name]) for name in runtimes]
-    # An encoder takes the reference evaluator minutes on a development file.
+    # The reference evaluator takes minutes for a development file with a transformer.
     real = wanted[:1] if model.embedding.lookup == "context" else wanted
     run = file.runtimes["onnxruntime"][1]
     shipped = run if rough else partial(eager_scores, rounded)
@@ -184,14 +163,13 @@ def verify_onnx(
 
 
 class _File:
-    """An exported file that `thinstack.load` would take: what it tells of itself, and what runs
-    it."""
+    """An exported file that `thinstack.load` accepts, with its settings and runtimes."""
 
     def __init__(self, exported: bytes):
         try:
             self.session = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
-            advice = "build it from operations that thinstack's own parts use"
+            advice = "use only operations of thinstack's own parts"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
         self.proto = onnx.load_model_from_string(exported)
         self.quantize = cast(Quantize, self.session.metadata["quantization"])
@@ -207,9 +185,9 @@ class _File:
         numpy_threads = ThreadpoolController()
 
         def evaluated(*arguments: Any) -> Any:
-            # Of a sigmoid, which is right. Products are so small that threads wait for each other.
-            one = numpy_threads.limit(limits=1, user_api="blas")
-            with np.errstate(over="ignore", invalid="ignore"), one:
+            # Sigmoids overflow harmlessly. Products are so small that threads would only wait.
+            one_thread = numpy_threads.limit(limits=1, user_api="blas")
+            with np.errstate(over="ignore", invalid="ignore"), one_thread:
                 return reference.run(*arguments)
 
         self.runtimes: dict[str, tuple[str, Run]] = {
@@ -219,8 +197,8 @@ class _File:
 
 
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
-    """Largest difference between the scores of trees (pairs of trees, where pairs are scored) one
-    by one, and in a batch."""
+    """Return the largest difference between scores of trees, or pairs of trees, alone and in a
+    batch."""
     generator = np.random.default_rng(1)
     *_, forest = sample_shapes(generator, longest=7)
     singles = sample_trees(model, forest, generator)
