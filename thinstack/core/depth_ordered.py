@@ -22,17 +22,9 @@ class DepthOrdered(nn.Module):
     def forward(
         self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the outputs of all nodes (N, H) in stacked order, of the roots (B, H) in the order
-        of their trees, and the head words.
-
-        The head-word vectors (N, W), in stacked order, are the cell's `word_part` of the state, or
-        (N, 0).
-
-        Args:
-            leaf_inputs: (L, X) in stacked order.
-            inner_inputs: (I, inner_size) in stacked order.
-            schedule: the schedule of the forest.
-        """
+        """Return the outputs of all nodes (N, H), of the roots (B, H) in the order of their trees,
+        and the cell's head words (N, W) or (N, 0). Inputs of leaves (L, X) and of inner nodes
+        (I, inner_size), outputs and head words are in stacked order."""
         leaf_counts: list[int] = schedule.leaf_counts.tolist()
         inner_counts: list[int] = schedule.inner_counts.tolist()
         counts: list[int] = (schedule.leaf_counts + schedule.inner_counts).tolist()
@@ -74,14 +66,9 @@ class DepthOrdered(nn.Module):
 
 
 class TopDown(nn.Module):
-    """An executor that runs a cell over a forest from the roots down. The cell receives the parent
-    of a node as its only "child", and a root as a leaf.
-
-    The kind of that link is the index of the node among its parent's children, from 1.
-
-    Args:
-        cell: a cell of arity 1 or 0, with an input at every node.
-    """
+    """An executor of a cell of arity 1 or 0, with an input at every node, from the roots down. The
+    cell receives the parent of a node as its only "child", and a root as a leaf. The kind of that
+    link is the index of the node among its parent's children, from 1."""
 
     def __init__(self, cell: Cell):
         super().__init__()

@@ -16,34 +16,25 @@ from thinstack.core.schedule import arange, sums_before
 
 
 class BinaryTrees(NamedTuple):
-    """B binary trees over L words and N = 2L - B nodes, in transition order; all (N,) int64.
+    """B binary trees over L words and N = 2L - B nodes, in transition order; all (N,) int64."""
 
-    Attributes:
-        transitions: 0 SHIFT and 1 REDUCE.
-        depths: the distance of each node from its root.
-        last: the index of the last word below each node.
-    """
-
-    transitions: Tensor
-    depths: Tensor
-    last: Tensor
+    transitions: Tensor  # 0 SHIFT and 1 REDUCE
+    depths: Tensor  # the distance of each node from its root
+    last: Tensor  # the index of the last word below each node
 
 
 def trees_of_distances(distances: Tensor, lengths: Tensor, breaks: Tensor) -> BinaryTrees:
     """Build the trees of texts by splitting every span at its greatest gap.
 
-    A gap between two sentences is greater than all gaps within them, so that a text is a tree over
-    the separate trees of its sentences.
-
-    Distances are limited to -127 to 127, and rounded to 1/16. Ties are broken by a scrambled
-    position in the sentence, which yields a tree of logarithmic depth (a treap). Remaining ties
-    (4,096 words apart) go to the first gap. Other texts have no influence.
+    Gaps between sentences are greater than all gaps within them, so that a text is a tree over the
+    trees of its sentences. Distances are limited to -127 to 127, and rounded to 1/16. Ties are
+    broken by a scrambled position in the sentence, which yields a tree of logarithmic depth
+    (a treap). Remaining ties (4,096 words apart) go to the first gap.
 
     Args:
         distances: (L,) of the gap after each word; not read after a sentence's last word.
         lengths: (S,) number of words of each sentence, at least 1, L in total.
-        breaks: (S,) the break after each sentence. 0 ends a text; the last is 0. From 1 to
-            `MOST_BREAK`, the next sentence belongs to the same text. Greater breaks are split
+        breaks: (S,) the break after each sentence, as in a `Forest`. Greater breaks are split
             first, and of equal ones the first.
     """
     keys = gap_keys(distances, lengths.long(), breaks.long())
@@ -101,8 +92,7 @@ def two_sided(keys: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def widen(maxima: Tensor, position: Tensor, width: int) -> Tensor:
-    """Return the greatest of the 2 * `width` keys up to each position, (2L + 1,), from the greatest
-    of the `width` keys."""
+    """Double the `width` of the `maxima` (2L + 1,) of the keys up to each position."""
     return torch.maximum(maxima, maxima.index_select(0, (position - width).clamp(min=0)))
 
 

@@ -1,5 +1,4 @@
-"""The contract of a leaf embedding, which maps the ids of words, or of their pieces, to the inputs
-of an encoder."""
+"""The contract of a leaf embedding, which maps the ids of words or pieces to encoder inputs."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -34,63 +33,45 @@ Vectors = Callable[[int], tuple[tuple[str, ...], NDArray[np.float32]]]
 
 
 class Leaves(NamedTuple):
-    """The vocabulary of a leaf embedding, and its pretrained weights.
+    """The vocabulary of a leaf embedding, and its pretrained weights."""
 
-    Attributes:
-        vocabulary: V words, or pieces.
-        table: (V, W) their vectors.
-        weights: other pretrained weights, by their names in a model.
-    """
-
-    vocabulary: "WordVocabulary | WordpieceVocabulary"
-    table: NDArray[np.float32]
-    weights: Mapping[str, Tensor] = MappingProxyType({})
+    vocabulary: "WordVocabulary | WordpieceVocabulary"  # V words, or pieces
+    table: NDArray[np.float32]  # (V, W) their vectors
+    weights: Mapping[str, Tensor] = MappingProxyType({})  # others, by their names in a model
 
 
 class FineTuning(NamedTuple):
-    """Recommended settings for fine-tuning a model on a table of texts.
+    """Recommended settings for fine-tuning a model on a table of texts. `own_classes` are others
+    for a table with the model's classes, or sets of them; its epochs are the maximum."""
 
-    Attributes:
-        texts: the number of texts to show, which determines the epochs.
-        epochs: the minimum and the maximum number of epochs.
-        training: fields of a recipe's `[training]`.
-        own_classes: the settings that differ if the table's classes are those of the model, or sets
-            of them; its epochs are the maximum.
-        quantize: the storage of the weights of a text model, as in a recipe's `[export]`.
-    """
-
-    texts: int
-    epochs: tuple[int, int]
-    training: Mapping[str, Any]
+    texts: int  # to show, which determines the epochs
+    epochs: tuple[int, int]  # minimum and maximum
+    training: Mapping[str, Any]  # fields of a recipe's `[training]`
     own_classes: Mapping[str, Any]
-    quantize: str
+    quantize: str  # the storage of a text model's weights, as in `[export]`
 
 
 def drawn(*size: int, std: float) -> Tensor:
-    """Return weights of this size from a normal distribution with mean 0.
-
-    On torch's device "meta", nothing is drawn, because torch would first import its compiler, which
-    takes a second.
-    """
+    """Return weights of this size from a normal distribution with mean 0; none are drawn on the
+    device "meta", for which torch would import its compiler for a second."""
     weights = torch.empty(size)
     return weights if weights.is_meta else weights.normal_(std=std)
 
 
 class Embedding(nn.Module):
-    """A module that maps words to vectors (L, X), with a table (V, W) of one row per vocabulary
+    """A module that maps words to vectors (L, X), with a table (V, W) of a row per vocabulary
     entry.
 
     Training fills the table with the first W columns of pretrained vectors. The table has its own
-    learning rate and optimizer, and may have sparse gradients; other weights may not. In evaluation
-    mode, a word's vector depends on no other word, or, if `lengths` is read, only on the words of
-    its sentence. L = 0 must work. The rules of a `Cell` for TorchScript and ONNX also apply.
+    learning rate and optimizer, and only it may have sparse gradients. In evaluation mode, a word's
+    vector depends on no other word or, if `lengths` is read, only on its sentence. L = 0 must work.
+    The rules of a `Cell` for TorchScript and ONNX also apply.
 
     Args:
         table_size: V and W.
         size: width X of a word's vector.
-        index_names: names of its index inputs: `token_ids` of words, or `piece_ids` and
-            `pieces_per_word`. If a word's vector depends on its sentence, `lengths` follows, the
-            number of words in each sentence.
+        index_names: names of its index inputs: `token_ids`, or `piece_ids` and `pieces_per_word`.
+            If a word's vector depends on its sentence, `lengths` follows.
         lookup: how it looks words up. With `rows` and `mean`, W is X, and exports can store the
             table in 8 bits.
 
@@ -98,23 +79,22 @@ class Embedding(nn.Module):
         name: a versioned name, such as `my_embedding.v1`, by which saved models find it.
         summary: a description of the embedding in one line.
         vocabulary: the vocabulary that a registered embedding reads, `words` or `wordpieces`.
-        onnx: with lookup `context`, the module that exports it, as a dotted path. The module has a
-            function `words(g, embedding, inputs, quantize)`, which returns the
+        onnx: with lookup `context`, the module that exports it, as a dotted path, with a function
+            `words(g, embedding, inputs, quantize)` that returns the
             `thinstack.export.onnx.encoder.Words` of a graph.
         pretrained: the module that reads a pretrained encoder (`data.encoder`), as a dotted path;
-            empty if the embedding takes none. The module has a function `leaves`. It takes the
-            encoder's name, the folder of the data and, by their names, `size` and all `options` of
-            the embedding, and `vectors` (`Vectors`, or None). It returns `Leaves`.
+            "" if the embedding takes none. Its function `leaves` takes the encoder's name, the data
+            folder and, by name, `size`, `options` (all of the embedding) and `vectors` (`Vectors`,
+            or None), and returns `Leaves`.
         fine_tuning: recommended settings for a model with this embedding; None for the defaults.
         undecayed: names of weights that AdamW does not decay, in addition to all biases.
-        plans: whether `forward` accepts inputs on the host even if the table is not. It then moves
-            what it computes from them (`thinstack.core.schedule.moved`). Otherwise the model moves
-            the inputs.
+        plans: whether `forward` takes inputs on the host even if the table is not there, and moves
+            what it computes (`thinstack.core.schedule.moved`). Otherwise the model moves them.
         table: (V, W), randomly initialized.
         entries: V.
         max_pieces: maximum number of pieces of a sentence, 0 without a limit.
 
-    Raises ValueError for an unknown `lookup`, and for sizes or names that do not match it. Raises
+    Raises ValueError for an unknown `lookup`, and for sizes or names that do not match it, and
     PluginError for a class with another vocabulary.
     """
 
@@ -149,8 +129,8 @@ class Embedding(nn.Module):
         if lookup in READ and (table_size[1] != size or index_names != READ[lookup]):
             raise ValueError(
                 f"lookup {lookup!r} needs a table of size = {size} columns and reads "
-                f"{READ[lookup]}, "
-                f"found {table_size[1]} columns and {index_names}; say lookup = 'none'"
+                f"{READ[lookup]}, found {table_size[1]} columns and {index_names}; say lookup = "
+                "'none'"
             )
         self.index_names = list(index_names)
         self.entries = int(table_size[0])
@@ -160,16 +140,16 @@ class Embedding(nn.Module):
         self.table = nn.Parameter(drawn(*table_size, std=0.05))
 
     def layers_above(self) -> dict[str, int]:
-        """Return {weight name: number of layers of a pretrained encoder above it}. The learning
-        rate decreases from layer to layer. Unlisted weights use the rate of the model."""
+        """Return {weight name: number of layers above it} of a pretrained encoder, whose learning
+        rate decreases from layer to layer."""
         return {}
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Return the vectors of words, from the index inputs by name, int32 or int64.
 
         Shapes:
-            inputs: `token_ids` (L,), or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,),
-                at least 1 each. If it is in `index_names`, also `lengths` (B,), at least 1 each.
+            inputs: `token_ids` (L,), or `piece_ids` (P,) and `pieces_per_word` (L,) >= 1. If it is
+                in `index_names`, also `lengths` (B,) >= 1.
             returned: (L, X).
         """
         raise NotImplementedError("an Embedding must define forward")

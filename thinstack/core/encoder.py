@@ -5,8 +5,7 @@ from typing import ClassVar, Literal, NamedTuple
 from torch import Tensor, nn
 
 Structure = Literal["transitions", "parents", "lengths"]
-"""The representation of trees: transitions of binary trees, parents of any trees, or lengths of
-plain sentences."""
+"""The representation of trees: transitions (binary), parents (any), or lengths of sentences."""
 
 
 class Encoding(NamedTuple):
@@ -22,9 +21,8 @@ class Encoding(NamedTuple):
         children: (I, arity) 1 + position of each of their children, 0 for a missing child.
         root_nodes: (B,) positions of the roots.
         transitions: (N,) int64, the transitions that were taken.
-        choices: the scores that the parser's choices are based on: (N, 2) unnormalized scores of
-        SHIFT and REDUCE before each transition, in node order, or (L, 1) distances of gaps; (N, 0)
-        without a parser.
+        choices: the scores of the parser's choices: (N, 2) unnormalized scores of SHIFT and REDUCE
+            before each transition, in node order, or (L, 1) distances of gaps; or (N, 0).
         free: (N,) 1 if both transitions were possible, in node order; (0,) with distances. It may
             be on the host even if `choices` are not.
     """
@@ -42,12 +40,11 @@ class Encoding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """The quality of a parser's choices, over a number of `cases`.
+    """The quality of a parser's choices.
 
     Attributes:
         loss: the sum of their losses, ().
-        right: number of correct choices. A tensor () may stay on the device, because training does
-        not read it.
+        right: number of correct choices, which may stay on the device as a tensor ().
         cases: number of choices.
     """
 
@@ -81,10 +78,9 @@ def plain_encoding(
 
 
 class Encoder(nn.Module):
-    """A module that computes a vector (H,) for every node of a forest.
-
-    In evaluation mode, trees do not affect each other. A forest without trees must work. The rules
-    of a `Cell` for TorchScript also apply.
+    """A module that computes a vector (H,) for every node of a forest. In evaluation mode, trees do
+    not affect each other. A forest without trees must work. The rules of a `Cell` for TorchScript
+    also apply.
 
     Args:
         hidden_size: width H of a node's output.
@@ -92,7 +88,7 @@ class Encoder(nn.Module):
         structure: the representation of trees.
         words_at_leaves: whether only leaves have a word.
         parses: whether it predicts the trees if `transitions` are empty. It then also reads
-        `lengths`, and its encodings contain `transitions`, `choices` and `free`.
+            `lengths`, and its encodings contain `transitions`, `choices` and `free`.
         joins: whether it also joins the predicted trees of a text's sentences, as `breaks` specify.
         arity, kinds: as in a `Cell`; they determine whether `slots` and `kinds` are read.
         ranks: whether encodings contain `inner`, `children` and `root_nodes`, for heads that rank
@@ -101,10 +97,10 @@ class Encoder(nn.Module):
     Attributes:
         name: a versioned name, such as `my_encoder.v1`, by which configurations find the encoder.
         summary: a description of the encoder in one line.
-        onnx: the module that exports it, as a dotted path. It is imported when a model is exported,
-            and has a function `encode`, see `thinstack.export.onnx.encoder`.
-        oracle: for an encoder that parses, the transitions it is trained on. "dynamic": the best
-            ones along its own trees. "static": the treebank's, whatever it chose.
+        onnx: the module that exports it, as a dotted path, imported at export, with a function
+            `encode`, see `thinstack.export.onnx.encoder`.
+        oracle: the transitions that an encoder that parses is trained on. "dynamic": the best ones
+            along its own trees. "static": the treebank's.
         input_names: the fields of a `Forest` that it reads, without the fields of the words.
     """
 
@@ -146,9 +142,8 @@ class Encoder(nn.Module):
 
         Args:
             words: vectors of the words.
-            inputs: at least the fields in `input_names`, by name, int32 or int64. They may be on
-                the host even if `words` are not; `thinstack.core.schedule.moved` then moves what is
-                computed from them.
+            inputs: the fields in `input_names`, by name, int32 or int64. They may be on the host
+                even if `words` are not, see `thinstack.core.schedule.moved`.
             track: whether to return `choices` and `free`.
 
         Shapes:
@@ -161,23 +156,20 @@ class Encoder(nn.Module):
         raise NotImplementedError("an Encoder must define encode")
 
     def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the `transitions` (N,) of `encode`, for an encoder that parses. Arguments and
-        errors are the same. An encoder that predicts its trees before composing them composes
-        nothing here."""
+        """Return the `transitions` (N,) of `encode`, with the same arguments and errors, for an
+        encoder that parses; if possible, without composing."""
         return self.encode(words, inputs, False).transitions
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
-        """Rate the choices of an encoding, for an encoder that parses.
+        """Rate the `choices` and `free` of an encoding, for an encoder that parses.
 
-        Args:
-            choices, free: from the encoding.
-            wanted: (N,) the transitions of `oracle`, on the host. For a dynamic oracle, -1 means
-                that both are right, or that the right one is unknown. For a static oracle, trailing
-                trees with unknown transitions may be omitted.
+        `wanted`: (N,) the transitions of `oracle`, on the host. -1 means for a dynamic oracle that
+        both are right, or that the right one is unknown. A static oracle may omit unknown trailing
+        trees.
         """
         raise NotImplementedError("an Encoder that parses must define judge")
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
-        """Return how far the worst choice in the trees `taken` (N,) scores below the best choice,
-        relative for scores above 1; -inf if there was no choice."""
+        """Return how far the worst choice in the trees `taken` (N,) scores below the best one,
+        relative for scores above 1; -inf without a choice."""
         raise NotImplementedError("an Encoder that parses must define worst_choice")

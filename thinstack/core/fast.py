@@ -1,14 +1,12 @@
-"""The affine map and the activation that cells and encoders share, and two fast paths for eager
-models.
+"""The affine map and the activation of cells and encoders, with two fast paths for eager models.
 
-On AMD processors, float32 products are computed by oneDNN, which was twice as fast there as
-`torch.addmm` (MKL); on Intel's, it takes a fifth longer. A model that is traced, exported or
-scripted uses plain operations, and `torch.backends.mkldnn.enabled = False` disables the fast paths.
+On AMD processors, oneDNN computes float32 products twice as fast as `torch.addmm` (MKL); on
+Intel's, it takes a fifth longer. A model that is traced, exported or scripted uses plain
+operations, and `torch.backends.mkldnn.enabled = False` disables the fast paths.
 
-The gradient of a weight that is used many times is computed as one product. A cell multiplies by
-the same matrices at every depth, and autograd would compute and add a gradient of the size of the
-matrix for each depth. Within `one_weight_gradient`, the factors of these gradients are collected
-and multiplied once.
+A cell multiplies by the same matrices at every depth, for each of which autograd would compute and
+add a gradient of the size of the matrix. Within `one_weight_gradient`, the factors of these
+gradients are collected and multiplied once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -90,17 +88,11 @@ and the gradient G (n, W) of x times the weight."""
 
 
 class Shared(NamedTuple):
-    """A weight in use.
+    """A weight in use."""
 
-    Attributes:
-        origin: the original weight, referenced so that its memory is not reused.
-        weight: the weight to multiply by.
-        factors: the factors of the gradient of `weight`; each backward pass fills them.
-    """
-
-    origin: Tensor
-    weight: Tensor
-    factors: Factors
+    origin: Tensor  # the original weight, referenced so that its memory is not reused
+    weight: Tensor  # the weight to multiply by
+    factors: Factors  # of the gradient of `weight`, which each backward pass fills
 
 
 _block = local()
@@ -119,8 +111,7 @@ def one_weight_gradient() -> Iterator[None]:
 
 
 def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
-    """Return the weight to use instead of `weight`, in the type `dtype`. None outside a block, and
-    if no gradient is needed."""
+    """Return the weight to use for `weight` in `dtype`; None if it has no gradient in a block."""
     weights: dict[Any, Shared] | None = getattr(_block, "weights", None)
     if weights is None or _PASS_ID is None or not weight.requires_grad:
         return None
@@ -162,7 +153,18 @@ def _padded(parts: Sequence[Tensor]) -> Tensor:
 def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
     """Return the sum (n, W) of `bias` (W,) and the product of `rows` (n, K) and `weight` (K, W)."""
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-        return _affine(bias, rows, weight)
+        if torch.is_grad_enabled() and is_eager():
+            dtype = computed_dtype(rows)
+            use = shared(weight, dtype)
+            if use is not None:
+                inputs = bias.to(dtype), rows.to(dtype), use.weight
+                summed: Tensor = _Affine.apply(*inputs, use.factors)  # type: ignore[no-untyped-call]
+                return summed
+        if suits_onednn(rows, weight):
+            if not torch.is_grad_enabled():
+                return product(rows, weight, bias)
+            result: Tensor = _Affine.apply(bias, rows, weight, None)  # type: ignore[no-untyped-call]
+            return result
     return torch.addmm(bias, rows, weight)
 
 
@@ -172,28 +174,12 @@ def matmul(rows: Tensor, weight: Tensor) -> Tensor:
 
 
 def gelu(values: Tensor) -> Tensor:
-    """Return each value x times the probability that a standard normal variable is below x
-    (Hendrycks & Gimpel 2016)."""
+    """Return x times the probability of a normal variable below x (Hendrycks & Gimpel 2016)."""
     if not torch.jit.is_scripting() and not torch.compiler.is_compiling():  # type: ignore[attr-defined]
         return functional.gelu(values)
     # onnxruntime recognizes this order, and fuses the five operators.
     root_of_two = 1.4142135381698608
     return values * 0.5 * (1.0 + torch.erf(values / root_of_two))
-
-
-def _affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
-    if torch.is_grad_enabled() and is_eager():
-        dtype = computed_dtype(rows)
-        if (use := shared(weight, dtype)) is not None:
-            inputs = bias.to(dtype), rows.to(dtype), use.weight
-            summed: Tensor = _Affine.apply(*inputs, use.factors)  # type: ignore[no-untyped-call]
-            return summed
-    if not suits_onednn(rows, weight):
-        return torch.addmm(bias, rows, weight)
-    if not torch.is_grad_enabled():
-        return product(rows, weight, bias)
-    result: Tensor = _Affine.apply(bias, rows, weight, None)  # type: ignore[no-untyped-call]
-    return result
 
 
 class _Affine(torch.autograd.Function):

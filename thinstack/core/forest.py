@@ -100,8 +100,7 @@ class Forest(NamedTuple):
 
     @property
     def sentence_transitions(self) -> IntArray:
-        """The transitions of the sentences' trees, without those that join the sentences of
-        a text."""
+        """The transitions of the sentences' trees, without those that join sentences of a text."""
         if not self.breaks.any():
             return self.transitions
         return sentence_trees(self.transitions, self.lengths).astype(np.int64)

@@ -64,9 +64,8 @@ class TaskHead(nn.Module):
         """Return the summed loss of unnormalized scores, given labels, where -1 means no label.
 
         A head that `rates` takes ratings, float (n,) from 1 to C. A head of vectors takes vectors
-        (n, C), where a row of -1 means no vector. With `soft_labels`, labels may also be the weight
-        of each class in each row. The loss is then the sum over rows and classes of the weight
-        times the loss of that class. A row of zeros has no label.
+        (n, C), where a row of -1 means no vector. With `soft_labels`, labels may also be weights of
+        the classes in each row, by which the losses of the classes are summed.
 
         Shapes:
             logits: (n, C); for a head that reads candidates the scores of trees, (B,).
@@ -77,10 +76,6 @@ class TaskHead(nn.Module):
 
     def scale_logits(self, factor: float) -> bool:
         """Scale the weights so that `forward` returns `factor` (above 0) times as much, and return
-        whether this was done.
-
-        This method is optional, for heads whose `scores` are the softmax of `forward`. It builds
-        the temperature into the weights of a published model. Without it, scores are not
-        calibrated.
-        """
+        whether this was done. This optional method builds the temperature into the weights of a
+        head whose `scores` are the softmax of `forward`; without it, scores are not calibrated."""
         return False

@@ -1,9 +1,5 @@
-"""The gates of an LSTM over any number of children.
-
-In training, they are a single node of autograd's graph. Without gradients, they work in place. A
-model that is traced, exported or scripted uses plain operations. `torch.backends.mkldnn.enabled =
-False` disables all of this.
-"""
+"""The gates of an LSTM over any number of children: a single node of autograd's graph, or in place
+without gradients. The plain operations are used as in `thinstack.core.fast`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,8 +35,16 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
         cells: (n, N, H) memory cells c_k of the children.
     """
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-        return _eager_gates(gates, cells)
-    return _plain_gates(gates, cells)
+        eager, recorded = is_eager(), torch.is_grad_enabled()
+        if eager and not recorded:
+            return _squash(gates, cells)[:2]
+        if eager:
+            state: tuple[Tensor, Tensor] = _LstmGates.apply(gates, cells)  # type: ignore[no-untyped-call]
+            return state
+    # Few calls, because their number determines the latency of a small batch.
+    width = cells.shape[2]
+    squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
+    return _next_state(squashed.sigmoid(), update.tanh(), cells)
 
 
 _whole = False
@@ -48,8 +52,7 @@ _whole = False
 
 @contextmanager
 def whole_products(whole: bool) -> Iterator[None]:
-    """Within this block, `lstm_of_product` is also a single product in a graph, which is faster in
-    8 bits than two."""
+    """Within this block, `lstm_of_product` is one product in graphs, which is faster in 8 bits."""
     global _whole
     before, _whole = _whole, whole
     try:
@@ -61,34 +64,21 @@ def whole_products(whole: bool) -> Iterator[None]:
 def lstm_of_product(
     bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return `lstm_gates` of the product of `rows` (n, K) and `weight` (K, (3 + N) H).
-
-    `bias` (4 H,) is added to it: that of i, of all f_k, of o and of g.
+    """Return `lstm_gates` of the product of `rows` (n, K) and `weight` (K, (3 + N) H), plus a bias
+    (4 H,) of i, of all f_k, of o and of g.
 
     A graph has one product for the sigmoid gates and one for the tanh gate, because onnxruntime
     fuses a product with its activation; see `whole_products`.
     """
     bias = repeat_forget(bias, cells.shape[2], cells.shape[1])
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-        return _eager_product(bias, rows, weight, cells)
+        in_two = torch.compiler.is_compiling() and not _whole
+        if in_two:
+            split = weight.shape[1] - cells.shape[2]
+            squashed = torch.addmm(bias[:split], rows, weight[:, :split]).sigmoid()
+            update = torch.addmm(bias[split:], rows, weight[:, split:]).tanh()
+            return _next_state(squashed, update, cells)
     return lstm_gates(affine(bias, rows, weight), cells)
-
-
-def _eager_product(
-    bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
-) -> tuple[Tensor, Tensor]:
-    if _whole or not torch.compiler.is_compiling():
-        return lstm_gates(affine(bias, rows, weight), cells)
-    split = weight.shape[1] - cells.shape[2]
-    squashed = torch.addmm(bias[:split], rows, weight[:, :split]).sigmoid()
-    return _next_state(squashed, torch.addmm(bias[split:], rows, weight[:, split:]).tanh(), cells)
-
-
-def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
-    # Few calls, because their number determines the latency of a small batch.
-    width = cells.shape[2]
-    squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
-    return _next_state(squashed.sigmoid(), update.tanh(), cells)
 
 
 def _next_state(squashed: Tensor, update: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,15 +94,6 @@ def _next_state(squashed: Tensor, update: Tensor, cells: Tensor) -> tuple[Tensor
     for count in inner:
         cell = cell.view(-1, 1 + count, width).sum(1)
     return output * cell.tanh(), cell
-
-
-def _eager_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
-    if not is_eager():
-        return _plain_gates(gates, cells)
-    if not torch.is_grad_enabled():
-        return _squash(gates, cells)[:2]
-    state: tuple[Tensor, Tensor] = _LstmGates.apply(gates, cells)  # type: ignore[no-untyped-call]
-    return state
 
 
 def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:

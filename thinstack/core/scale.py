@@ -146,8 +146,7 @@ def _tone(polarity: float, all_of_them: Sequence[float]) -> int:
 
 
 def _ranks(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the place of each class on a scale of names, which may be shared; empty for classes
-    without one."""
+    """Return the place of each class on a scale of names, possibly shared; empty if missing."""
     placed = {label: _place(label) for label in labels}
     ranks: dict[str, tuple[int, ...]] = {
         label: (place[0], place[0] * place[1])

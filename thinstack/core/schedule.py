@@ -1,11 +1,10 @@
 """The order in which a forest is computed: by depth, deepest first, all roots last.
 
 Every child of a node at depth d is at depth d + 1, so a step needs only the last step and the
-leaves of that depth. The whole schedule takes a few vectorized torch operations on flat arrays,
-without a loop over nodes.
+leaves of that depth. A few vectorized operations on flat arrays compute the schedule.
 
-Functions without a loop are also used for ONNX graphs, where `thinstack.export.onnx.value.Value`
-replaces tensors. They read sizes with `x.size(0)`, and use only operations of `Value`.
+Functions without a loop also take `thinstack.export.onnx.value.Value` instead of tensors, to write
+ONNX graphs. They read sizes with `x.size(0)`, and use only operations of `Value`.
 """
 
 from typing import NamedTuple, TypeVar
@@ -16,11 +15,8 @@ from torch.overrides import handle_torch_function, has_torch_function
 
 
 def arange(end: int, device: torch.device) -> Tensor:
-    """Return the numbers (`end`,) from 0 to `end` - 1.
-
-    The exporter calls the functions of this package with graph values instead of tensors, whose
-    sizes are also values. `torch.arange` of torch 2.6 and 2.7 rejects such a size.
-    """
+    """Return the numbers (`end`,) from 0 to `end` - 1. In an ONNX graph, `end` is a value, which
+    `torch.arange` of torch 2.6 and 2.7 rejects."""
     if not torch.jit.is_scripting() and has_torch_function((end,)):  # type: ignore[attr-defined]
         numbers: Tensor = handle_torch_function(arange, (end,), end, device=device)
         return numbers
@@ -41,47 +37,27 @@ class Schedule(NamedTuple):
 
     Steps go from the deepest depth D to 0. Within a step, inner nodes come before leaves, each by
     position. *Stacked order* is all leaves by step, then all inner nodes by step.
-
-    Attributes:
-        leaves: (L,) positions of the leaves in stacked order.
-        inner: (I,) positions of the inner nodes in stacked order.
-        leaf_words: (L,) the index of each stacked leaf among the leaves by position.
-        leaf_counts: (D + 1,) leaves of each step.
-        inner_counts: (D + 1,) inner nodes of each step; the first is 0.
-        children: (I, arity) 1 + row of each child in the pool of the step below, 0 for a missing
-            child; arity 0: (I, 0).
-        child_kinds: (I, arity) edge type of each child, 0 for a missing child.
-        child_nodes: (I, arity) 1 + position of each child, 0 for a missing child.
-        owners: (N,) by step: the row of the parent among the inner nodes of the next step (roots:
-            0).
-        kinds: (N,) by step: the type of the edge to the parent.
-        slots: (N,) by step: the index among its parent's children, from 0.
-        rows: (N,) by step: the stacked row.
-        roots: (B,) positions of the roots.
-        root_rows: (B,) rows of the roots in the last step.
-        stacked: (N,) the stacked row of each node.
     """
 
-    leaves: Tensor
-    inner: Tensor
-    leaf_words: Tensor
-    leaf_counts: Tensor
-    inner_counts: Tensor
-    children: Tensor
-    child_kinds: Tensor
-    child_nodes: Tensor
-    owners: Tensor
-    kinds: Tensor
-    slots: Tensor
-    rows: Tensor
-    roots: Tensor
-    root_rows: Tensor
-    stacked: Tensor
+    leaves: Tensor  # (L,) positions of the leaves in stacked order
+    inner: Tensor  # (I,) positions of the inner nodes in stacked order
+    leaf_words: Tensor  # (L,) the index of each stacked leaf among the leaves by position
+    leaf_counts: Tensor  # (D + 1,) leaves of each step
+    inner_counts: Tensor  # (D + 1,) inner nodes of each step; the first is 0
+    children: Tensor  # (I, arity) 1 + row of each child in the pool of the step below, 0 if missing
+    child_kinds: Tensor  # (I, arity) edge type of each child, 0 if missing
+    child_nodes: Tensor  # (I, arity) 1 + position of each child, 0 if missing
+    owners: Tensor  # (N,) by step: row of the parent among the next step's inner nodes (roots: 0)
+    kinds: Tensor  # (N,) by step: the type of the edge to the parent
+    slots: Tensor  # (N,) by step: the index among its parent's children, from 0
+    rows: Tensor  # (N,) by step: the stacked row
+    roots: Tensor  # (B,) positions of the roots
+    root_rows: Tensor  # (B,) rows of the roots in the last step
+    stacked: Tensor  # (N,) the stacked row of each node
 
 
 def schedule_transitions(transitions: Tensor) -> Schedule:
-    """Return the schedule of binary trees from valid transitions (N,), 0 SHIFT and 1 REDUCE; the
-    left child is slot 0."""
+    """Return the schedule of binary trees from valid transitions (N,); the left child is slot 0."""
     parents, slots = parents_of_transitions(transitions)
     return schedule_parents(parents, slots, torch.ones_like(parents), 2)
 
@@ -94,10 +70,10 @@ def schedule_lengths(lengths: Tensor) -> Schedule:
 
 
 def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) -> Schedule:
-    """Return the schedule of a forest from the position of each node's parent (N,), -1 for a root.
+    """Return the schedule of a forest. Raises ValueError for a cycle.
 
     Args:
-        parents: (N,) int64. Raises ValueError if they contain a cycle.
+        parents: (N,) int64, the position of each node's parent, -1 for a root.
         slots: (N,) int64, the index among its parent's children, below `arity`; not read if `arity`
             is 0.
         kinds: (N,) int64 >= 1, the type of the edge to the parent.
@@ -146,8 +122,7 @@ def jump(depth: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
 def schedule_depths(
     parents: Tensor, slots: Tensor, kinds: Tensor, depth: Tensor, deepest: int, arity: int
 ) -> Schedule:
-    """Return `schedule_parents`, from each node's distance `depth` (N,) from its root, and the
-    greatest distance."""
+    """Return `schedule_parents` from each node's `depth` (N,) and the greatest depth."""
     nodes = parents.size(0)
     position = arange(nodes, parents.device)
     is_root = parents < 0
@@ -196,12 +171,10 @@ Plan = TypeVar("Plan", bound=NamedTuple)
 
 
 def moved(plan: Plan, like: Tensor) -> Plan:
-    """Move the int64 tensors of a plan to the device of `like`, by one asynchronous transfer.
-    Fields with names that end in "counts" stay, because the host reads them.
+    """Move the int64 tensors of a plan to the device of `like`, by one asynchronous transfer, so
+    that an executor starts its steps without waiting. Fields named "..counts" stay on the host.
 
-    An executor with a plan from the host starts all its steps without waiting for the device. Eager
-    models only: TorchScript cannot access fields by name, so its inputs must be on the model's
-    device.
+    TorchScript cannot access fields by name, so its inputs must be on the model's device.
     """
     if plan[0].device == like.device:
         return plan
@@ -214,8 +187,7 @@ def moved(plan: Plan, like: Tensor) -> Plan:
 
 
 def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:
-    """Return the tree (N,) of each node, from any (N,) and the positions (B,) of roots that come
-    last in their trees."""
+    """Return the tree (N,) of each node, from the roots (B,), which are last in their trees."""
     last = torch.zeros_like(nodes).index_fill(0, roots, 1)
     return sums_before(last)
 

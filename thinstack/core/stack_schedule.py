@@ -14,47 +14,27 @@ from thinstack.core.schedule import arange, check_transitions, parents_of_transi
 
 
 class Timetable(NamedTuple):
-    """The steps of the N transitions of B sentences. They depend only on the lengths.
+    """The steps of the N transitions of B sentences, which depend only on the lengths."""
 
-    Attributes:
-        order: (B,) the sentences, from the longest to the shortest.
-        counts: (T,) the number of unfinished sentences at each step.
-        places: (N,) the node that each transition creates, in time-major order.
-        times: (N,) the step of each transition, in time-major order.
-        ends: (N,) the word after the last of each node's sentence, in node order.
-        firsts: (N,) 1 for the first node of each sentence, in node order.
-        roots: (B,) the last node of each sentence.
-        word_ends: (L,) the word after the last of each word's sentence.
-    """
-
-    order: Tensor
-    counts: Tensor
-    places: Tensor
-    times: Tensor
-    ends: Tensor
-    firsts: Tensor
-    roots: Tensor
-    word_ends: Tensor
+    order: Tensor  # (B,) the sentences, from the longest to the shortest
+    counts: Tensor  # (T,) the number of unfinished sentences at each step
+    places: Tensor  # (N,) the node that each transition creates, in time-major order
+    times: Tensor  # (N,) the step of each transition, in time-major order
+    ends: Tensor  # (N,) the word after the last of each node's sentence, in node order
+    firsts: Tensor  # (N,) 1 for the first node of each sentence, in node order
+    roots: Tensor  # (B,) the last node of each sentence
+    word_ends: Tensor  # (L,) the word after the last of each word's sentence
 
 
 class StackSchedule(NamedTuple):
-    """Index tensors (int64) of one batch.
+    """Index tensors (int64) of one batch. `pairs` and `fronts` are time-major, before each
+    transition."""
 
-    Attributes:
-        pairs: (N, 2) numbers of the nodes under the top and at the top of the stack before each
-            transition, 0 for none, time-major.
-        fronts: (N,) the next word of the buffer before each transition, L if it is empty,
-            time-major.
-        reduce_counts: (T,) the number of sentences that REDUCE at each step.
-        reducing: (N - L,) which of the unfinished sentences REDUCE, by step.
-        free: (N,) 1 if both transitions were possible, in node order.
-    """
-
-    pairs: Tensor
-    fronts: Tensor
-    reduce_counts: Tensor
-    reducing: Tensor
-    free: Tensor
+    pairs: Tensor  # (N, 2) numbers of the second and the top node of the stack, 0 for none
+    fronts: Tensor  # (N,) the next word of the buffer, L if it is empty
+    reduce_counts: Tensor  # (T,) the number of sentences that REDUCE at each step
+    reducing: Tensor  # (N - L,) which of the unfinished sentences REDUCE, by step
+    free: Tensor  # (N,) 1 if both transitions were possible, in node order
 
 
 def sentence_lengths(transitions: Tensor) -> Tensor:
@@ -92,8 +72,7 @@ def timetable(lengths: Tensor) -> Timetable:
 
 
 def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
-    """Number the nodes (N,) in the order of their creation: 1 .. L for the words, and L + 1 .. N
-    for the others."""
+    """Number the nodes (N,) in creation order: 1 .. L for words, L + 1 .. N for the others."""
     words = 1 - transitions.long()
     reduces = table.places.index_select(
         0, (1 - words).index_select(0, table.places).nonzero().squeeze(1)
@@ -105,10 +84,7 @@ def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
 
 def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> StackSchedule:
     """Return the schedule of valid transitions (N,), 0 SHIFT and 1 REDUCE, of sentences with this
-    timetable.
-
-    `numbers`: (N,), the numbers >= 1 of the nodes.
-    """
+    timetable. `numbers`: (N,) of the nodes, >= 1."""
     steps = transitions.long()
     position = torch.arange(steps.shape[0], device=steps.device)
     # The node below i is the latest earlier node of the same sentence at depth - 1, or none at
@@ -141,12 +117,10 @@ def check_sentences(
     words: Tensor, inputs: dict[str, Tensor], parses: bool, joins: bool
 ) -> tuple[Tensor, Tensor, bool]:
     """Return the transitions (N,) and lengths (B,) in the inputs of an encoder of sentences, and
-    whether there are input trees.
+    whether there are input trees, which are over texts if it `joins` sentences.
 
-    If an encoder `joins` sentences, input trees are over texts, separated by `breaks`.
-
-    Raises ValueError for sentences without words, and for words or lengths that do not match the
-    trees; also for missing trees if the encoder does not parse, and as `breaks_behind` does.
+    Raises ValueError for sentences without words, for words or lengths that do not match the trees,
+    for missing trees if the encoder does not parse, and as `breaks_behind` does.
     """
     none = inputs["lengths"] if "lengths" in inputs else words.flatten()
     transitions = inputs["transitions"] if "transitions" in inputs else none[:0].long()
@@ -201,7 +175,6 @@ def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
 
 
 def text_lengths(lengths: Tensor, breaks: Tensor) -> Tensor:
-    """Return the number of words (T,) of each text, from the lengths (S,) of the sentences and the
-    breaks (S,) after them."""
+    """Return the words (T,) of each text, from sentence lengths (S,) and the breaks after them."""
     ends = torch.cumsum(lengths.long(), 0).masked_select(breaks == 0)
     return ends - torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])

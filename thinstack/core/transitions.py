@@ -42,8 +42,7 @@ def right(words: int) -> Transitions:
 
 
 def balanced(words: int) -> Transitions:
-    """Transitions (2n-1,) of the balanced tree over n = `words` >= 1 words; an odd word goes to the
-    left half."""
+    """Transitions (2n-1,) of the balanced tree over n = `words` >= 1; an odd word goes left."""
     check_words(words)
     return _balanced(words)
 
@@ -114,8 +113,7 @@ def _sentences(lengths: IntArray) -> IntArray:
 
 
 def joining_nodes(spans: IntArray, lengths: IntArray) -> IntArray:
-    """Return the nodes that join sentences of these lengths (S,), from the words (N, 2) below each
-    node."""
+    """Return the nodes that join sentences of these lengths (S,), from spans (N, 2) of nodes."""
     sentence = _sentences(lengths)
     return np.flatnonzero(sentence[spans[:, 0]] != sentence[spans[:, 1] - 1])
 
@@ -201,8 +199,8 @@ def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
     (roots: 0), of valid transitions.
 
     The right child of a REDUCE is the node before it; its left child is the last earlier node at
-    the stack depth that the REDUCE leaves behind, found for all of them by one sort on (depth,
-    position).
+    the stack depth that the REDUCE leaves behind, found for all of them by one sort on
+    (depth, position).
     """
     size = len(transitions)
     parents, slots = np.full(size, -1, np.int64), np.zeros(size, np.int64)
@@ -217,8 +215,7 @@ def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
 
 
 def spans_of(transitions: NDArray[np.integer]) -> IntArray:
-    """Return the words below each node of valid transitions, (N, 2) as [start, end), counted over
-    the whole batch."""
+    """Return the words [start, end) below each node of valid transitions, (N, 2), in the batch."""
     position = np.arange(len(transitions))
     depth = _stack_depth(transitions)
     ends = np.cumsum(transitions == SHIFT)

@@ -220,8 +220,7 @@ def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None
 
 
 def depths(parents: IntArray) -> IntArray:
-    """Return the distance of each node from its root, (N,), by pointer jumping; -1 on and below a
-    cycle."""
+    """Return the distance of each node from its root, (N,); -1 on and below a cycle."""
     position = np.arange(len(parents))
     ancestor = np.where(parents < 0, position, parents)
     depth = (parents >= 0).astype(np.int64)

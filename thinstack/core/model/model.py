@@ -1,5 +1,4 @@
-"""The class of every model: a leaf embedding, an encoder and a task head. A model and its exports
-use the same names for inputs and outputs."""
+"""The class of every model: a leaf embedding, an encoder and a task head."""
 
 import math
 from typing import NamedTuple
@@ -15,16 +14,12 @@ from thinstack.core.schedule import tree_numbers
 
 
 class Joint(NamedTuple):
-    """The parts of SPINN's joint objective, (7) of Bowman et al. 2016.
-
-    Attributes:
-        logits: the input of the task head's `loss`: unnormalized scores of nodes (N, C) in node
-            order, of roots (B, C) or of pairs (B / 2, C), or the scores of candidate trees (B,).
-        choices, free: the input of the encoder's `judge`, as in an `Encoding`.
-    """
+    """The parts of SPINN's joint objective, (7) of Bowman et al. 2016. `logits`, the input of the
+    task head's `loss`, are unnormalized scores of nodes (N, C) in node order, of roots (B, C) or of
+    pairs (B / 2, C), or the scores of candidate trees (B,)."""
 
     logits: Tensor
-    choices: Tensor
+    choices: Tensor  # the input of the encoder's `judge`, as in an `Encoding`
     free: Tensor
 
 
@@ -32,14 +27,13 @@ class Model(nn.Module):
     """A module that encodes a forest of B trees over N nodes and L words, and scores nodes, trees,
     or pairs of trees.
 
-    Inputs, int32 or int64, have the names and shapes of the fields of a `Forest`. They are the
-    fields for the embedding and for the encoder, and `constituents` for a head that reads
-    candidates. A model that parses predicts the trees if `transitions` is empty or missing;
-    otherwise, you may omit `lengths`. Without `breaks`, every sentence is a tree. If every node has
-    a word (dependency trees, sentences), L = N.
+    Inputs, int32 or int64, are the fields of a `Forest` for the embedding and the encoder, and
+    `constituents` for a head that reads candidates. A model that parses predicts the trees if
+    `transitions` is empty or missing; otherwise, you may omit `lengths`. Without `breaks`, every
+    sentence is a tree. If every node has a word (dependency trees, sentences), L = N.
 
-    Inputs are on the host, even if the model is on a GPU, which then composes without waiting.
-    Inputs that are already on the device are scheduled there, as TorchScript on a GPU requires.
+    Inputs are on the host even if the model is on a GPU, which then composes without waiting. For
+    TorchScript on a GPU, they must be on the device.
 
     Attributes:
         head: the task head.
@@ -50,9 +44,8 @@ class Model(nn.Module):
         parses: whether the model predicts the trees if you do not pass any.
         oracle: the encoder's oracle, None if it does not parse.
         input_names, output_names: the names of the inputs and outputs of `forward`, in order.
-        class_sets: (S, C) the weight of each of the C classes in each of S user labels
-            (`set_matrix`), or None. Scores are of the classes; training and evaluation sum them to
-            labels.
+        class_sets: (S, C) the weight of each class in each of S user labels (`set_matrix`), to
+            which training and evaluation sum the scores of the classes, or None.
     """
 
     class_sets: Tensor | None = None
@@ -134,17 +127,14 @@ class Model(nn.Module):
         return encoding
 
     def choose_trees(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the transitions (N,) chosen by a model that parses: `parse` of `forward`, without
-        the scores. Raises ValueError for inconsistent inputs."""
+        """Return `parse` of `forward` (N,), without scores. Raises ValueError for inconsistent
+        inputs."""
         transitions: Tensor = self.encoder.choose_trees(self.embed(inputs), inputs)
         return transitions
 
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the vectors (L, X) of the words.
-
-        Raises ValueError for pieces that do not match their words, or words that do not match their
-        sentences, because an embedding would read them as parts of other words or sentences.
-        """
+        """Return the vectors (L, X) of the words. Raises ValueError for pieces that do not match
+        their words, or words that do not match their sentences."""
         if "pieces_per_word" in self.input_names:
             counts, pieces = inputs["pieces_per_word"], inputs["piece_ids"].shape[0]
             if bool((counts < 1).any()) or int(counts.sum()) != pieces:
@@ -172,8 +162,7 @@ class Model(nn.Module):
         return {name: inputs[name].to(device, non_blocking=True) for name in names}
 
     def joint(self, inputs: dict[str, Tensor], track: bool = True) -> Joint:
-        """Return the parts of the joint objective for the input trees. Without `track`, `choices`
-        and `free` are empty."""
+        """Return the parts of the joint objective for input trees, with `choices` if `track`."""
         encoding = self.encode(inputs, track)
         if self.head.reads == "nodes":
             logits = self.head(encoding.stacked).index_select(0, encoding.places)
@@ -193,16 +182,14 @@ class Model(nn.Module):
 
 
 def pair_rows(roots: Tensor) -> Tensor:
-    """Concatenate trees 2k and 2k + 1 into rows (B / 2, 2H). Raises ValueError for an odd number of
-    trees."""
+    """Concatenate trees 2k and 2k + 1 into rows (B / 2, 2H). Raises ValueError if B is odd."""
     if roots.shape[0] % 2 != 0:
         raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
     return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
 
 
 def constituent_rows(encoding: Encoding) -> Tensor:
-    """Return rows (I, 2H + W) for a head that reads candidates: the outputs of both children and
-    the head-word vector."""
+    """Return rows (I, 2H + W) of candidates: the outputs of both children and the head word."""
     places, inner = encoding.places, encoding.inner
     children = encoding.stacked.index_select(0, places.take(encoding.children - 1).flatten())
     rows = children.view(inner.shape[0], 2 * encoding.stacked.shape[1])

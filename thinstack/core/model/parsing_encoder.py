@@ -14,14 +14,11 @@ from thinstack.core.transitions import REDUCE, spans_of
 
 
 class ParsingEncoder(Encoder):
-    """An encoder of trees that are known before the first word is composed: input trees, or trees
-    split at the parser's greatest distances.
+    """An `encoder` of transitions over input trees, or trees split at the greatest distances of a
+    `parser`, for words of the same width.
 
-    Args:
-        encoder: an encoder of transitions.
-        parser: a parser for words of the same width.
-        joins: whether a text of several sentences, separated by `breaks`, is one tree over their
-            trees. The parser reads each sentence separately.
+    `joins`: whether a text of several sentences, separated by `breaks`, is one tree over the trees
+    of its sentences, which the parser reads separately.
     """
 
     onnx = "thinstack.export.onnx.parser"
@@ -61,8 +58,7 @@ class ParsingEncoder(Encoder):
         )
 
     def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the transitions (N,), as in every `Encoder`, without composing. Raises ValueError
-        as `check_sentences` does."""
+        """Return the transitions (N,), as in every `Encoder`, without composing."""
         transitions, lengths, has_trees = check_sentences(words, inputs, True, self.joins)
         if not has_trees:
             transitions = self._trees(self.parser(words, lengths.long()), lengths, inputs)
@@ -82,16 +78,15 @@ class ParsingEncoder(Encoder):
         return Judgement((totals - cuts).sum(), (cuts >= greatest).sum(), int(cuts.shape[0]))
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
-        """Return the worst choice, as in every `Encoder`. Distances that differ by less than 1/16
-        count as equal."""
+        """Return the worst choice, as in every `Encoder`. Distances within 1/16 count as equal."""
         cuts, _, greatest = _spans(choices.detach().double().squeeze(1), taken)
         lost = (greatest - cuts - 1 / 16) / greatest.abs().clamp(min=1)
         return float(lost.max()) if lost.numel() else -math.inf
 
 
 def _spans(distances: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return for each span with at least two gaps in these trees: the distance of its split, the
-    logarithm of the sum of all exponentials, and the greatest distance."""
+    """Return for each span with two gaps or more in these trees: the distance of its split, the
+    log-sum-exp of all its distances, and the greatest."""
     steps = transitions.cpu().numpy()
     spans = torch.from_numpy(spans_of(steps))
     nodes = torch.from_numpy((steps == REDUCE).nonzero()[0])

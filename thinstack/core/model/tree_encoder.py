@@ -21,25 +21,13 @@ from thinstack.errors import UnknownNameError
 
 
 class SubtreeMean(Cell):
-    """The mean (n, X) of the leaf inputs below each node.
-
-    The state is the sum (n, X) of these inputs and their number (n, 1).
-
-    Args:
-        input_size: width X of a leaf's input.
-        inner_size: 0 or X. With X, every node has an input, which is included.
-    """
+    """The mean (n, X) of the leaf inputs below each node, and with `inner_size` X also of the other
+    nodes' inputs. The state is the sum (n, X) of these inputs and their number (n, 1)."""
 
     inner_like_leaf = True
 
     def __init__(self, *, input_size: int, inner_size: int = 0):
-        super().__init__(
-            input_size=input_size,
-            inner_size=inner_size,
-            hidden_size=input_size,
-            state_sizes=[input_size, 1],
-            arity=0,
-        )
+        super().__init__(input_size, input_size, [input_size, 1], arity=0, inner_size=inner_size)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         return [inputs, inputs.new_ones([inputs.shape[0], 1])]
@@ -57,15 +45,12 @@ class SubtreeMean(Cell):
 
 
 class Layer(nn.Module):
-    """One pass of a cell from the leaves to the roots. In a bidirectional encoder, a second cell
-    makes a pass back to the leaves.
+    """One pass of a cell from the leaves to the roots and, in a bidirectional encoder, a pass of a
+    second cell back to the leaves.
 
-    The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3).
-    Without such a part, it reads a separate input at every node. Both may be the same cell, whose
-    weights the directions then share.
-
-    Attributes:
-        size: the width that the next layer reads, with both directions concatenated.
+    The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3), or
+    without such a part a separate input at every node. With the same cell in both directions, they
+    share its weights. `size` is the width of both directions, which the next layer reads.
     """
 
     def __init__(self, up: Cell, down: Cell | None = None):
@@ -77,16 +62,9 @@ class Layer(nn.Module):
     def forward(
         self, leaf_inputs: Tensor, inner_inputs: Tensor, down_inputs: Tensor, schedule: Schedule
     ) -> tuple[list[Tensor], Tensor, Tensor]:
-        """Return the outputs of each direction, (N, H) each, the bottom-up outputs of roots (B, H),
-        and head words (N, W). Nodes are in stacked order.
-
-        Args:
-            leaf_inputs: (L, X) in stacked order.
-            inner_inputs: (I, inner_size) in stacked order.
-            down_inputs: (N, X) in stacked order, for a top-down cell if the bottom-up cell has no
-                head words.
-            schedule: the schedule of the forest.
-        """
+        """Return the outputs (N, H) of each direction, the bottom-up outputs of roots (B, H), and
+        head words (N, W). Arguments are as in `DepthOrdered`, with the inputs (N, X) of a top-down
+        cell without head words. All are in stacked order."""
         outputs, roots, words = self.up(leaf_inputs, inner_inputs, schedule)
         if self.down is None:
             return [outputs], roots, words
@@ -96,20 +74,16 @@ class Layer(nn.Module):
 
 class TreeEncoder(Encoder):
     """Layers of composition. At every node, each layer reads the output of the layer below (Irsoy &
-    Cardie 2014).
-
-    Words are at the leaves, or at every node, as in dependency trees and in chains, which make this
-    a sequential LSTM.
+    Cardie 2014). Over chains, it is a sequential LSTM.
 
     Args:
         layers: from the first layer, which reads the words, to the last.
         structure, words_at_leaves: as in every `Encoder`.
         separate: whether the two directions are separate stacks of layers (Tai et al. 2015, Table
             1). Otherwise each layer reads both directions of the layer below.
-        readout: the parts of the output of a bidirectional last layer, concatenated. "up" and
-            "down" are a node's states in the two directions. "leaves" is the mean of the top-down
-            states of the leaves below it. All three form (15) of Teng & Zhang 2017, but for every
-            node and not only for the root. A bottom-up layer returns its only state.
+        readout: the parts of the output of a bidirectional last layer: a node's states "up" and
+            "down", and the mean of the top-down states of the "leaves" below it. All three form
+            (15) of Teng & Zhang 2017, but for every node.
     """
 
     onnx = "thinstack.export.onnx.tree_encoder"
@@ -159,12 +133,9 @@ class TreeEncoder(Encoder):
         return self.forward(words, schedule)
 
     def schedule(self, inputs: dict[str, Tensor]) -> Schedule:
-        """Return the schedule of the forest in the inputs.
-
-        Raises ValueError for transitions that are not trees, and for parents outside the forest or
-        with a cycle. Also for slots or kinds that the cell does not support, two children in one
-        slot, and sentences without words.
-        """
+        """Return the schedule of the forest in the inputs. Raises ValueError for transitions or
+        parents that are not trees, for slots or kinds that the cell does not support, for two
+        children in one slot, and for sentences without words."""
         if self.structure == "transitions":
             check_transitions(inputs["transitions"])
             return schedule_transitions(inputs["transitions"])
@@ -187,8 +158,7 @@ class TreeEncoder(Encoder):
         return schedule_parents(parents, slots, kinds, self.arity)
 
     def forward(self, words: Tensor, schedule: Schedule) -> Encoding:
-        """Encode a forest from the inputs of its words, in node order: (L, X), or (N, X) if every
-        node has a word."""
+        """Encode a forest from the vectors of its words in node order, (L, X) or (N, X)."""
         first = schedule.leaf_words if self.words_at_leaves else schedule.leaves
         leaf_inputs = words.index_select(0, first)
         none = words.new_zeros([schedule.inner.shape[0], 0])
