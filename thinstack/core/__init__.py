@@ -1,5 +1,4 @@
-"""Trees and transitions, which need only numpy. The contracts and executors, which need torch, are
-in separate modules."""
+"""Trees and transitions, which need only numpy; contracts and executors, in modules, need torch."""
 
 from typing import TYPE_CHECKING
 

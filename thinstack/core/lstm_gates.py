@@ -14,9 +14,7 @@ from thinstack.core.fast import affine, is_eager
 
 def repeat_forget(gates: Tensor, width: int, times: int) -> Tensor:
     """Repeat f in the columns i, f, o, u, each `width` wide, this many `times`: i, f, .., f, o, u.
-
-    Children share the W_f and the b_f of their node; a leaf has no f.
-    """
+    Children share the W_f and the b_f of their node; a leaf has no f."""
     if times == 1:
         return gates
     i, f, others = gates[..., :width], gates[..., width : 2 * width], gates[..., 2 * width :]
@@ -115,7 +113,8 @@ class _LstmGates(torch.autograd.Function):
 
         dc = dc' + dh o (1 - tanh(c)^2), do = dh tanh(c), di = dc g, dg = dc i, df_k = dc c_k
 
-    and dc_k = dc f_k; before activation, times s (1 - s) for a sigmoid s and 1 - g^2 for g."""
+    and dc_k = dc f_k; before activation, times s (1 - s) for a sigmoid s and 1 - g^2 for g.
+    """
 
     @staticmethod
     def forward(ctx: Any, gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,4 @@
-"""The contract of a parser, which predicts a syntactic distance for every gap between words. The
-tree splits each span at its greatest gap, see `thinstack.core.distance_trees`."""
+"""The contract of a parser of syntactic distances, see `thinstack.core.distance_trees`."""
 
 from typing import ClassVar
 

@@ -63,8 +63,8 @@ def schedule_transitions(transitions: Tensor) -> Schedule:
 
 
 def schedule_lengths(lengths: Tensor) -> Schedule:
-    """Return the schedule of sentences as chains, from the number >= 1 of words (B,) in each. The
-    only child of a word is the preceding word."""
+    """Return the schedule of sentences as chains, from the words (B,) >= 1 in each. The only child
+    of a word is the preceding word."""
     parents = parents_of_lengths(lengths, int(lengths.sum()))
     return schedule_parents(parents, torch.zeros_like(parents), torch.ones_like(parents), 1)
 
@@ -114,8 +114,8 @@ def parents_of_lengths(lengths: Tensor, words: int) -> Tensor:
 
 
 def jump(depth: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
-    """Run one round of pointer jumping. Returns the increment of each node's distance (N,) from its
-    ancestor `above` (N,), 0 at the roots, and the ancestor's ancestor."""
+    """Run a round of pointer jumping. Returns the increment of each node's distance (N,) from its
+    ancestor `above` (N,), and that ancestor's ancestor."""
     return depth.index_select(0, above), above.index_select(0, above)
 
 

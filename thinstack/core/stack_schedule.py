@@ -27,8 +27,8 @@ class Timetable(NamedTuple):
 
 
 class StackSchedule(NamedTuple):
-    """Index tensors (int64) of one batch. `pairs` and `fronts` are time-major, before each
-    transition."""
+    """Index tensors (int64) of one batch; `pairs` and `fronts` precede each transition,
+    time-major."""
 
     pairs: Tensor  # (N, 2) numbers of the second and the top node of the stack, 0 for none
     fronts: Tensor  # (N,) the next word of the buffer, L if it is empty

@@ -100,8 +100,8 @@ def nodes_over(top: NDArray[np.integer], sizes: NDArray[np.integer]) -> IntArray
 
 
 def sentence_trees(transitions: NDArray[np.integer], lengths: IntArray) -> NDArray[np.integer]:
-    """Return the concatenated trees of sentences of these lengths (S,), from texts that are trees
-    over them: the transitions (N,) without those that join sentences."""
+    """Return the transitions (N,) of texts without those that join sentences of these lengths
+    (S,)."""
     joining = joining_nodes(spans_of(transitions), lengths)
     steps: NDArray[np.integer] = np.delete(transitions, joining)
     return steps
@@ -125,8 +125,8 @@ def check_words(words: int) -> None:
 
 
 def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
-    """Check the transitions of a whole forest, or of one tree over this many `words`, and return
-    them as int8 (N,). Raises TreeError if they are not valid."""
+    """Check transitions of a forest, or of a tree over this many `words`, and return them as int8
+    (N,). Raises TreeError."""
     array = np.asarray(transitions)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise TreeError(

@@ -133,8 +133,7 @@ def _check(runtime: str, error: float, allowed: float, kind: str = "") -> None:
 
 
 def own_rounding(model: Model, forest: Forest) -> float:
-    """Return the largest `distance` of the model's float32 from its float64 scores, over given
-    trees."""
+    """Return the largest `distance` of the model's float32 from its float64 scores."""
     exact = eager_scores(copy.deepcopy(model).double(), forest)
     scores = eager_scores(model, forest)
     errors = [distance(scores[name], exact[name]) for name in exact if name != "parse"]

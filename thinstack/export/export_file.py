@@ -1,5 +1,4 @@
-"""`thinstack export`: converting the model of a bundle to one file, verified before it is
-written."""
+"""`thinstack export`: the model of a bundle as one file, verified before it is written."""
 
 import dataclasses
 import json

@@ -30,8 +30,7 @@ from thinstack.plugins.kinds import HOOKS, KINDS, PROJECT
 from thinstack.plugins.specs import AnySpec, Spec, specs_of
 
 BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
-"""Environment variable: entry points or distributions that must not be imported, separated by
-commas."""
+"""Environment variable: entry points or distributions not to import, separated by commas."""
 
 LICENCES = ("License-Expression", "License")  # fields of a distribution's metadata
 Status = Literal["ok", "failed", "blocked", "unavailable"]

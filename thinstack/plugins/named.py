@@ -35,8 +35,7 @@ class Named(Strict):
         return ()
 
     def path(self, name: str, folders: Sequence[Path]) -> Path:
-        """Return the path of one of its `files` in the first folder that contains it. Raises
-        DataError if none does."""
+        """Return the path of one of its `files`. Raises DataError if no folder contains it."""
         return first_there(name, folders, f"{self.plugin_kind} {self.name}")
 
     @model_serializer(mode="wrap")

@@ -1,5 +1,4 @@
-"""Descriptions of plugins: a class with its name, summary and options, or the folder of a
-bundle."""
+"""Descriptions of plugins: classes with names and options, and folders of bundles."""
 
 import inspect
 import os
@@ -29,8 +28,7 @@ OPEN, NAMED = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 @contextmanager
 def plugin_errors(failed: str) -> Iterator[None]:
-    """Raise a PluginError that names what `failed` for an error of any type, except thinstack's own
-    types and Ctrl-C."""
+    """Raise PluginError, naming what `failed`, for errors of other types, except Ctrl-C."""
     try:
         yield
     except ThinstackError:

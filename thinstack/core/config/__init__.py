@@ -28,13 +28,11 @@ EvaluationSource = Literal["gold", "auto", "self", "balanced", "left", "right"]
 """The trees for an evaluation: the treebank's (`gold`), or those of a `TreeSource`."""
 
 TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
-"""The trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a
-word at every node), or plain sentences, read word by word as a chain."""
+"""The trees of a model, see `ModelConfig.trees`."""
 
 
 Aggregation = Literal["tree", "mean"]
-"""How to combine the sentences of a text. "tree" composes their trees into one, like phrases;
-"mean" averages their scores, weighted by words."""
+"""How to combine the sentences of a text, see `ModelConfig.aggregation`."""
 
 
 class EmbeddingConfig(Strict):

@@ -38,8 +38,8 @@ class Strict(BaseModel):
 
 
 def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
-    """Format the problems of a validation: each field, its expected and its actual value. Only the
-    first `most` are listed, because a hostile file can have any number."""
+    """Format the problems of a validation: each field, its expected and its actual value, up to
+    `most`, because a hostile file can have any number."""
     errors = error.errors(include_url=False, include_context=False)
     listed = []
     for item in errors[:most]:
@@ -55,8 +55,8 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
 
 
 def descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """Return {field: description}, from its `description` or its docstring. pydantic would parse
-    docstrings at each import. Fields without available source are omitted."""
+    """Return {field: description}, from its `description` or its docstring, if there is a source.
+    pydantic would parse docstrings at each import."""
     import ast
     import inspect
     from textwrap import dedent

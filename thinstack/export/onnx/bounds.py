@@ -43,8 +43,7 @@ class Bounds:
         return self._bounds.get(name, inf)
 
     def follow(self, nodes: Iterable[onnx.NodeProto]) -> None:
-        """Add the bounds of the outputs of these nodes, and of all values in the graphs in them.
-        Names are unique in a model."""
+        """Add the bounds of all values in these nodes; names are unique in a model."""
         for node in nodes:
             if node.op_type == "Loop":
                 self._loop(node)

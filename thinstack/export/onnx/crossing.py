@@ -90,8 +90,7 @@ def cross(places: Places, values: Sequence[str]) -> tuple[list[onnx.NodeProto], 
 
 
 def _there(places: Places, parts: list[str], nodes: list[onnx.NodeProto]) -> list[str]:
-    """Return the parts on the GPU. The last part of a Split may contain the rest, to split
-    again."""
+    """Return the parts on the GPU, where the last part of a Split may be split again."""
     if len(parts) == 1:
         places.on_gpu.add(parts[0])
         return parts

@@ -50,8 +50,7 @@ def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Wo
 
 
 def words_of(piece_ids: Value, counts: Value) -> tuple[Value, Value]:
-    """Return the first piece of each word (L,) and the word of each piece (P,), from piece counts
-    (L,)."""
+    """Return the first piece of each word (L,) and the word of each piece (P,), from `counts`."""
     starts = counts.sums_before()
     is_first = piece_ids.zeros_like().index_fill(0, starts, 1)
     return starts, is_first.cumsum(0) - 1
@@ -70,7 +69,6 @@ def mean_by_word(pieces: Value, width: int, owner: Value, counts: Value) -> Valu
 
 
 def distinct(numbers: Value) -> tuple[Value, Value, Value]:
-    """Return the distinct values (U,) of `numbers` (L,), the first place of each (U,), and for each
-    number its index among the distinct ones (L,)."""
+    """Return the distinct values (U,), the first place of each, and the index of each number."""
     values, places, rows, _ = numbers.graph.ops("Unique", numbers, outputs=4, sorted=1)
     return values, places, rows.shaped_as(numbers)

@@ -1,5 +1,4 @@
-"""Export of an encoder, by the function `encode` of the module named in its class attribute
-`onnx`."""
+"""Export of an encoder, by the module named in its class attribute `onnx`."""
 
 from collections.abc import Callable
 from importlib import import_module

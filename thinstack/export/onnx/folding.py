@@ -20,8 +20,7 @@ KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
 
 def fold_constants(g: Graph, *, apart: bool = False) -> None:
-    """Replace nodes that read only weights by weights, in a finished main graph and its subgraphs.
-    `apart`: store parts of a matrix even if all of it is stored too."""
+    """Replace nodes that read only weights by weights. `apart`: store parts of matrices anyway."""
     nodes, g.nodes[:] = list(g.nodes), []
     folder, outputs = _Folder(g, apart), {output.name for output in g.outputs}
     left = folder.folded(nodes, outputs)
@@ -49,8 +48,8 @@ class _Folder:
         self._parts: dict[str, list[tuple[onnx.NodeProto, NDArray[np.generic]]]] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], outputs: set[str]) -> list[onnx.NodeProto]:
-        """Return the remaining nodes; those of subgraphs are replaced in place. `outputs` keep
-        their names."""
+        """Return the remaining nodes, with subgraphs changed in place. `outputs` keep their
+        names."""
         constants = []
         for node in nodes:
             node.input[:] = [self._renamed.get(name, name) for name in node.input]
@@ -109,8 +108,7 @@ class _Folder:
             nodes.append(helper.make_node("ConstantOfShape", [shape], [name], value=none))
 
     def _values(self, node: onnx.NodeProto) -> list[NDArray[np.generic]] | None:
-        """Return the outputs of a node, or None if its inputs are unknown or the evaluator lacks
-        its operator."""
+        """Return the outputs of a node with known inputs, or None, also without an evaluator."""
         names = [name for name in node.input if name]
         if not (names or node.op_type == "Constant") or not self._known.keys() >= set(names):
             return None

@@ -67,8 +67,7 @@ class Graph:
         return self.ops(kind, *inputs, outputs=1, **attributes)[0]
 
     def ops(self, kind: str, *inputs: Operand, outputs: int, **attributes: Any) -> list[Value]:
-        """Return the outputs of a node, which is new unless this graph, or one around it, contains
-        an equal one."""
+        """Return the outputs of a node, new or equal to one in this graph or around it."""
         read = [one if isinstance(one, Value) else self.constant(one) for one in inputs]
         names = [value.name for value in read]
         node = helper.make_node(kind, names, [""] * outputs, **attributes)
@@ -109,10 +108,7 @@ class Graph:
         return self.op("Expand", np.zeros(1, np.float32), shape)  # not computed on the host
 
     def weight(self, value: Array | Tensor, name: str) -> Value:
-        """Return a weight, which the root stores once, even if it occurs several times.
-
-        If it is stored in float16, the root casts it back, once, when a runtime loads the model.
-        """
+        """Return a weight, stored once by the root, which casts it back from float16 at load."""
         value = value.detach().cpu().numpy() if isinstance(value, Tensor) else value
         root, key = self.root, (value.dtype.str, value.shape, value.tobytes())
         if key not in root._stored:
@@ -179,8 +175,7 @@ class Graph:
         return self.ops("Loop", steps, np.array(True), *start, outputs=outputs, body=body.build())
 
     def choose(self, condition: Value, then: "Graph", otherwise: "Graph") -> list[Value]:
-        """Return the outputs of `then` if the condition holds, and otherwise of `otherwise`. Both
-        are graphs in this one, without inputs, and with the same number of outputs."""
+        """Return the outputs of one of two graphs in this one, without inputs."""
         branches = {"then_branch": then.build(), "else_branch": otherwise.build()}
         return self.ops("If", condition, outputs=len(then.outputs), **branches)
 
@@ -208,8 +203,7 @@ class Graph:
 
 
 def checked(model: onnx.ModelProto, metadata: dict[str, str]) -> bytes:
-    """Return a model with metadata as the bytes of a file. Raises onnx.checker.ValidationError if
-    it is not valid ONNX."""
+    """Return a model with metadata as bytes. Raises onnx.checker.ValidationError if invalid."""
     helper.set_model_props(model, metadata)
     onnx.checker.check_model(model, full_check=True)
     return serialized(model)

@@ -50,8 +50,7 @@ def quantize_products(
 
 
 class _Rewriter:
-    """Replaces float32 products by products in 8 bits; their weights are stored once, at the
-    root."""
+    """Replaces float32 products by products in 8 bits, with weights stored once."""
 
     def __init__(self, g: Graph, bounds: dict[str, float], factors: dict[str, Array]):
         self._g, self._bounds, self._factors = g, Bounds(g.weights, bounds), factors
@@ -131,8 +130,7 @@ class _Rewriter:
     def _rounded(
         self, nodes: list[onnx.NodeProto], rows: str, smooth: Array, unit: np.float32
     ) -> str:
-        """Round rows, divided by the smoothing of their columns, once for all products that read
-        them."""
+        """Round smoothed rows, once for all products that read them."""
         key = rows, smooth.tobytes()
         if self._factors and key in self._whole:
             return self._whole[key]

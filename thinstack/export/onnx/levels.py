@@ -106,8 +106,7 @@ def _looped(
 
 
 def edges_of(counts: Value, *, last: bool) -> Value:
-    """Return the start (D, 1) of the rows of each step, or their end, from the counts (D,) of
-    rows."""
+    """Return the start or end (D, 1) of the rows of each step, from counts (D,) of rows."""
     edges: Value = counts.cumsum(0) if last else counts.sums_before()
     return edges.unsqueeze(1)
 

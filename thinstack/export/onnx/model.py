@@ -32,8 +32,7 @@ FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.Tenso
 
 IndexType = Literal["int32", "int64"]
 Outputs = Literal["nodes", "roots"]
-"""The scores in a file's outputs: `nodes` includes those of roots; with `roots`, there are no
-others."""
+"""The scores in a file: `nodes` includes those of roots; `roots` are no others."""
 
 Device = Literal["cpu", "gpu"]
 """The target of a file. For a GPU, steps are nested, weights are rounded as `quantize` specifies
@@ -41,8 +40,7 @@ but stored in float32, and the metadata list the nodes to run on the host."""
 
 
 class Options(TypedDict, total=False):
-    """Options of a file: how to store weights, the type of integers, the scores, and the target
-    device."""
+    """Options of a file: storage of weights, type of integers, scores and target device."""
 
     quantize: Quantize
     index_type: IndexType
@@ -159,8 +157,7 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
 def _words(
     g: Graph, model: Model, stored: Model, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
-    """Write the vectors of words. `stored` is the model with weights rounded as the file stores
-    them."""
+    """Write the vectors of words; `stored` is the model with rounded weights."""
     embedding = model.embedding
     if embedding.lookup == "context":
         words: Words = writer_of(embedding, "words")(g, stored.embedding, inputs, quantize)
@@ -205,8 +202,7 @@ def _score(
 
 
 def _output_columns(g: Graph, model: Model, rows: dict[tuple[str, str], Value]) -> None:
-    """Declare the outputs of the heads, which are concatenated in the rows of nodes and of
-    roots."""
+    """Declare the outputs of the heads, concatenated in the rows of nodes and of roots."""
     start = 0
     for head in (model.head, model.vectors):
         if head is not None:

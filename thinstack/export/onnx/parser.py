@@ -39,8 +39,7 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """Write the encoding over input trees or the parser's, see
-    `thinstack.export.onnx.encoder.encode`."""
+    """Write the encoding over input trees or the parser's, as `encoder.encode`."""
     steps, vectors = inputs["transitions"], words.vectors
     # An empty batch must not reach onnxruntime's LSTM, which would crash the process.
     parsed, stated = Graph(OWN_TREES, outer=g), Graph("given_trees", outer=g)
@@ -70,8 +69,7 @@ def encode(
 def _distances_on_gpu(
     g: Graph, parser: Parser, vectors: Value, lengths: Value, condition: Value
 ) -> Value:
-    """Return the distances (L,), or (0,) without parsing. They are in a separate branch, because
-    the host builds the trees."""
+    """Return the distances (L,), or (0,), in a separate branch: the host builds the trees."""
     parsed, none = Graph("own_distances", outer=g), Graph("no_distances", outer=g)
     scored = distances(parsed, parser, vectors.within(parsed), lengths.within(parsed).long())
     parsed.output(scored, "distances", FLOAT, ["L"])
@@ -80,8 +78,7 @@ def _distances_on_gpu(
 
 
 def is_unparsed(transitions: Value, words: Value) -> Value:
-    """Return whether there are words (L, ...) but no transitions (N,), a scalar; false for an empty
-    batch."""
+    """Return whether there are words but no transitions, a scalar; false for an empty batch."""
     # Input trees have at least as many transitions as words.
     return (transitions.size(0) < words.size(0)).squeeze(0)
 
@@ -104,8 +101,7 @@ def _output_trees(g: Graph, trees: Trees) -> None:
 
 
 def trees_of_distances(g: Graph, distances: Value, lengths: Value, breaks: Value) -> Trees:
-    """Build the trees that split every span at its greatest gap, see
-    `thinstack.core.distance_trees`."""
+    """Build the trees that split every span at its greatest gap, as in `core`."""
     keys = core.gap_keys(distances, lengths, breaks)
     line, bounds = core.two_sided(keys)
     position = Value.arange(line.size(0))

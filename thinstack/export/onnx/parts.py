@@ -176,8 +176,7 @@ def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
 
 
 def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.NodeProto:
-    """Return a copy of `node` with names that are unique in the model of `g`; `names` maps the old
-    ones and gets the node's outputs."""
+    """Return a copy of `node` with unique names, which `names` maps from the old ones."""
     copied = onnx.NodeProto(op_type=node.op_type, name=g.unique(node.op_type))
     copied.input.extend(names[name] if name else "" for name in node.input)
     copied.attribute.extend(node.attribute)
@@ -193,8 +192,7 @@ def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.Node
 
 
 def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> None:
-    """Make the names of a subgraph unique in the model of `g`. `names` maps the names of the graphs
-    around it."""
+    """Make the names of a subgraph unique. `names` maps those of the graphs around it."""
     for value in (*graph.input, *graph.initializer):
         names[value.name] = g.unique("inner")
         value.name = names[value.name]

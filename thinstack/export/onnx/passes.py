@@ -120,8 +120,7 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
 
 
 def without_softmax(parts: Parts) -> tuple[Parts, bool]:
-    """Return the parts without a final softmax of `scores` over columns, and whether there is one,
-    so that it can be computed for all rows at once."""
+    """Return the parts without a final softmax, for one over all rows, and whether there is one."""
     if parts.scores is None:
         return parts, False
     *before, last = parts.scores.node

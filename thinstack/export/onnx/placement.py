@@ -55,8 +55,7 @@ def place(model: onnx.ModelProto) -> list[str]:
 
 
 def _renamed(model: onnx.ModelProto, names: Sequence[str]) -> list[str]:
-    """Shorten the names of nodes, and return as many as onnxruntime accepts, outer graphs first. It
-    places the other nodes."""
+    """Shorten the names of nodes; return as many as onnxruntime accepts, outer graphs first."""
     short = {name: f"h{number:x}" for number, name in enumerate(reversed(names))}
     for node in walk(model.graph.node):
         node.name = short.get(node.name, node.name)
@@ -117,8 +116,7 @@ class _Placement:
             set_nodes(graph, nodes)
 
     def use_crossed(self, model: onnx.ModelProto) -> None:
-        """Let steps compute on the GPU with transferred values, so that nothing is copied within a
-        step."""
+        """Let steps compute on the GPU with transferred values, without copies in a step."""
         steps = [graph for graph in _graphs(model.graph) if graph.name.startswith(STEP)]
         movable = self._whole_on_gpu(model.graph, steps)
         for graph in reversed(steps):  # those inside first, as nodes are copied

@@ -55,8 +55,7 @@ class Plan(NamedTuple):
 
 
 def plan_transitions(transitions: Value, words: Value | None = None) -> Plan:
-    """Return the plan of binary trees, from valid transitions (N,) and the number (1,) of words if
-    known."""
+    """Return the plan of binary trees, from valid transitions (N,) and the words (1,) if known."""
     parents, _ = cast(Any, parents_of_transitions)(transitions)
     return plan_binary((transitions, depths_of(parents), last_words(transitions)), words)
 
@@ -127,8 +126,7 @@ def plan_parents(parents: Value, slots: Value, kinds: Value, arity: int) -> Plan
     edges = by_depth[: by_depth.size(0) - plan.roots.size(0)]
 
     def pools(children: Value, started: Value, counts: Value, absent: bool) -> Pools:
-        """Return the pools of children as 1 + position. `started`: the start of the pool that
-        contains each inner node."""
+        """Return the pools of children, 1 + position; `started`: starts of inner nodes' pools."""
         pooled = Value.cat([children, plan.roots + 1])
         none = parents.new_zeros([parents.size(0) + 1])
         pool_rows = none.index_copy(0, pooled, Value.arange(pooled.size(0))).take(plan.inner + 1)

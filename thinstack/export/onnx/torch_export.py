@@ -74,8 +74,7 @@ def export_part(part: Part) -> onnx.GraphProto:
 
 
 def export_together(parts: Sequence[Part]) -> list[onnx.GraphProto]:
-    """Export several parts at once, which takes less time than one by one. If that fails, they are
-    exported one by one, so that the error names the part."""
+    """Export several parts at once, which is faster, or one by one to name the one that fails."""
     counts = [len(part.example) for part in parts]
     ends = [*accumulate(counts)]
 
@@ -114,8 +113,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """Describe an error in one line. Torch wraps the cause several times, and adds advice for its
-    developers."""
+    """Describe an error in one line, of the several causes that torch wraps."""
     chain = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)

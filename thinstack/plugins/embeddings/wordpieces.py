@@ -8,8 +8,7 @@ from thinstack.core.embedding import Embedding
 
 
 class WordpieceEmbedding(Embedding):
-    """A table of vectors of pieces (V, X) with sparse gradients. A word is the mean of its pieces,
-    after which dropout applies."""
+    """A table of vectors of pieces (V, X), sparse gradients, and dropout of the means."""
 
     name = "wordpieces.v1"
     summary = "the mean of the rows of a word's pieces"
@@ -21,8 +20,7 @@ class WordpieceEmbedding(Embedding):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Return vectors (L, X) of words, from `piece_ids` (P,) and `pieces_per_word` (L,), which
-        are at least 1."""
+        """Return vectors (L, X), from `piece_ids` (P,) and `pieces_per_word` (L,) >= 1."""
         counts = inputs["pieces_per_word"]
         starts = torch.cumsum(counts, 0) - counts
         ids = inputs["piece_ids"]

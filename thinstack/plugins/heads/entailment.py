@@ -67,8 +67,7 @@ class Entailment(Softmax):
 
 
 class _BatchNorm(nn.BatchNorm1d):
-    """Batch normalization that uses the running statistics of fewer than two rows in training,
-    where torch raises."""
+    """Batch normalization that uses running statistics for fewer than two rows."""
 
     momentum: float  # torch allows None
 

@@ -187,8 +187,7 @@ class _Loop:
         return numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken), store
 
     def _step(self, body: Graph) -> Graph:
-        """Write the body of the loop, from the stacks before a transition to those after it and the
-        number of the new node."""
+        """Write the body of the loop: one transition, which also returns the new node's number."""
         width, size = self.width, self.tracker.size
         # Words left in the buffer, and the place of the top of the stack in the queue.
         state = body.input("state", INT64, ["B", 2])

@@ -203,8 +203,7 @@ class ShiftReduce(nn.Module):
         return taken, choices
 
     def _start(self, leaf_inputs: Tensor, table: Timetable) -> tuple[_Stack, list[Tensor], Tensor]:
-        """Return a stack with the states of the words, their outputs (L, H), and the tracker's part
-        (L + 1, 4T) of buffers."""
+        """Return a stack of words, their outputs (L, H), and buffer parts (L + 1, 4T)."""
         nodes, leaves = table.places.shape[0], self.cell.leaf(leaf_inputs)
         outputs = self.cell.output(leaves)
         tables = [part.new_empty([1 + nodes, part.shape[1]]) for part in leaves]

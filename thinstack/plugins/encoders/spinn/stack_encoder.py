@@ -1,5 +1,4 @@
-"""The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM, over input
-trees or over its own parses."""
+"""The encoder of SPINN (Bowman et al. 2016), over input trees or its own parses."""
 
 import math
 from collections.abc import Callable

@@ -82,11 +82,9 @@ class TrackingLSTM(nn.Module):
         return torch.cat([added, self.b.unsqueeze(0)])
 
     def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the next h and c, (n, T) each, from the sum of the gates' parts (n, 4T), and the
-        last h and c."""
+        """Return the next h and c (n, T), from the sum of gate parts (n, 4T) and the last ones."""
         return lstm_gates(torch.addmm(read, hidden, self.u), memory.unsqueeze(1))
 
     def choices(self, hidden: Tensor) -> Tensor:
-        """Return unnormalized scores (n, 2) of SHIFT and REDUCE from h (n, T), or (n, 0) without a
-        transition classifier."""
+        """Return unnormalized scores (n, 2) of SHIFT and REDUCE, or (n, 0), from h (n, T)."""
         return torch.addmm(self.b_transition, hidden, self.w_transition)

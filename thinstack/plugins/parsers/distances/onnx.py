@@ -31,8 +31,7 @@ def distances(g: Graph, parser: Distances, words: Value, lengths: Value) -> Valu
 
 
 def _both_ways(g: Graph, parser: Distances, states: Value, bounds: Any, grid: Value) -> Value:
-    """Return the outputs (L, 2 lstm) of the LSTM in both directions, for states in a `grid` of
-    zeros (T, B, width)."""
+    """Return the outputs (L, 2 lstm) in both directions, by a `grid` of zeros (T, B, width)."""
     forwards, backwards = (
         Value.cat([place, bounds.sentence], 1) for place in (bounds.before, bounds.behind)
     )

@@ -113,7 +113,6 @@ def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
 
 
 def beside(bounds: Bounds, around: Tensor) -> Tensor:
-    """Return 1 + index (L, K) of the words at the distances `around` (K,) from each word; 0 beyond
-    its sentence."""
+    """Return 1 + index (L, K) of words at distances `around` (K,), 0 beyond the sentence."""
     inside = (bounds.before >= 0 - around) & (bounds.behind >= around)
     return torch.where(inside, bounds.place + (around + 1), 0)
