@@ -133,11 +133,9 @@ class Graph:
         return value.as_vector() if len(shape) == 1 else value
 
     def output(self, value: Value, name: str, dtype: int, shape: list[str | int]) -> None:
-        """Declare `value` an output. Outputs keep the order of these calls.
-
-        In the main graph, the output is called `name`. In a body, it keeps the name of its node if
-        possible, because runtimes would run a node that only renames an output at each step.
-        """
+        """Declare `value` an output, in the order of these calls. In the main graph, it is called
+        `name`. In a body, it keeps the name of its node if possible, because runtimes would run a
+        node that only renames an output at each step."""
         is_made_here = any(value.name in node.output for node in self.nodes)
         is_declared = any(value.name == output.name for output in self.outputs)
         if self is self.root or is_declared or not is_made_here:
@@ -158,15 +156,9 @@ class Graph:
     def loop(
         self, body: "Graph", steps: Operand, start: Sequence[Value], going: Value | None = None
     ) -> list[Value]:
-        """Return the results of a loop: the last states, then the collected values.
-
-        Args:
-            body: the body. Its outputs are the next states, then the values to collect.
-            steps: the maximum number of steps.
-            start: the first states.
-            going: a value of the body that is false after the last step; by default, the loop takes
-                all steps.
-        """
+        """Return the results of a loop: the last states, then the collected values. The outputs of
+        its `body` are the next states, then the values to collect. `going`: a value of the body
+        that is false after the last step, by default after `steps`."""
         # A constant, because a node that passes `going` on would run at each step.
         going = body.constant(np.array(True)) if going is None else going
         body.output(going, "going_on", onnx.TensorProto.BOOL, [])

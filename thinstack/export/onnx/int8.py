@@ -37,13 +37,10 @@ PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
 def quantize_products(
     g: Graph, bounds: dict[str, float], factors: dict[str, Array] | None = None
 ) -> tuple[int, int]:
-    """Rewrite the products of a finished graph, and of its loops, to 8 bits. Returns the number of
-    products in 8 bits, and of all products with a matrix of weights.
-
-    `bounds`: bounds of values by name that do not follow from the graph. `factors`: by the name of
-    a weight (K, W), bounds (K,) of the columns it is multiplied with; if any, only these products
-    are rewritten.
-    """
+    """Rewrite the products of a finished graph to 8 bits. Returns the number of products in 8 bits,
+    and of all products with a matrix of weights. `bounds`: bounds of values that do not follow from
+    the graph. `factors`: by the name of a weight (K, W), bounds (K,) of the columns it is
+    multiplied with; if any, only these products are rewritten."""
     rewriter = _Rewriter(g, bounds, factors or {})
     g.nodes[:] = rewriter.rewritten(g.nodes)
     return rewriter.done, rewriter.seen

@@ -128,11 +128,9 @@ def _unrolled(
     collected: list[list[Value]],
     rows: list[list[Value]],
 ) -> list[Value]:
-    """Write the steps from `done` on, each in a branch of the previous step.
-
-    `collected`: the values of each step so far, which one node concatenates after the last step.
-    `rows`: for each array its rows for the next steps, then the remaining rows.
-    """
+    """Write the steps from `done` on, each in a branch of the previous step. `collected`: the
+    values of each step so far, which one node concatenates at the end. `rows`: for each array its
+    rows for the next steps, then the remaining rows."""
     more, over = Graph(f"{STEP}{done}", outer=g), Graph(f"after_step_{done}", outer=g)
     _give(over, steps, start if steps.states else steps.joined(over, collected))
     inside = [value.within(more) for value in start]

@@ -144,15 +144,9 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
 def export_module(
     module: nn.Module, prefix: str, examples: Sequence[Tensor], sizes: Sequence[Mapping[int, str]]
 ) -> onnx.GraphProto:
-    """Export `forward` of a module in evaluation mode.
-
-    Args:
-        module: the module.
-        prefix: prefix of the names of its weights.
-        examples: arguments, of sizes that do not occur in the module.
-        sizes: for each argument, the names of the sizes that may be any number, by dimension. Sizes
-            with the same name are equal.
-    """
+    """Export `forward` of a module in evaluation mode, from `examples` of sizes that do not occur
+    in it. `sizes`: for each argument, the names of the sizes that may be any number, by dimension;
+    equal names mean equal sizes. `prefix`: of the names of its weights."""
     module, name = copy.deepcopy(module).eval(), f"{type(module).__name__}.forward"
     size_of = {size: _size(size) for named in sizes for size in named.values()}
     free = [{place: size_of[size] for place, size in named.items()} for named in sizes]

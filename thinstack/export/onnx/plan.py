@@ -67,11 +67,9 @@ def last_words(transitions: Value) -> Value:
 
 
 def plan_binary(trees: Trees, words: Value | None = None) -> Plan:
-    """Return the plan of binary trees, with the number (1,) of words if known.
-
-    The nodes of one depth, by position, are in pairs the children of the inner nodes above them, so
-    one sort by depth and position determines the pools, without parents.
-    """
+    """Return the plan of binary trees, with the number (1,) of words if known. The nodes of one
+    depth, by position, are in pairs the children of the inner nodes above, so that one sort by
+    depth and position determines the pools, without parents."""
     transitions, depths, last = trees
     size = transitions.size(0)
     position = Value.arange(size)

@@ -18,15 +18,9 @@ from thinstack.export.onnx.graph import OPSET, graph_of
 
 
 class Part(nn.Module):
-    """A function of tensors to export.
-
-    Args:
-        name: its name in errors.
-        call: the function.
-        example: example arguments.
-        sizes: for each argument, the sizes that may be any number, as in `torch.export.export`.
-        modules: the modules whose weights it reads, by name.
-    """
+    """A function of tensors to export: its name in errors, example arguments, for each argument the
+    sizes that may be any number, as in `torch.export.export`, and the modules whose weights it
+    reads, by name."""
 
     def __init__(
         self,

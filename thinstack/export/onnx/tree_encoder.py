@@ -25,11 +25,9 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """Write the encoding of input trees, see `thinstack.export.onnx.encoder.encode`.
-
-    Over one bottom-up layer, `head` runs inside the loop, which then collects C numbers per node
-    instead of H. On a GPU, which has enough memory, it runs once over all nodes.
-    """
+    """Write the encoding of input trees, see `thinstack.export.onnx.encoder.encode`. Over one
+    bottom-up layer, `head` runs inside the loop, which then collects C numbers per node instead of
+    H, except on a GPU, which has enough memory."""
     one_pass = len(encoder.layers) == 1 and encoder.stack()[0].down is None
     head = head if g.root.device == "cpu" else None
     if one_pass and (head or roots_only):

@@ -38,11 +38,8 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """Write the encoding of sentences by SPINN, see `thinstack.export.onnx.encoder.encode`.
-
-    It goes by transition, or by depth, in a separate branch, for input trees whose composition the
-    tracking LSTM does not feed.
-    """
+    """Write the encoding of sentences, as `thinstack.export.onnx.encoder.encode`: by transition, or
+    by depth, in a branch, for input trees whose composition the tracking LSTM does not feed."""
     cell = encoder.cell
     if encoder.feeds:
         return shift_reduce(g, encoder, export_cell(cell), words, inputs)
@@ -97,12 +94,9 @@ class Timetable(NamedTuple):
 
 
 def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
-    """Return the timetable of sentences of these lengths (B,), int64, and input trees (N,), or (0,)
-    for none.
-
-    `words` has L rows. If the lengths add up to more, the graph fails when it runs, instead of
-    taking as much memory.
-    """
+    """Return the timetable of sentences of these lengths (B,) and input trees (N,), or (0,) for
+    none. If the lengths add up to more than the words, the graph fails when it runs, instead of
+    taking as much memory."""
     g, steps_in, most = lengths.graph, transitions.long(), words.size(0) * 2
     sizes = 2 * lengths - 1
     ends = sizes.cumsum(0)
@@ -128,12 +122,8 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
 def shift_reduce(
     g: Graph, encoder: StackEncoder, parts: Parts, words: Words, inputs: dict[str, Value]
 ) -> Encoding:
-    """Write the encoding of sentences over input trees or the tracker's own. `stacked` and `roots`
-    are what `parts` reads of the states.
-
-    Words have the numbers -1 .. -L, other nodes the numbers from 1 in the order of their creation.
-    0 is no node.
-    """
+    """Write the encoding of sentences over input trees or the tracker's own. Words have the numbers
+    -1 .. -L, other nodes the numbers from 1 in the order of their creation, and 0 is no node."""
     transitions = inputs["transitions"]
     stated = inputs["lengths"].long() if encoder.parses else None
     lengths: Value = stated or cast(Any, sentence_lengths)(transitions)

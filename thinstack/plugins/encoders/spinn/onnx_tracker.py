@@ -45,14 +45,8 @@ def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) ->
 def step(
     tracker: TrackingLSTM, read: Value, buffer: Value, hidden: Value, memory: Value
 ) -> tuple[Value, Value]:
-    """Return the next h and c (B, T), from the last ones.
-
-    Args:
-        tracker: the tracking LSTM.
-        read: (B, 2H) outputs of the top two nodes of each stack.
-        buffer: (B, 4T) the gates' part of each buffer.
-        hidden, memory: (B, T) the last h and c.
-    """
+    """Return the next h and c (B, T), from the last ones, the outputs `read` (B, 2H) of the top two
+    nodes of each stack, and the gates' part (B, 4T) of each buffer."""
     g, size = hidden.graph, tracker.size
     weight = torch.cat([*tracker.w_stack.chunk(2, 1), tracker.u])
     gates = buffer.addmm(Value.cat([read, hidden], 1), _weight(g, weight, "w_stack_u"))
@@ -63,14 +57,9 @@ def step(
 
 
 def choose(tracker: TrackingLSTM, hidden: Value, state: Value, wanted: Value) -> Value:
-    """Return the action (B, 1) of each sentence: SHIFT, REDUCE or WAIT.
-
-    Args:
-        tracker: the tracking LSTM.
-        hidden: (B, T) its h.
-        state: (B, 2) the number of words in the buffer, and 1 + the number of nodes on the stack.
-        wanted: (B, 1) the action that the sentence should take.
-    """
+    """Return the action (B, 1) of each sentence, SHIFT, REDUCE or WAIT, from h (B, T), the `state`
+    (B, 2), which is the number of words in the buffer and 1 + the number of nodes on the stack, and
+    the `wanted` action (B, 1)."""
     g = hidden.graph
     limits = Value.cat([state, wanted], 1).minimum([1, 3, FREE])
     possible = g.constant(_possible()).op("GatherND", limits)

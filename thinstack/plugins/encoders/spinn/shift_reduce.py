@@ -89,11 +89,8 @@ class _Stack(NamedTuple):
 
 
 class ShiftReduce(nn.Module):
-    """An executor of a cell and a tracking LSTM over binary trees.
-
-    The inputs of the cell at inner nodes, if any, are the tracker's h: the e of (1). Higher-order
-    gradients are not possible.
-    """
+    """An executor of a cell and a tracking LSTM over binary trees. The inputs of the cell at inner
+    nodes, if any, are the tracker's h, the e of (1). Higher-order gradients are not possible."""
 
     def __init__(self, cell: Cell, tracker: TrackingLSTM):
         super().__init__()

@@ -95,14 +95,8 @@ class StackEncoder(Encoder):
     def forward(
         self, words: Tensor, transitions: Tensor, lengths: Tensor, track: bool = True
     ) -> Encoding:
-        """Encode sentences over input trees.
-
-        Args:
-            words: (L, X).
-            transitions: (N,) of whole trees, 0 SHIFT and 1 REDUCE.
-            lengths: (B,) words of each sentence, at least 1.
-            track: whether to return scores of transitions; otherwise they may have no columns.
-        """
+        """Encode sentences over input trees, with arguments as in `ShiftReduce.forward`. Without
+        `track`, the scores of transitions may have no columns."""
         if self.feeds:
             encoding: Encoding = self.by_step(words, transitions, lengths)
             return encoding
@@ -126,13 +120,8 @@ class StackEncoder(Encoder):
         self, outputs: Tensor, places: Tensor, transitions: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return the scores of the transitions (N, 2) and where both were possible (N,), in node
-        order.
-
-        Args:
-            outputs: (N, H) of all nodes.
-            places: (N,) the row of each node in `outputs`. It is on the device of `transitions`
-                (N,) and `lengths` (B,), as is the second result.
-        """
+        order, from the outputs (N, H) of nodes and the row `places` (N,) of each. `places`,
+        `transitions` (N,), `lengths` (B,) and the second result are on one device."""
         table = timetable(lengths)
         plan = schedule_stack(transitions, places + 1, table)
         free = plan.free

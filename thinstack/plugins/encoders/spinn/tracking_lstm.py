@@ -63,12 +63,9 @@ class TrackingLSTM(nn.Module):
         return matmul(self.dropout(outputs), self.w_stack)
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
-        """Return the gates' part (L + 1, 4T) of buffers: row w for a buffer that starts with word
-        w, row L for an empty buffer.
-
-        Arguments are the outputs (L, H) of the words, and `ends` (L,), the word after the last one
-        of each word's sentence.
-        """
+        """Return the gates' part (L + 1, 4T) of buffers that start with each word, and of an empty
+        one, from the outputs (L, H) of words and the word after the last (L,) of each word's
+        sentence."""
         words, gates = outputs.shape[0], 4 * self.size
         ahead_of = matmul(self.dropout(outputs), self.w_buffer)
         flat = words * self.lookahead
