@@ -27,10 +27,8 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
         c = i * g + sum_k f_k * c_k
         h = o * tanh(c)
 
-    Args:
-        gates: (n, (3 + N) H) before activation, in the order i, f_1 .. f_N, o, g. It may be
-            overwritten.
-        cells: (n, N, H) memory cells c_k of the children.
+    `gates` (n, (3 + N) H), before activation, are i, f_1 .. f_N, o, g, and may be overwritten.
+    `cells` (n, N, H) are the children's memory cells c_k.
     """
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
         eager, recorded = is_eager(), torch.is_grad_enabled()

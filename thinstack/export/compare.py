@@ -71,11 +71,9 @@ def compare(
     Args:
         runtime, version: names for the report.
         run: returns the runtime's outputs for a batch.
-        model: the model.
-        batches: the inputs.
-        tolerance: the largest difference allowed. In a batch where the model itself rounds more, as
-            a trained one may over hundreds of words, `ROUNDING_FACTOR` times its rounding error is
-            allowed, up to `HARD_LIMIT`.
+        model, batches: the model and its inputs.
+        tolerance: the largest difference allowed, or if the model itself rounds more in a batch,
+            `ROUNDING_FACTOR` times its rounding error, up to `HARD_LIMIT`.
         outputs: names of the outputs to compare; by default those of the model.
         on_average: limit the mean difference, for a runtime that rounds where the model does not,
             which moves single scores far near the border between two choices.

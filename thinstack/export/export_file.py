@@ -47,17 +47,13 @@ def export_file(
     console: Console,
     progress: Console,
 ) -> None:
-    """Export the model of a bundle to `path`, which is written only after verification.
+    """Export the model of a bundle, by name or folder, to `path`, which is written only after
+    verification. Prints the results on `console`, and a line on `progress` while they take long.
 
     Args:
-        source: name or folder of the bundle.
-        path: the file to write.
-        format: the format of the file.
         options: options of ONNX files, as in `export_onnx`.
-        trees: labeled binary trees, on which to measure the accuracy and size that the options
-            cost.
+        trees: labeled binary trees, on which to measure the accuracy and size that options cost.
         report: a file for the verification report, as JSON.
-        console, progress: where to print the results, and a line while they take long.
 
     Raises ExportError if the file differs from the model, or for options of another format;
     InputError as `check_output` does; BundleError for a bundle without torch weights; and DataError

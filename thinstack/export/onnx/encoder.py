@@ -55,8 +55,7 @@ def encode(
         encoder: the encoder.
         words: vectors of the words.
         inputs: inputs of the model by name, int32 or int64.
-        head: a task head that reads single nodes. The encoding may contain its scores instead of
-            the outputs that they are computed from.
+        head: a task head of single nodes, whose scores may replace the outputs in the encoding.
         roots_only: whether only `roots`, `root_nodes` and `transitions` are needed.
 
     Raises ExportError if there is no such module or function.

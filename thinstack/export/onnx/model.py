@@ -54,21 +54,15 @@ DEFAULTS: Options = {"quantize": "none", "index_type": "int32", "outputs": "node
 def export_onnx(
     model: Model, config: ModelConfig, *, vocabulary_digest: str, **options: Unpack[Options]
 ) -> bytes:
-    """Return a model as an ONNX file.
-
-    Args:
-        model: the model, which is not changed.
-        config: the configuration that it was built from.
-        vocabulary_digest: digest of its vocabulary, for the metadata.
-        options: see `Options`; the defaults are in `DEFAULTS`.
+    """Return a model, with the configuration that it was built from, as an ONNX file. The digest of
+    its vocabulary is for the metadata; for other options, see `Options` and `DEFAULTS`.
 
     Inputs and outputs have the model's names and shapes. Inputs and transitions are of
     `index_type`, scores float32. With `outputs` "roots", there are no `node_scores`, and only the
     last states are kept. A model with a parser predicts the trees if `transitions` is empty;
     `breaks` are 0 for single sentences. These inputs are not optional, because runtimes disagree
-    about inputs with an initializer.
-
-    The graph does not validate its inputs: a negative id would silently count from the end.
+    about inputs with an initializer. The graph does not validate its inputs: a negative id would
+    silently count from the end.
 
     Raises ExportError if the model has no such outputs, or with the reason if a part cannot be
     exported.

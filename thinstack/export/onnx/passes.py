@@ -24,15 +24,9 @@ def depth_ordered(
     """Write the bottom-up pass. Returns what `parts` reads of the states of all nodes, (N, width)
     each, in stacked order, or with `roots_only` of the roots, (B, width) each.
 
-    Args:
-        g: the graph.
-        cell, parts: the cell and its exported parts.
-        leaf_inputs: (U, X) inputs of leaves; equal leaves may share one.
-        leaf_rows: (L,) the row of `leaf_inputs` for each leaf in stacked order; None if both are
-            the same.
-        inner_inputs: (I, inner_size) inputs of inner nodes in stacked order.
-        plan: the schedule.
-        roots_only: whether to read roots only.
+    `leaf_inputs` (U, X) are those of leaves, of which equal ones may share a row; `leaf_rows` (L,)
+    are the rows of leaves in stacked order, None if these are the same. `inner_inputs`
+    (I, inner_size) are in stacked order.
     """
     widths, collected = cell.state_sizes, [] if roots_only else parts.widths
     leaves = inline(g, parts.leaf, [leaf_inputs])

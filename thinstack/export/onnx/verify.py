@@ -107,17 +107,12 @@ def verify_onnx(
     runtimes: Sequence[str] = tuple(LONGEST),
     rounded: Model | None = None,
 ) -> VerificationReport:
-    """Compare a file with its model, on trees of other sizes than its examples.
+    """Compare a file with its model, on trees of other sizes than its examples, and on batches of
+    real inputs (`development`), in onnxruntime and onnx's reference evaluator (`onnx.reference`).
 
-    Args:
-        exported: the ONNX file.
-        model: the model that it was exported from.
-        development: batches of real inputs to compare on too.
-        runtimes: names of the runtimes: `onnxruntime`, and `onnx.reference`, onnx's evaluator.
-        rounded: a model to compare with instead of a copy with the rounded weights of the file.
-
-    The tolerance is 1e-4, also for quantized files because of the rounded weights, or 0.02 for the
-    mean difference of products in 8 bits. The cost of rounding is reported separately.
+    The model has the rounded weights of the file, unless `rounded` is given. The tolerance is 1e-4,
+    or 0.02 for the mean difference of products in 8 bits. The cost of rounding is reported
+    separately.
 
     Raises ExportError if scores differ, if a tree's scores depend on other trees in its batch, or
     if `thinstack.load` rejects the file. Raises MissingExtraError without onnxruntime.
