@@ -74,8 +74,7 @@ def gap_keys(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
 
 
 def most_words(keys: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
-    """Return for each sentence (S,) an upper bound of the words in its text: its own words if it
-    ends a text, otherwise all words."""
+    """Return a bound (S,) of the words in each sentence's text: its own if it ends the text."""
     return torch.where(breaks > 0, keys.size(0), lengths)
 
 

@@ -63,8 +63,7 @@ def schedule_transitions(transitions: Tensor) -> Schedule:
 
 
 def schedule_lengths(lengths: Tensor) -> Schedule:
-    """Return the schedule of sentences as chains, from the words (B,) >= 1 in each. The only child
-    of a word is the preceding word."""
+    """Return the schedule of sentences (B,) as chains. A word's only child is the word before."""
     parents = parents_of_lengths(lengths, int(lengths.sum()))
     return schedule_parents(parents, torch.zeros_like(parents), torch.ones_like(parents), 1)
 

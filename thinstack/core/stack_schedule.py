@@ -27,11 +27,10 @@ class Timetable(NamedTuple):
 
 
 class StackSchedule(NamedTuple):
-    """Index tensors (int64) of one batch; `pairs` and `fronts` precede each transition,
-    time-major."""
+    """Index tensors (int64) of a batch; `pairs` and `fronts` precede each transition."""
 
-    pairs: Tensor  # (N, 2) numbers of the second and the top node of the stack, 0 for none
-    fronts: Tensor  # (N,) the next word of the buffer, L if it is empty
+    pairs: Tensor  # (N, 2) time-major: the second and the top node of the stack, 0 for none
+    fronts: Tensor  # (N,) time-major: the next word of the buffer, L if it is empty
     reduce_counts: Tensor  # (T,) the number of sentences that REDUCE at each step
     reducing: Tensor  # (N - L,) which of the unfinished sentences REDUCE, by step
     free: Tensor  # (N,) 1 if both transitions were possible, in node order

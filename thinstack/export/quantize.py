@@ -27,14 +27,12 @@ WEIGHT_LEVELS = 64
 
 
 def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return a table (V, X) in 8 bits and the scale (V, 1) of each row, accurate to half a
-    scale."""
+    """Return a table (V, X) in 8 bits and the scale (V, 1) of its rows, to half a scale."""
     return _whole_numbers(table, 127, axis=1)
 
 
 def quantize_columns(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return a matrix (K, W) as integers from -64 to 64 and the scale (W,) of each column, accurate
-    to half a scale."""
+    """Return a matrix (K, W) as integers up to 64 and the scale (W,) of its columns."""
     levels, scale = _whole_numbers(matrix, WEIGHT_LEVELS, axis=0)
     return levels, scale[0]
 

@@ -1,5 +1,4 @@
-"""Batches to verify an export on, in other sizes than its examples, and the model's scores of
-them."""
+"""Batches to verify an export on, in other sizes than its examples, with the model's scores."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -86,16 +85,14 @@ def makes_trees(model: Model, forest: Forest) -> bool:
 
 
 def eager_scores(model: Model, forest: Forest, by: Callable[..., Any] | None = None) -> Scores:
-    """Return the outputs of a model in evaluation mode by name. `by`: its TorchScript, to call
-    instead."""
+    """Return the outputs of a model in evaluation mode, or of its TorchScript `by`, by name."""
     with torch.no_grad():
         outputs = (by or model)(model.inputs(forest))
     return {name: outputs[name].numpy() for name in model.output_names}
 
 
 def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> Forest:
-    """Return the tree of `steps` with random words, or a similar one of the kind that the model
-    reads."""
+    """Return the tree of `steps` with random words, or a similar one that the model reads."""
     words = int((steps == shapes.SHIFT).sum())
     counts = generator.choice([1, 1, 1, 2, 3, 9], words)
     pieces = words if "token_ids" in model.input_names else int(counts.sum())
@@ -121,8 +118,7 @@ def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> 
 def _parents(
     model: Model, steps: Steps, generator: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return parents and slots: of the tree of `steps` with random slots, or of a random tree over
-    its words."""
+    """Return parents and slots of the tree of `steps`, or of a random tree over its words."""
     arity = model.encoder.arity
     if model.encoder.words_at_leaves:
         parents, slots = shapes.parents_of(steps)

@@ -108,8 +108,7 @@ def _head(
 
 
 def _check_heads(config: ModelConfig) -> None:
-    """Raise ConfigError unless a head of scores, and no other, has labels, and only one head
-    produces vectors."""
+    """Raise ConfigError unless only a head of scores has labels, and one head gives vectors."""
     head: type[TaskHead] = manager().find("head", config.head.name).plugin
     if (head.gives == "scores") != bool(config.labels):
         labels = ", ".join(config.labels) or "none"

@@ -224,8 +224,7 @@ class PluginManager:
         return replace(about, status="failed", error=fault)
 
     def _fault(self, spec: AnySpec, source: Source) -> str | None:
-        """Return why a plugin cannot be used, or None. If two plugins have one name, neither can,
-        except a built-in plugin."""
+        """Return why a plugin cannot be used. Its name must be unique, unless it is built in."""
         rivals = [other for rival, other in self._provided(spec.kind) if rival.name == spec.name]
         if source.builtin or len(rivals) == 1:
             return spec.fault

@@ -98,8 +98,7 @@ class Spec:
         return self._open or size in self._arguments
 
     def validate(self, options: Mapping[str, Any]) -> BaseModel:
-        """Validate options of the plugin, and return all of them. Raises ConfigError, which names
-        the plugin and the field."""
+        """Validate options. Raises ConfigError, which names the plugin and the field."""
         try:
             return self.options.model_validate(dict(options))
         except ValidationError as error:

@@ -127,8 +127,7 @@ class Model(nn.Module):
         return encoding
 
     def choose_trees(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Return `parse` of `forward` (N,), without scores. Raises ValueError for inconsistent
-        inputs."""
+        """Return `parse` (N,) of `forward`. Raises ValueError for inconsistent inputs."""
         transitions: Tensor = self.encoder.choose_trees(self.embed(inputs), inputs)
         return transitions
 

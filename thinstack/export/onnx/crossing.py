@@ -17,19 +17,13 @@ MOST_PARTS: Final = 7
 
 
 class Places:
-    """The types and places of the values of a model.
-
-    Attributes:
-        types, ranks: element type and number of dimensions by name.
-        constants: values that any device has.
-        on_gpu, on_host: names of values that are there regardless of their type.
-    """
+    """The element types, ranks, constants and places of the values of a model."""
 
     def __init__(self, model: onnx.ModelProto):
         self.types: dict[str, int] = {}
         self.ranks: dict[str, int] = {}
         self.constants: dict[str, NDArray[Any]] = {}
-        self.on_gpu: set[str] = set()
+        self.on_gpu: set[str] = set()  # regardless of their type, like those `on_host`
         self.on_host: set[str] = set()
         self._made = 0
         self._learn(onnx.shape_inference.infer_shapes(model).graph)

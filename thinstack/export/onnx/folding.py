@@ -48,8 +48,7 @@ class _Folder:
         self._parts: dict[str, list[tuple[onnx.NodeProto, NDArray[np.generic]]]] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], outputs: set[str]) -> list[onnx.NodeProto]:
-        """Return the remaining nodes, with subgraphs changed in place. `outputs` keep their
-        names."""
+        """Return the remaining nodes; subgraphs change in place. `outputs` keep their names."""
         constants = []
         for node in nodes:
             node.input[:] = [self._renamed.get(name, name) for name in node.input]

@@ -100,8 +100,7 @@ def chains(lengths: Value, words: Value) -> Plan:
 
 
 def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[Value, Value | None]:
-    """Return outputs (N, H) and head-word vectors (N, W) in stacked order, from words in node
-    order."""
+    """Return outputs (N, H) and head words (N, W) in stacked order, from words in node order."""
     leaf_inputs, leaf_rows, inner_inputs = _word_inputs(g, encoder, words, plan)
     none, leaves = g.zeros(plan.inner.size(0), 0), plan.leaves.size(0)
     down_inputs = leaf_inputs

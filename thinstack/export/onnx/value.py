@@ -91,8 +91,7 @@ class Value:
     take = _node("Gather", axis=0)  # of a vector
 
     def within(self, graph: "Graph") -> "Value":
-        """Return this value of an outer graph as one of `graph`, so that nodes over it are added
-        there."""
+        """Return this value of an outer graph as one of `graph`, which gets the nodes over it."""
         inside = Value(graph, self.name)
         inside.is_vector, inside.length = self.like.is_vector, self.like.length
         return inside

@@ -192,8 +192,7 @@ class _File:
 
 
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
-    """Return the largest difference between scores of trees, or pairs of trees, alone and in a
-    batch."""
+    """Return the largest difference between scores of trees, or pairs, alone and in a batch."""
     generator = np.random.default_rng(1)
     *_, forest = sample_shapes(generator, longest=7)
     singles = sample_trees(model, forest, generator)

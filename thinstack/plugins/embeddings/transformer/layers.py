@@ -1,5 +1,4 @@
-"""The layers of BERT (Devlin et al. 2019) and MPNet (Song et al. 2020), without padded
-sentences."""
+"""The layers of BERT (Devlin et al. 2019) and MPNet (Song et al. 2020), without padding."""
 
 from typing import Final, Literal, NamedTuple
 

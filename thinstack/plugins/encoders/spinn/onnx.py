@@ -223,8 +223,7 @@ class _Loop:
         return outputs.view(-1, 2 * size)
 
     def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
-        """Return the states (r, W) of nodes from those of their children (r, 2, W). `rows` selects
-        their rows of h (B, T)."""
+        """Return the states (r, W) of pairs (r, 2, W) whose `rows` of h (B, T) are set."""
         context = (
             hidden.op("Compress", rows, axis=0)
             if self.cell.inner_size

@@ -25,8 +25,7 @@ class Buffer(NamedTuple):
 
 
 def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) -> Buffer:
-    """Return the buffers of all sentences, from the outputs (L, H) of words and the word after the
-    last of each sentence, `ends` (B,)."""
+    """Return the buffers, from the outputs (L, H) of words and sentence ends (B,)."""
     words = outputs.size(0)
     empty = ends + Value.arange(ends.size(0))
     is_empty = ends.new_zeros([words + ends.size(0)]).index_fill(0, empty, 1)

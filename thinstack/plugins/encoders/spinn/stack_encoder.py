@@ -48,8 +48,7 @@ class StackEncoder(Encoder):
         dropout: float,
         forget_bias: float,
     ) -> "StackEncoder":
-        """Build the encoder with the options of `TrackerConfig`. Raises ConfigError for a cell that
-        does not fit them."""
+        """Build the encoder of a `TrackerConfig`. Raises ConfigError for an unsuitable cell."""
         inner_size = size if feeds else 0
         try:
             composition = cell(input_size, inner_size)

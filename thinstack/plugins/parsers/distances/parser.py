@@ -1,5 +1,4 @@
-"""The parser of Shen et al. 2018 ("Straight to the Tree"): distances of gaps by convolutions and a
-bidirectional LSTM."""
+"""The parser of Shen et al. 2018 ("Straight to the Tree"), by convolutions and an LSTM."""
 
 from typing import NamedTuple
 
