@@ -1,11 +1,7 @@
-"""Comparison of a runtime with the model.
-
-Runtimes round differently, so they may choose different trees if two choices of a parser score
-alike, which changes all later scores. The model therefore scores the runtime's trees, and rates
-each of its choices.
-
-Reference cases are inputs with the scores that every runtime in every language must return.
-"""
+"""Comparison of a runtime with the model. Runtimes round differently, so they may choose different
+trees if two choices of a parser score alike, which changes all later scores. The model therefore
+scores the runtime's trees, and rates each of its choices. Reference cases are inputs with the
+scores that every runtime in every language must return."""
 
 import copy
 from collections.abc import Callable, Iterable, Sequence

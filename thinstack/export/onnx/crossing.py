@@ -1,6 +1,5 @@
 """The transfer of integers from the host to a GPU in an ONNX graph: as one vector, which the GPU
-splits. onnxruntime's WebGPU provider has no kernel that slices integers, but one that splits
-them."""
+splits, because onnxruntime's WebGPU provider has no kernel that slices integers."""
 
 from collections.abc import Sequence
 from typing import Any, Final

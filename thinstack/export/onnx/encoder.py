@@ -23,9 +23,8 @@ class Words(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """The result of an encoder, as in `thinstack.core.encoder.Encoding`; None for missing or
-    unrequested values. `scores` (N, C) may replace `stacked` (N, H), from which they are
-    computed."""
+    """The result of an encoder, as in `thinstack.core.encoder.Encoding`; None for missing values.
+    `scores` (N, C) may replace `stacked` (N, H), from which they are computed."""
 
     root_nodes: Value
     places: Value | None = None

@@ -1,8 +1,6 @@
-"""Constant folding: values that depend only on weights are computed at export.
-
-Otherwise, runtimes would compute them whenever they load the file. Only parts of a matrix are left
-to runtimes if all of it is stored anyway. A reshape of a reshape is merged with it.
-"""
+"""Constant folding: values that depend only on weights are computed at export, instead of by
+runtimes at each load. Only parts of a matrix are left to runtimes if all of it is stored anyway. A
+reshape of a reshape is merged with it."""
 
 from collections.abc import Iterable
 

@@ -21,16 +21,10 @@ Array = NDArray[Any]
 class Graph:
     """A graph under construction. The names of values are unique in the whole model.
 
-    Args:
-        name: name of the graph.
-        outer: the graph that contains this one; None for the main graph.
-        half: whether to store float32 matrices in float16 if that is lossless.
-        device: the target device of the model.
-
-    Attributes:
-        depth: number of graphs around this one.
-        root: the main graph.
-        step: in the body of a loop, the index of the step.
+    `outer` is the graph that contains this one, None for the main graph `root`, and `depth` the
+    number of graphs around it. With `half`, float32 matrices are stored in float16 if that is
+    lossless. `device` is the target of the model. In the body of a loop, `step` is the index of the
+    step.
     """
 
     def __init__(

@@ -1,9 +1,7 @@
-"""The steps of a pass over trees, depth by depth, in an ONNX graph: a loop, or nested for a GPU.
-
-onnxruntime's WebGPU provider has no loop, so a loop would pass its states through the host. For a
-GPU, each of the first steps is a branch in the previous step, which an `If` takes without a copy.
-Only deeper trees reach a loop, in the last branch.
-"""
+"""The steps of a pass over trees, depth by depth, in an ONNX graph. On a GPU, a loop would pass its
+states through the host, because onnxruntime's WebGPU provider has none; there, each of the first
+steps is a branch in the previous step, which an `If` takes without a copy, and only deeper trees
+reach a loop, in the last branch."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple

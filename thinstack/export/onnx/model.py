@@ -1,9 +1,7 @@
-"""A whole model as one ONNX file, from word indices and trees to the scores of nodes and trees.
-
-The loops of the executors and their schedule are written by hand. The code of plugins is exported
-by torch: a cell's leaf, compose and output, a head's scores, and embeddings that do more than look
-words up.
-"""
+"""A whole model as one ONNX file, from word indices and trees to the scores of nodes and trees. The
+loops of the executors and their schedule are written by hand, and torch exports the code of
+plugins: a cell's leaf, compose and output, a head's scores, and embeddings that do more than look
+words up."""
 
 import json
 from typing import Any, Literal, TypedDict, Unpack, cast

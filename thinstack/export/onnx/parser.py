@@ -84,9 +84,8 @@ def is_unparsed(transitions: Value, words: Value) -> Value:
 
 
 def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
-    """Write the distances (L,) of the gap after each word, from words (L, X), L >= 1, and lengths
-    (S,), by the function of this name in the module that the parser names. Without a module, torch
-    exports the parser. Raises ExportError if that is not possible."""
+    """Write the distances (L,) of gaps, from words (L, X), L >= 1, and lengths (S,), by the module
+    that the parser names, or else by torch. Raises ExportError if that is impossible."""
     if not parser.onnx:
         examples = [torch.rand(5, parser.input_size), torch.tensor([2, 3])]
         exported = export_module(parser, "parser", examples, [{0: "words"}, {0: "sentences"}])

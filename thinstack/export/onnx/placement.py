@@ -1,10 +1,8 @@
-"""Placement of the nodes of a graph on a GPU or the host, and transfers between them.
-
-The GPU computes numbers, and the host integers, because it builds the trees. Each transfer costs a
-fixed time, and each one to the host a wait. Therefore all integers that the GPU will need cross at
-once, as one flat vector of int32, which the GPU splits, and host nodes run as early as possible, so
-that a transfer includes as much as possible.
-"""
+"""Placement of the nodes of a graph on a GPU or the host, and transfers between them. The GPU
+computes numbers, and the host integers, because it builds the trees. Each transfer costs a fixed
+time, and each one to the host a wait. Therefore all integers that the GPU will need cross at once,
+as one flat vector of int32, and host nodes run as early as possible, so that a transfer includes as
+much as possible."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain

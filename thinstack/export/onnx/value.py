@@ -32,13 +32,9 @@ class Value:
     operation of that name; functions of torch, such as `torch.cat`, also take values.
 
     Values have no dtype: `new_zeros` and `torch.zeros_like` are int64, as all index tensors are. A
-    size is a vector of one number.
-
-    Attributes:
-        like: a value of the same shape, often an input, of which sizes are computed once.
-        length: the number of its rows, if it was created with a size.
-        is_vector: whether it is known to be a vector.
-        is_number: whether it is computed from sizes only.
+    size is a vector of one number. `like` is a value of the same shape, often an input, of which
+    sizes are computed once; `length` the number of rows, if it was created with a size. `is_vector`
+    and `is_number` are true for known vectors, and for values computed from sizes only.
     """
 
     device = None

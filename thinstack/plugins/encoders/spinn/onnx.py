@@ -1,9 +1,7 @@
-"""The encoder of SPINN in an ONNX graph, as one Loop over the transitions.
-
-A runtime copies everything that a step passes to the next, so the states of words stay outside the
-loop, and only the states of other nodes grow. Finished sentences WAIT, because the values that a
-loop carries have fixed shapes.
-"""
+"""The encoder of SPINN in an ONNX graph, as one Loop over the transitions. A runtime copies
+everything that a step passes to the next, so the states of words stay outside the loop, and only
+the states of other nodes grow. Finished sentences WAIT, because the values in a loop have fixed
+shapes."""
 
 from collections.abc import Sequence
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """The shift-reduce executor: the thin stack (Bowman et al. 2016, Algorithm 1), transition by
-transition.
-
-It serves models that cannot know the order in advance: those whose tracking LSTM feeds the
+transition, for models that cannot know the order in advance: those whose tracking LSTM feeds the
 composition, and those that parse. At each step, the tracking LSTM reads the buffers and stacks of
 all unfinished sentences; then the nodes of those that REDUCE are composed.
 
