@@ -28,8 +28,7 @@ FLOAT = onnx.TensorProto.FLOAT
 NARROWEST = 16  # columns of a matrix; those of task heads need their precision, and cost little
 ACTIVATION_LEVELS, ZERO = 127, 128
 Array = NDArray[np.float32]
-PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
-"""Attributes of a plain matrix product."""
+PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}  # attributes of a plain matrix product
 
 
 def quantize_products(

@@ -20,8 +20,7 @@ MOST_UNROLLED: Final = 28
 CUT_AT_ONCE: Final = 6
 """Steps whose rows one node cuts from an array, with the rest in a seventh part, see `crossing`."""
 
-STEP: Final = "step_"
-"""Prefix of the names of their graphs."""
+STEP: Final = "step_"  # prefix of the names of their graphs
 
 Taken = tuple[list[Value], list[Value]]
 """The states after a step, and the values to collect."""

@@ -24,8 +24,7 @@ core: Final[Any] = distance_trees
 WIDTHS: Final = (1, 2, 4, 8, 16)
 """Windows of keys in the graph. Up to twice as many words as the last need no others."""
 
-OWN_TREES: Final = "own_trees"
-"""The name of the graph in which a parser predicts trees."""
+OWN_TREES: Final = "own_trees"  # the graph in which a parser predicts trees
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
