@@ -39,8 +39,8 @@ class LexicalizedLSTM(Cell):
         i = sigmoid(W_xi x + b_i),   o = sigmoid(W_xo x + W_co c + b_o),   g = tanh(W_xg x + b_g)
 
     with the inner node's parameters. In the code that the authors published, a leaf has no
-    peephole: its o leaves out W_co c. A missing child counts as zeros. State: h and c, (n, H) each,
-    and x (n, X), or (n, columns).
+    peephole: its o omits W_co c. A missing child counts as zeros. State: h and c, (n, H) each, and
+    x (n, X), or (n, columns).
 
     W_z is 2 X by X. For wide words, `columns` makes it smaller: a head word is then only so many
     leading columns of a word. A leaf's i, o and g still read all of them.
