@@ -35,8 +35,12 @@ from thinstack.integrations.report.reading import scored_rows
 from thinstack.integrations.report.rows import TextRow
 from thinstack.integrations.themes.clauses import ReadTexts, TextNodes
 from thinstack.integrations.themes.finding import ClauseSample
-from thinstack.integrations.themes.matching import NamedThemes, ignored_directions
-from thinstack.integrations.themes.options import NAMED, theme_options
+from thinstack.integrations.themes.matching import (
+    NAMED,
+    NamedThemes,
+    ignored_directions,
+    theme_options,
+)
 from thinstack.training.tasks.vectors.encoder import StringEncoder
 
 IGNORED: Final = ("alexa", "echo", "dot", "spot", "show", "plus", "amazon")

@@ -15,7 +15,7 @@ from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.errors import DataError, InputError, MissingExtraError
-from thinstack.integrations.search import phrase_index, ranking
+from thinstack.integrations.search import phrase_index, phrase_table
 from thinstack.text.english import rules
 
 TEXTS = [
@@ -127,7 +127,7 @@ def numbers_of(hits):
 @pytest.mark.parametrize("query", ["good film", "the awful seats", "plot. Film."])
 @pytest.mark.parametrize("settings", [{}, {"sign": False}, {"side": "negative"}])
 def test_hits_are_those_of_numpy(model, index, query, settings, monkeypatch):
-    monkeypatch.setattr("thinstack.integrations.search.ranking.said_phrase", lambda _: "")
+    monkeypatch.setattr("thinstack.integrations.search.phrase_table.said_phrase", lambda _: "")
     weight = {"sign_weight": 0.0} if "sign" in settings else {}
     expected = hits_by_hand(model, query, side=settings.get("side"), **weight)
     assert any(is_turned(phrase) for result in model(TEXTS) for phrase in result.phrases)
@@ -178,8 +178,8 @@ def test_where_chooses_texts_by_their_ids(model, index):
 
 def test_blocks_and_batches_do_not_show(model, index, monkeypatch):
     hits = [index.search(query, 99) for query in ("good", "plot")]
-    monkeypatch.setattr(ranking, "_TOGETHER", 2)
-    monkeypatch.setattr(ranking, "_FIRST", 4)
+    monkeypatch.setattr(phrase_table, "_TOGETHER", 2)
+    monkeypatch.setattr(phrase_table, "_FIRST", 4)
     small = thinstack.PhraseIndex(model)
     small.add(TEXTS[:3], range(3))
     small.add(TEXTS[3:], range(3, len(TEXTS)))
@@ -208,7 +208,7 @@ def test_cosines_of_all_halves_are_exact():
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     halves = halves[np.isfinite(halves)]
     expected = halves.astype(np.float32) * np.float32(0.5)
-    cosines = ranking.cosines(halves[:, None], np.array([0.5], np.float32))
+    cosines = phrase_table.cosines(halves[:, None], np.array([0.5], np.float32))
     np.testing.assert_array_equal(cosines, expected)
 
 
@@ -216,8 +216,8 @@ def test_cosines_of_all_halves_are_exact():
 def test_the_best_come_first(scores):
     scores[scores == -1] = -np.inf
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "_FIRST", 5)
-        order = [*ranking.best_first(scores)]
+        patch.setattr(phrase_table, "_FIRST", 5)
+        order = [*phrase_table.best_first(scores)]
     assert sorted(order) == np.flatnonzero(scores > -np.inf).tolist()
     assert (np.diff(scores[order]) <= 0).all()
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from integrations.report_rows import mention, row
 
-from thinstack.integrations.report.calendar import Calendar
 from thinstack.integrations.report.collect import Collector
+from thinstack.integrations.report.dates import Calendar
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import report_of
 from thinstack.integrations.report.rows import ReportOptions

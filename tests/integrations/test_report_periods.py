@@ -8,8 +8,14 @@ import pandas as pd
 import pytest
 
 from thinstack.errors import InputError
-from thinstack.integrations.report.calendar import MOST_PERIODS, Calendar, period_name
-from thinstack.integrations.report.dates import check_format, date_of, fitting_formats
+from thinstack.integrations.report.dates import (
+    MOST_PERIODS,
+    Calendar,
+    check_format,
+    date_of,
+    fitting_formats,
+    period_name,
+)
 
 DAY = date(2024, 3, 9)
 

@@ -11,7 +11,7 @@ from spacy.tokens import Doc, DocBin
 import thinstack
 from thinstack.errors import InputError
 from thinstack.integrations.spacy.doc_results import predictions
-from thinstack.integrations.spacy.places import span_around
+from thinstack.integrations.spacy.splitter import span_around
 
 TEXT = "  A good Meryl Streep film, isn't it? \n\n Awful end. So good "
 KEY = ("._.", "tree_sentiment_by_name", None, None)

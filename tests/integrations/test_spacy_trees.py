@@ -9,8 +9,7 @@ from spacy.tokens import Doc, Span
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
-from thinstack.integrations.spacy.places import tokens_at
-from thinstack.integrations.spacy.splitter import sentences_of
+from thinstack.integrations.spacy.splitter import sentences_of, tokens_at
 from thinstack.integrations.spacy.trees import (
     constituency_tree,
     constituency_trees,

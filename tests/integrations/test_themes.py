@@ -18,10 +18,8 @@ from thinstack.integrations.themes import centres, run
 from thinstack.integrations.themes import themes as themes_module
 from thinstack.integrations.themes.centres import grouped, polarity_direction, without
 from thinstack.integrations.themes.clauses import TextNodes
-from thinstack.integrations.themes.finding import free_title, title_of
-from thinstack.integrations.themes.matching import FoundThemes, NamedThemes
-from thinstack.integrations.themes.options import theme_options
-from thinstack.integrations.themes.words import product_words, typical_words
+from thinstack.integrations.themes.finding import free_title, product_words, title_of, typical_words
+from thinstack.integrations.themes.matching import FoundThemes, NamedThemes, theme_options
 from thinstack.runtime.clauses import ClauseNodes
 from thinstack.runtime.vectors import unit
 

@@ -75,9 +75,7 @@ def push(
     *,
     model: str = argument("The model: a bundle's name or folder."),
     repository: str = argument("The repository on the hub: user/name."),
-    private: bool = option(
-        "Make a new repository visible only to you.", "--private", default=False
-    ),
+    private: bool = option("Make a new repository visible only to you.", default=False),
     revision: str | None = option("Branch to upload to. Created if it does not exist."),
     isolated: IsolatedOption = None,
 ) -> None:

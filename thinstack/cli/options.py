@@ -76,15 +76,20 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def option(help: str, *names: str, default: Any = None, **settings: Any) -> Any:
     """Declare an option of a command or of a group of options, as the default of a parameter or a
-    field that `grouped` processes. `default`: the default value; an ellipsis makes the option
-    required. `names`: the names on the command line, if they differ from that of the parameter.
-    `settings`: as for `typer.Option`."""
-    return field(default=default, metadata={"as": typer.Option(*names, help=help, **settings)})
+    field that `grouped` processes.
+
+    `default`: the default value; an ellipsis makes the option required. `names`: the names on the
+    command line, if they differ from that of the parameter; without any, an option that is False
+    by default has no negative form. `settings`: as for `typer.Option`.
+    """
+    return field(
+        default=default, metadata={"of": typer.Option, "names": names, "help": help} | settings
+    )
 
 
 def argument(help: str, *, default: Any = ...) -> Any:
     """Declare an argument of a command, like `option`; without a `default` it is required."""
-    return field(default=default, metadata={"as": typer.Argument(help=help)})
+    return field(default=default, metadata={"of": typer.Argument, "names": (), "help": help})
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class TableFormat:
     encoding: str = option("For a table: its encoding.", default="utf-8")
     separator: SeparatorOption = None
     header: HeaderOption = None
-    skip_bad: bool = option("For a table: skip invalid rows.", "--skip-bad", default=False)
+    skip_bad: bool = option("For a table: skip invalid rows.", default=False)
 
     def table(self, path: str | Path) -> "Table":
         """Open the file at a path as a table in this format."""
@@ -196,9 +201,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 def _parameter(name: str, kind: Any, default: Any) -> Parameter:
     """Create a parameter for typer. `default`: its default, or a field that has it."""
     if isinstance(default, Field):
-        declared = default.metadata.get("as")
-        kind = kind if declared is None else Annotated[kind, declared]
-        default = default.default
+        settings, default = dict(default.metadata), default.default
+        if settings:
+            switch = [f"--{name.replace('_', '-')}"] if default is False else []
+            names = settings.pop("names") or switch
+            kind = Annotated[kind, settings.pop("of")(*names, **settings)]
     missing = default in (..., MISSING)
     default = Parameter.empty if missing else default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)

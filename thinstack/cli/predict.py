@@ -11,8 +11,7 @@ import typer
 
 from thinstack.cli import options
 from thinstack.cli.options import argument, option
-from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus
-from thinstack.cli.predict_pairs import print_pair, score_table
+from thinstack.cli.predict_corpus import CorpusSettings, predict_corpus, print_pair, score_table
 from thinstack.cli.print_results import Aspects, Kind, Numbered, Sentences, print_texts
 from thinstack.core.config import TreeSource
 from thinstack.data.files.outputs import Output, check_output
@@ -52,26 +51,20 @@ class DisplaySettings:
     as_json: options.JsonOption = False
     as_json_lines: bool = option("Stream JSON, one line per sentence.", "--jsonl", default=False)
     as_csv: bool = option("Stream CSV, one row per text.", "--csv", default=False)
-    brief: bool = option(
-        "Print one line per text: label, polarity, text.", "--brief", default=False
-    )
+    brief: bool = option("Print one line per text: label, polarity, text.", default=False)
     full: bool = option(
-        "Draw the trees of all sentences, also for a text of several sentences.",
-        "--full",
-        default=False,
+        "Draw the trees of all sentences, also for a text of several sentences.", default=False
     )
     html: Path | None = option("Write the results to this HTML file.")
     svg: Path | None = option("Draw the trees in this SVG file.")
     why: bool = option(
         "Name the phrase that decides each label, and mark it in the tree. --json and --jsonl list "
         "how much every phrase contributes.",
-        "--why",
         default=False,
     )
     aspects: bool = option(
         "Find the terms in each text, and label the opinion about each term. Uses the model "
         "aspects.",
-        "--aspects",
         default=False,
     )
     about: list[str] | None = option(
@@ -113,9 +106,7 @@ class ReadingSettings:
         "Encoding of the files or of standard input. A byte order mark is ignored.", default="utf-8"
     )
     paragraphs: bool = option(
-        "For standard input or a .txt file: only a blank line ends a text.",
-        "--paragraphs",
-        default=False,
+        "For standard input or a .txt file: only a blank line ends a text.", default=False
     )
 
 

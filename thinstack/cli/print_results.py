@@ -13,7 +13,7 @@ from thinstack.cli.options import print_json
 from thinstack.data.files.outputs import Output
 
 if TYPE_CHECKING:
-    from thinstack.integrations.show.pen import Pen
+    from thinstack.integrations.show.terminal import Pen
     from thinstack.runtime.aspects import Aspect
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
@@ -44,7 +44,7 @@ def print_texts(texts: Iterable[Numbered], answers: "Sentences", view: "View", k
         elif kind == "as_csv":
             _print_csv(texts, answers, view)
         elif kind == "brief":
-            from thinstack.integrations.show.pen import Pen
+            from thinstack.integrations.show.terminal import Pen
 
             pen, cut = Pen(view, console.options), console.is_terminal
             for place, result in texts:

@@ -1,7 +1,7 @@
 """`thinstack search`: phrases of a table with the same meaning as a query."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -20,6 +20,7 @@ _AROUND: Final = 40
 
 _MOST_GROUPS: Final = 12  # printed groups; JSON contains all reported ones
 _COLUMNS: Final = ("phrase", "similarity", "polarity", "count", "row")
+_KEYS: Final = (*_COLUMNS[:4], "start", "end", "sentence", "text")
 
 
 @options.grouped
@@ -57,17 +58,17 @@ def search(
     table.output(index, "--index")
     advice = "name the columns with --text and --by"
     with table.opened(advice=advice) as (rows, columns, tell):
-        indexed = indexed_table(rows, running.load(model), columns, tell, index)
-    if indexed.left_out[0]:
-        number, first = indexed.left_out
+        loaded = running.load(model)
+        phrases, plan, (number, first) = indexed_table(rows, loaded, columns, tell, index)
+    if number:
         print_note(f"rows not searched: {number:,}; the first is {first}")
-    groups = [None] if table.by is None else [*indexed.plan.groups]
-    if table.by is not None and (ungrouped := indexed.plan.ungrouped):
+    groups = [None] if table.by is None else [*plan.groups]
+    if table.by is not None and (ungrouped := plan.ungrouped):
         print_note(f"rows not searched, because they have no {table.by}: {ungrouped:,}")
 
     def hits(group: str | None) -> "list[Hit]":
         where = None if group is None else lambda id: id[1] == group
-        return indexed.phrases.search(
+        return phrases.search(
             query, top, side=side, min_similarity=min_similarity, where=where, exact=True
         )
 
@@ -76,19 +77,15 @@ def search(
             for group in groups:
                 more = {} if table.by is None else {"group": group}
                 for hit in hits(group):
-                    options.print_json(more | _record(hit), indent=None)
+                    record = {name: getattr(hit, name) for name in _KEYS} | {"row": hit.id[0]}
+                    options.print_json(more | record, indent=None)
             return
         for group in groups[:_MOST_GROUPS]:
             title = f"{query} in {table.table.name}"
             title += "" if group is None else f", {table.by} {group}"
             options.print_table(title, _COLUMNS, map(_row, hits(group)))
-    if rest := max(len(groups) - _MOST_GROUPS, 0) + indexed.plan.others:
+    if rest := max(len(groups) - _MOST_GROUPS, 0) + plan.others:
         print_note(f"{rest:,} smaller groups are not shown. --json prints the 50 largest.")
-
-
-def _record(hit: "Hit") -> dict[str, Any]:
-    names = ("phrase", "similarity", "polarity", "count", "start", "end", "sentence", "text")
-    return {name: getattr(hit, name) for name in names} | {"row": hit.id[0]}
 
 
 def _row(hit: "Hit") -> list[str | Text]:

@@ -108,29 +108,34 @@ def train(
     try:
         with stoppable(_STOPPED):
             if suffix == ".spacy" or as_table or holds_table(file):
-                of_table["seeds"] = tuple(seed or (1,))
-                _train_table(file, out, of_table, threads=threads or 1, console=console)
-            else:
-                _check_recipe(file, of_table)
-                folder = Path() if data is None else data
-                settings = {"data": folder, "threads": threads, "console": console}
-                _run_recipe(file, out, seed, settings)
+                with needs_extra("export"), imports_that_stay():
+                    from thinstack.training.table_task import TableOptions
+                    from thinstack.training.train_texts import train_table
+                options = TableOptions(**of_table, seeds=tuple(seed or (1,)))
+                with locked(out):
+                    advice = train_table(file, out, options, threads=threads or 1, console=console)
+                for line in advice:
+                    console.print(Text(escaped(line)), soft_wrap=True)
+                return
+            _check_recipe(file, of_table)
+            # Tasks import its packages when a recipe is read.
+            with needs_extra("export"), imports_that_stay():
+                from thinstack.training.recipe import Recipe
+                from thinstack.training.run_recipe import run_recipe
+            recipe = Recipe.read(file)
+            settings: dict[str, Any] = {"data": data or Path(), "threads": threads}
+            with locked(out):
+                run_recipe(
+                    recipe,
+                    out=out,
+                    seeds=tuple(seed or recipe.training.seeds),
+                    console=console,
+                    **settings,
+                )
     except OSError as error:  # a file that cannot be written, for example on a full disk
         epochs = "".join(getattr(error, "__notes__", ()))
         problem = f"{error}; fix this and run the same command again, and training resumes{epochs}"
         raise StoppedError(problem) from None
-
-
-def _train_table(
-    file: Path, out: Path, options: dict[str, Any], *, threads: int, console: Console
-) -> None:
-    with needs_extra("export"), imports_that_stay():
-        from thinstack.training.table_task import TableOptions
-        from thinstack.training.train_texts import train_table
-    with locked(out):
-        advice = train_table(file, out, TableOptions(**options), threads=threads, console=console)
-    for line in advice:
-        console.print(Text(escaped(line)), soft_wrap=True)
 
 
 def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
@@ -145,13 +150,3 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
             f"{options}: works only with tables ({TABLES}), but {file} is a recipe: "
             "remove it, and set it in the recipe"
         )
-
-
-def _run_recipe(file: Path, out: Path, seeds: list[int] | None, settings: dict[str, Any]) -> None:
-    # Tasks import its packages when a recipe is read.
-    with needs_extra("export"), imports_that_stay():
-        from thinstack.training.recipe import Recipe
-        from thinstack.training.run_recipe import run_recipe
-    recipe = Recipe.read(file)
-    with locked(out):
-        run_recipe(recipe, out=out, seeds=tuple(seeds or recipe.training.seeds), **settings)

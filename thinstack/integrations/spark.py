@@ -145,11 +145,9 @@ def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
 
 
 def _ddl(fields: Iterable["pa.Field"], between: str, behind: str) -> str:
-    return between.join(
-        f"`{one.name.replace('`', '``')}`{behind}{_ddl_type(one.type)}" for one in fields
-    )
-
-
-def _ddl_type(kind: "pa.DataType") -> str:
     names = {"string": "STRING", "int32": "INT", "float": "FLOAT", "double": "DOUBLE"}
-    return names.get(str(kind)) or f"STRUCT<{_ddl(kind, ', ', ': ')}>"
+    return between.join(
+        f"`{one.name.replace('`', '``')}`{behind}"
+        + (names.get(str(one.type)) or f"STRUCT<{_ddl(one.type, ', ', ': ')}>")
+        for one in fields
+    )

@@ -12,7 +12,7 @@ from thinstack.bundle import open_bundle
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.table import batch_records
 from thinstack.errors import InputError, needs_extra, shown
-from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, Row, rows_of
+from thinstack.integrations.corpora.inputs import DEFAULT_TEXT, Columns, rows_of
 from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
 from thinstack.integrations.corpora.row_columns import Layout, Output, in_order
 from thinstack.integrations.corpora.scoring import BATCH_ROWS, TextScorer, batches_of
@@ -103,29 +103,22 @@ def _check_batches(batches: object) -> None:
 def _scored(
     batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns
 ) -> Iterator["pa.RecordBatch"]:
-    schema = rows_schema(scorer.layout, problems=True)
-    for rows in _rows(batches, columns):
-        for some in batches_of(rows):
-            scored, problems = scorer(some)
-            failed = scorer.make_rows(np.array(sorted(problems), np.int64))
-            scored = in_order([scored, failed])
-            for start in range(0, len(scored), MOST_ROWS):
-                part = scored[start : start + MOST_ROWS]
-                yield rows_batch(schema, scorer.layout, some, part, problems)
-
-
-def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:
-    """Yield the rows of the batches, `BATCH_ROWS` at a time, so that an Arrow batch is not
-    converted to Python all at once."""
     import pyarrow as pa
 
-    line = 1
+    schema, line = rows_schema(scorer.layout, problems=True), 1
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
             problem = f"found a {type(batch).__name__}; for a table, pass table.to_batches()"
             raise InputError(f"expected record batches of pyarrow, {problem}")
-        for start in range(0, batch.num_rows, BATCH_ROWS):
-            part = batch.slice(start, BATCH_ROWS)
-            records = batch_records(part, columns.names, line)
-            yield list(rows_of("row", chain([part.schema.names], records), columns, advice=_ADVICE))
+        # In parts, so that an Arrow batch is not converted to Python all at once.
+        for first in range(0, batch.num_rows, BATCH_ROWS):
+            part = batch.slice(first, BATCH_ROWS)
+            records = chain([part.schema.names], batch_records(part, columns.names, line))
             line += part.num_rows
+            for some in batches_of([*rows_of("row", records, columns, advice=_ADVICE)]):
+                scored, problems = scorer(some)
+                failed = scorer.make_rows(np.array(sorted(problems), np.int64))
+                rows = in_order([scored, failed])
+                for start in range(0, len(rows), MOST_ROWS):
+                    shown_rows = rows[start : start + MOST_ROWS]
+                    yield rows_batch(schema, scorer.layout, some, shown_rows, problems)

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -30,10 +31,6 @@ compressed file."""
 _ADVICE = "name the columns with --text and --id"
 _ID: Final = "id"
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*\[?\s*\{\s*"')
-
-
-Stamp = tuple[int, ...]
-"""The state of a file, which changes when somebody writes to it."""
 
 
 class Problem(NamedTuple):
@@ -110,15 +107,20 @@ class Corpus(NamedTuple):
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each file."""
-        return {name: _digest(path) for name, path in self.files.items()}
+        digests = {}
+        for name, path in self.files.items():
+            try:
+                with file_path(path).open("rb") as file:
+                    digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
+        return digests
 
-    def stamps(self) -> dict[str, Stamp]:
-        """Return the state of each file. Raises OSError."""
-        states = {name: path.stat() for name, path in self.files.items()}
-        return {
-            name: (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-            for name, state in states.items()
-        }
+    def stamps(self) -> dict[str, tuple[int, ...]]:
+        """Return the state of each file, which changes when somebody writes to it. Raises
+        OSError."""
+        state = attrgetter("st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+        return {name: state(path.stat()) for name, path in self.files.items()}
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows of all files, in the order of the files."""
@@ -226,14 +228,6 @@ def _is_file(path: Path) -> bool:
             "file: fix the link, or score that folder separately"
         )
     return not path.is_dir() and file_path(path).is_file()
-
-
-def _digest(path: Path) -> str:
-    try:
-        with file_path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
 
 
 def _suffix(path: Path) -> str:

@@ -12,7 +12,7 @@ from thinstack.data.files.lock import locked
 from thinstack.data.files.outputs import check_apart
 from thinstack.data.tables.table_rows import check_columns
 from thinstack.errors import DataError, InputError, StoppedError, ThinstackError, outside
-from thinstack.integrations.corpora.inputs import Corpus, Stamp, open_corpus, spooled_corpus
+from thinstack.integrations.corpora.inputs import Corpus, open_corpus, spooled_corpus
 from thinstack.integrations.corpora.output_files import (
     SPOOL,
     OutFolder,
@@ -96,7 +96,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     check_format(folder.format, scorer.layout)
     folder.check()
     with locked(folder.path), folder.tidied():
-        run = _Run.begun(request, folder, scorer, tell)
+        run = _Run(request, folder, scorer, tell)
         last = run.score(tell)
         run.finish(last)
     if request.file:
@@ -107,26 +107,16 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     return last
 
 
-@dataclass
 class _Run:
-    """A run whose folder is locked. `stamps`: the states of the files when their digests were
-    computed for the manifest."""
+    """A run whose folder is locked: a new one, or that of the folder. Raises InputError if the
+    folder belongs to another."""
 
-    request: Request
-    folder: OutFolder
-    scorer: TextScorer
-    corpus: Corpus
-    stamps: dict[str, Stamp]
-    manifest: RunManifest
-
-    @classmethod
-    def begun(cls, request: Request, folder: OutFolder, scorer: TextScorer, tell: Tell) -> "_Run":
-        """Start a new run, or resume that of the folder. Raises InputError if the folder belongs to
-        another."""
+    def __init__(self, request: Request, folder: OutFolder, scorer: TextScorer, tell: Tell):
+        self.request, self.folder, self.scorer = request, folder, scorer
         corpus = request.corpus(folder.path / SPOOL)
-        stamps = corpus.stamps()
+        self.stamps = corpus.stamps()  # when the digests for the manifest were computed
         settings = _keeping(request, corpus, scorer.layout.written)
-        corpus = corpus._replace(columns=settings.reads)
+        self.corpus = corpus = corpus._replace(columns=settings.reads)
         scorer.layout = scorer.layout._replace(input_columns=settings.columns)
         before, digests = read_run_manifest(folder.path), corpus.digests()
         shards = before.shards if before else None
@@ -147,7 +137,7 @@ class _Run:
             if request.file:
                 advice = f"to start again, remove {folder.path}, or name another file with --out"
             raise InputError(f"{folder.path}: contains rows of another run: {difference}; {advice}")
-        return cls(request, folder, scorer, corpus, stamps, before or manifest)
+        self.manifest = before or manifest
 
     def score(self, tell: Tell) -> Progress:
         """Score the remaining shards. Raises StoppedError as soon as too many rows have failed, and

@@ -8,10 +8,10 @@ from typing import Final
 
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.quotes import Quote
 from thinstack.integrations.report.rows import Example, Kind, Mention, TextRow, Unread
 from thinstack.integrations.report.tally import QUOTES, Figures, Tally
 from thinstack.integrations.report.terms import (
+    Quote,
     key_of,
     no_topic,
     normalised,
@@ -69,8 +69,10 @@ class Collector:
         for term, mentions in mentions_by_term.items():
             tally = self.terms.setdefault(term, Tally())
             self._count_term(tally, mentions, tally.parts(group, period))
-        if len(self.terms) > 2 * MOST_TERMS:
-            self._forget()
+        if len(self.terms) > 2 * MOST_TERMS:  # drop the rarest
+            order = sorted(self.terms, key=lambda term: -self.terms[term].figures.texts)
+            self.missed += self.terms[order[MOST_TERMS]].figures.texts
+            self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
 
     def _count_text(self, row: TextRow, parts: Sequence[Figures]) -> None:
         quote = Quote(row.text, None, None, row.side, row.place)
@@ -123,12 +125,6 @@ class Collector:
             if term:
                 by_term[term].append(mention)
         return by_term
-
-    def _forget(self) -> None:
-        """Drop the rarest terms."""
-        order = sorted(self.terms, key=lambda term: -self.terms[term].figures.texts)
-        self.missed += self.terms[order[MOST_TERMS]].figures.texts
-        self.terms = {term: self.terms[term] for term in order[:MOST_TERMS]}
 
     def tallies(self) -> list[Tally]:
         """Return the tallies under the most frequent spelling, plurals merged into their singulars.

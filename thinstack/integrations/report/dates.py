@@ -1,12 +1,13 @@
-"""Dates: parsing cells with the default formats or a user's format."""
+"""Dates: parsing cells with the default formats or a user's format, and the periods to count by."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cache
-from typing import Final
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -83,11 +84,11 @@ def cell_of_date(cell: object) -> str:
 def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]:
     """Return up to two formats that fit most of the cells; None is the default. Numbers are
     `NUMBERS`, unless a format fits all cells. `tried`: the format that fits none."""
-    fitting = {
-        form: sum(_fits(cell, form) for cell in cells)
-        for form in (None, *CANDIDATES)
-        if form != tried
-    }
+    fitting = dict[str | None, int]()
+    for form in (form for form in (None, *CANDIDATES) if form != tried):
+        days = filter(None, (date_of(cell, form) for cell in cells))
+        # Numbers that would be in the first months of 1970 are not seconds.
+        fitting[form] = sum(form != "unix" or day.year > 1970 for day in days)
     most = max(fitting.values())
     if most < len(cells) and _NUMBER.fullmatch(cells[0]):
         return [*NUMBERS]
@@ -95,27 +96,18 @@ def fitting_formats(cells: Sequence[str], tried: str | None) -> list[str | None]
     return formats[:1] if None in formats else formats[:2]
 
 
-def _fits(cell: str, format: str | None) -> bool:
-    """Whether a format fits. Numbers that would be in the first months of 1970 are not seconds."""
-    day = date_of(cell, format)
-    return day is not None and (format != "unix" or day.year > 1970)
-
-
 def _by_default(text: str) -> date | None:
     for pattern in _DEFAULT:
         by_name = "[a-z]" in pattern.pattern
         if match := pattern.fullmatch(_TIME.sub("", text) if by_name else text):
             year, month, day = match["year"], match["month"] or "1", match["day"] or "1"
-            return date(int(year), int(month) if month.isdecimal() else _month(month), int(day))
+            if not month.isdecimal():  # the name, or its first three or more letters
+                numbers = [n for n, name in enumerate(MONTHS, 1) if name.lower().startswith(month)]
+                if len(month) < 3 or len(numbers) != 1:
+                    raise ValueError(month)
+                (month,) = numbers
+            return date(int(year), int(month), int(day))
     return None
-
-
-def _month(name: str) -> int:
-    """Return the number of a month from its name or the first three or more letters of it."""
-    numbers = [n for n, month in enumerate(MONTHS, 1) if month.lower().startswith(name)]
-    if len(name) < 3 or len(numbers) != 1:
-        raise ValueError(name)
-    return numbers[0]
 
 
 @cache
@@ -158,3 +150,93 @@ def _by_format(text: str, format: str) -> date | None:
     completed, behind, parts = _completed(format)
     text = text if parts & {*"HIXc"} else _TIME.sub("", text)
     return datetime.strptime(text + behind, completed).date()
+
+
+Unit = Literal["day", "week", "month", "year"]
+
+MOST_PERIODS: Final = 36
+"""Maximum number of periods, unless the unit is a year."""
+
+_DAYS: Final[dict[Unit, float]] = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
+_AT_ENDS: Final = 0.05  # the share of texts at either end that may be outliers
+_FEWEST: Final = 20  # the minimum number of texts for dropping outliers
+_MARKS: Final = frozenset(
+    (
+        *(date(1900, 1, 1), date(1969, 12, 31), date(1970, 1, 1)),
+        *(date(1980, 1, 1), date(2099, 12, 31), date(2100, 1, 1), date(2100, 12, 31)),
+    )
+)
+"""Placeholders that programs write for "no date" and that are within `YEARS`."""
+
+
+def period_of(day: date, unit: Unit) -> date:
+    """Return the first day of the period that contains a day. Weeks begin on Monday."""
+    if unit == "week":
+        return day - timedelta(days=day.weekday())
+    if unit == "month":
+        return day.replace(day=1)
+    return day.replace(month=1, day=1) if unit == "year" else day
+
+
+def period_name(start: date, unit: Unit) -> str:
+    """Format a period for display: "2024", "Mar 2024", or its first day, "9 Mar 2024"."""
+    month = f"{MONTHS[start.month - 1][:3]} {start.year}"
+    return {"year": f"{start.year}", "month": month}.get(unit, f"{start.day} {month}")
+
+
+class Calendar(NamedTuple):
+    """The periods by which the texts of a table are counted.
+
+    Attributes:
+        unit: the shortest unit that gives at most `MOST_PERIODS` periods.
+        first, last: the first and the last day that is counted.
+    """
+
+    unit: Unit
+    first: date
+    last: date
+
+    @classmethod
+    def of(cls, days: Mapping[date, int]) -> Self | None:
+        """Choose a calendar for the number of texts per day; None without any texts.
+
+        Outliers are left out: days behind a gap that is wider than the range of the middle 90% of
+        the texts, and isolated `_MARKS`. If every day is the first of a year or a month, as when
+        only years or months were recorded, no shorter unit is chosen.
+        """
+        if not days:
+            return None
+        order = sorted(days)
+        if others := [day for day in order if day not in _MARKS]:
+            # Drop marks that are farther from the other days than these are from each other.
+            gaps = (after - day for day, after in pairwise(others))
+            reach = max([timedelta(days=366), *gaps])
+            order = [day for day in order if others[0] - reach <= day <= others[-1] + reach]
+        near = _near(order, days)
+        length = (near[-1] - near[0]).days + 1
+        units = [*_DAYS]
+        if len(near) > 1 and all(day.day == 1 for day in near):
+            units = ["year"] if all(day.month == 1 for day in near) else ["month", "year"]
+        fits = [unit for unit in units if length <= MOST_PERIODS * _DAYS[unit]]
+        return cls(fits[0] if fits else "year", near[0], near[-1])
+
+    def period(self, day: date) -> date | None:
+        """Return the first day of the period that contains a day, or None for an excluded day."""
+        return period_of(day, self.unit) if self.first <= day <= self.last else None
+
+    def periods(self) -> list[date]:
+        """List the first days of all periods, in order."""
+        days = range((self.last - self.first).days + 1)
+        return sorted({period_of(self.first + timedelta(days=n), self.unit) for n in days})
+
+
+def _near(order: list[date], days: Mapping[date, int]) -> list[date]:
+    """Return the days around the median text, up to the first wide gap on either side."""
+    ordinals = np.array([day.toordinal() for day in order])
+    texts = np.cumsum([days[day] for day in order])
+    skipped = max(int(_AT_ENDS * texts[-1]), 1) if texts[-1] >= _FEWEST else 0
+    low = np.searchsorted(texts, skipped, side="right")
+    high = np.searchsorted(texts, texts[-1] - skipped)
+    wide = np.flatnonzero(np.diff(ordinals) > max(ordinals[high] - ordinals[low], 31))
+    first, last = wide[wide < low][-1:] + 1, wide[wide >= high][:1] + 1
+    return order[sum(first) : sum(last) or None]

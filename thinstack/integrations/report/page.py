@@ -18,8 +18,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from thinstack.errors import escaped
-from thinstack.integrations.report.calendar import Unit, period_name
-from thinstack.integrations.report.quotes import Quote, Span
+from thinstack.integrations.report.dates import Unit, period_name
 from thinstack.integrations.report.rows import REASONS
 from thinstack.integrations.report.sentences import (
     both_ends,
@@ -30,7 +29,7 @@ from thinstack.integrations.report.sentences import (
 )
 from thinstack.integrations.report.statistics import Interval
 from thinstack.integrations.report.tally import SIDES, Figures, Side, Tally
-from thinstack.integrations.report.terms import MARKS, asked_name, normalised
+from thinstack.integrations.report.terms import MARKS, Quote, Span, asked_name, normalised
 from thinstack.integrations.show.marks import percent
 from thinstack.integrations.show.outline import inline
 from thinstack.integrations.themes.themes import TITLES, one_decimal, rest
@@ -164,22 +163,18 @@ def marked(quote: Quote) -> Markup:
     """Return the text of a quote with tags around the term and the deciding phrase. Where these
     overlap, the inner tags are closed and reopened."""
     nowhere, drawn = Span(0, 0), Markup()
-    decides = _bare(quote.text, quote.because or quote.term or nowhere)
+    span = quote.because or quote.term or nowhere
+    part = quote.text[slice(*span)]  # without punctuation and spaces at its ends
+    start = span.start + len(part) - len(part.lstrip(MARKS))
+    decides = Span(start, start + len(part.strip(MARKS)))
     spans = {
         Markup('<span class="term">{}</span>'): quote.term or nowhere,
         Markup('<mark class="%s">{}</mark>') % SIDES[quote.side]: decides,
     }
     for start, end in pairwise(sorted({0, len(quote.text), *chain(*spans.values())})):
-        part: str = escaped(" ".join(quote.text[start:end].split("\n")))
+        part = escaped(" ".join(quote.text[start:end].split("\n")))
         for tags, span in spans.items():
             if span.start <= start and end <= span.end:
                 part = tags.format(part)
         drawn += part
     return drawn
-
-
-def _bare(text: str, span: Span) -> Span:
-    """Trim punctuation and spaces from the ends of a span."""
-    part = text[slice(*span)]
-    start = span.start + len(part) - len(part.lstrip(MARKS))
-    return Span(start, start + len(part.strip(MARKS)))

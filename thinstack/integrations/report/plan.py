@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 from thinstack.data.tables.alike import likeness
 from thinstack.errors import InputError, StoppedError, shown
 from thinstack.integrations.corpora.run_manifest import Progress, Tell
-from thinstack.integrations.report.calendar import Calendar
-from thinstack.integrations.report.dates import check_format, fitting_formats
+from thinstack.integrations.report.dates import Calendar, check_format, fitting_formats
 from thinstack.integrations.report.rows import (
     Fault,
     Kind,

@@ -9,8 +9,8 @@ from datetime import date
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from thinstack.integrations.report.calendar import Unit
 from thinstack.integrations.report.collect import Collector
+from thinstack.integrations.report.dates import Unit
 from thinstack.integrations.report.findings import (
     Change,
     Course,
@@ -242,13 +242,12 @@ def _causes(aspects: Sequence[Tally], whole: Tally, themes: "Themes | None") -> 
             for theme in themes
             if theme.side == "negative"
         }
-    return {f"“{asked_name(tally.term)}”": _of_all(tally, whole) for tally in aspects}
-
-
-def _of_all(tally: Tally, whole: Tally) -> Course:
-    """Return the figures of all texts by period; texts that do not mention a term are neutral."""
-    figures = dict[date, Figures]()
-    for start, of in whole.periods.items():
-        part = tally.periods.get(start, Figures())
-        figures[start] = Figures(part.negative, part.neutral + (of - part).texts, part.positive)
-    return figures
+    causes = dict[str, Course]()
+    for tally in aspects:  # a text that does not mention a term is neutral
+        figures = dict[date, Figures]()
+        for start, of in whole.periods.items():
+            part = tally.periods.get(start, Figures())
+            neutral = part.neutral + (of - part).texts
+            figures[start] = Figures(part.negative, neutral, part.positive)
+        causes[f"“{asked_name(tally.term)}”"] = figures
+    return causes

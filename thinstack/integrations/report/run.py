@@ -18,7 +18,7 @@ from thinstack.integrations.report.reading import NothingReadError, Reader, mode
 from thinstack.integrations.report.report import Report, report_of
 from thinstack.integrations.report.rows import ReportOptions, Source, frame_source
 from thinstack.integrations.report.tally import QUOTES
-from thinstack.integrations.themes.options import theme_options
+from thinstack.integrations.themes.matching import theme_options
 from thinstack.integrations.themes.run import check_model, run_themes
 from thinstack.runtime.categories import Category
 from thinstack.runtime.mentions import warn_of_unmentioned

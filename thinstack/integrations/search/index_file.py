@@ -118,19 +118,15 @@ def _fit(width: int, arrays: dict[str, NDArray[Any]], texts: list[str]) -> bool:
     """Whether the columns are consistent. Raises ValueError for shapes that do not match."""
     mentions, sentences = arrays["mentions"].reshape(-1, 4), arrays["sentences"].reshape(-1, 3)
     phrases = np.arange(len(arrays["vectors"]))
-    return (
+    return bool(
         arrays["vectors"].shape == (len(phrases), width)
         and arrays["polarity"].shape == arrays["sides"].shape == phrases.shape
         and np.array_equal(np.unique(mentions[:, 0]), phrases)
-        and _is_inside(mentions[:, 1], len(sentences))
-        and _is_inside(sentences[:, 0], len(texts))
+        and ((mentions[:, 1] >= 0) & (mentions[:, 1] < len(sentences))).all()
+        and ((sentences[:, 0] >= 0) & (sentences[:, 0] < len(texts))).all()
         and _are_spans(mentions[:, 2:], sentences[mentions[:, 1], 0], texts)
         and _are_spans(sentences[:, 1:], sentences[:, 0], texts)
     )
-
-
-def _is_inside(numbers: NDArray[np.int32], count: int) -> bool:
-    return bool(((numbers >= 0) & (numbers < count)).all())
 
 
 def _are_spans(spans: NDArray[np.int32], texts_of: NDArray[np.int32], texts: list[str]) -> bool:

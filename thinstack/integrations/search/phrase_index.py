@@ -21,10 +21,10 @@ from thinstack.data.tables.cell_text import is_missing_cell
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import DataError, InputError, MissingExtraError, outside, shown
 from thinstack.integrations.search.index_file import read_index, write_index
-from thinstack.integrations.search.phrase_table import Mentions, PhraseTable
-from thinstack.integrations.search.ranking import (
+from thinstack.integrations.search.phrase_table import (
     EXACT,
     Graph,
+    PhraseTable,
     best_first,
     cosines,
     places_of,
@@ -197,7 +197,11 @@ class PhraseIndex:
         exact: bool | None,
     ) -> Iterator[Hit]:
         table, polarity = self._table, self._table.column("polarity")
-        mentions = table.by_phrase if where is None else self._chosen(where)
+        mentions = table.by_phrase
+        if where is not None:
+            texts = np.array([bool(where(json.loads(id))) for id in table.ids], np.bool_)
+            text_of = table.column("sentences").reshape(-1, 3)[:, 0]
+            mentions = mentions.kept(texts[text_of[mentions.places[:, 0]]])
         counts = np.diff(mentions.starts)
         allowed = counts > 0
         if side is not None:
@@ -227,13 +231,6 @@ class PhraseIndex:
                 count=int(counts[number]),
                 id=json.loads(table.ids[text]),
             )
-
-    def _chosen(self, where: Callable[[Any], object]) -> Mentions:
-        """Select the mentions in the texts that match a user's filter."""
-        table = self._table
-        texts = np.array([bool(where(json.loads(id))) for id in table.ids], np.bool_)
-        text_of = table.column("sentences").reshape(-1, 3)[:, 0]
-        return table.by_phrase.kept(texts[text_of[table.by_phrase.places[:, 0]]])
 
     def _graph_of(self, exact: bool | None) -> Graph | None:
         """Return the graph over all phrases, if there are many or a user requires it."""

@@ -3,7 +3,6 @@
 import json
 import warnings
 from pathlib import Path
-from typing import NamedTuple
 
 from thinstack.data.tables.alike import likeness
 from thinstack.errors import InputError, LanguageWarning
@@ -16,29 +15,18 @@ from thinstack.integrations.search.phrase_index import PhraseIndex
 from thinstack.runtime.predictor import Predictor
 
 
-class IndexedTable(NamedTuple):
-    """The index of a table, with ids `[place, group]`.
-
-    Attributes:
-        phrases: the index of the texts that could be read.
-        plan: the plan of the table.
-        left_out: the number of rows that are not in the index, and the reason of the first.
-    """
-
-    phrases: PhraseIndex
-    plan: Plan
-    left_out: tuple[int, str] = (0, "")
-
-
 def indexed_table(
     source: Source,
     model: Predictor,
     options: ReportOptions,
     tell: Tell = lambda _: None,
     path: Path | None = None,
-) -> IndexedTable:
+) -> tuple[PhraseIndex, Plan, tuple[int, str]]:
     """Index a table, whose rows `source` yields twice. `tell` is called with the progress. `path`:
     the file of the index, which is read if it matches the rows and the model, otherwise written.
+
+    Returns the index of the texts that could be read, with ids `[place, group]`; the plan of the
+    table; the number of rows that are not in the index, and the reason of the first.
 
     Raises what `plan_of` and `PhraseIndex` raise, DataError for a file at `path` that is not an
     index, and InputError for an index there that is not of a table.
@@ -50,7 +38,10 @@ def indexed_table(
         header = read_header(path)
         if header.source == index.source:
             loaded = PhraseIndex.load(path, model)
-            return IndexedTable(loaded, plan, _left_out(source, plan.rows - loaded.texts))
+            count = plan.rows - loaded.texts
+            bad = (row for row in source() if row.unreadable is not None) if count else iter(())
+            first = next((_reason(row) for row in bad), "texts without words")
+            return loaded, plan, (count, first)
         if not header.source.startswith(f"{header.digest} "):
             problem = "an index that PhraseIndex.save wrote, which this table would replace"
             raise InputError(f"{path}: {problem}; name another file")
@@ -69,15 +60,7 @@ def indexed_table(
         warnings.warn(LanguageWarning(f"{doubted[0]}; its scores are unreliable"), stacklevel=2)
     if path is not None:
         index.save(path)
-    return IndexedTable(index, plan, (len(left_out), left_out[0] if left_out else ""))
-
-
-def _left_out(source: Source, count: int) -> tuple[int, str]:
-    """Count the rows that are not in an index, with the reason of the first unreadable one."""
-    for row in source() if count else ():
-        if row.unreadable is not None:
-            return count, _reason(row)
-    return count, "texts without words"
+    return index, plan, (len(left_out), left_out[0] if left_out else "")
 
 
 def _reason(row: TextRow) -> str:

@@ -11,8 +11,8 @@ from thinstack.core.config import Device
 from thinstack.errors import InputError, shown
 from thinstack.integrations.spacy.component import Source, TreeSentiment
 from thinstack.integrations.spacy.doc_results import register, sentences_around
-from thinstack.integrations.spacy.places import span_around
 from thinstack.integrations.spacy.span_groups import Marked, PhraseGroup
+from thinstack.integrations.spacy.splitter import span_around
 from thinstack.integrations.spacy.stored import stored_of
 from thinstack.runtime import aspects as runtime
 from thinstack.runtime.aspects import Aspect, about_place

@@ -3,7 +3,7 @@ pipeline contains the whole bundle as a folder, which is verified on loading; th
 `model` names is no longer needed."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -114,20 +114,16 @@ class TreeSentiment(BatchedPipe):
                 NoSentencesWarning,
                 stacklevel=2,
             )
-        self._doubt(sentences for _, sentences in pairs)
-        return texts, [sentences for _, sentences in pairs], trees
-
-    def _doubt(self, docs: Iterable[Sequence[Sentence]]) -> None:
-        for sentences in () if self._doubted else docs:
+        for _, sentences in () if self._doubted else pairs:
             read = [sentence.words for sentence in sentences]
             if doubt := self.predictor.language.doubt(*read):
                 words = [*islice(chain.from_iterable(read), 3)]
                 problem = f"{self.name}: a Doc that begins with {words}: {doubt}"
-                warnings.warn(
-                    f"{problem}; its scores are unreliable", LanguageWarning, stacklevel=3
-                )
+                message = f"{problem}; its scores are unreliable"
+                warnings.warn(message, LanguageWarning, stacklevel=2)
                 self._doubted = True  # unless the warning was raised as an error
-                return
+                break
+        return texts, [sentences for _, sentences in pairs], trees
 
     def run(self, reading: Reading) -> list[Result]:
         """Score the output of `read`. Can be called in any thread."""

@@ -16,6 +16,7 @@ span raises InputError.
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from types import NoneType
 from typing import Any
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from thinstack.errors import ConfigError, InputError
-from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
+from thinstack.integrations.spacy.splitter import span_around, tokens_at, words_within
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.prediction import Prediction
@@ -154,7 +155,7 @@ def sentences_around(
     if place is None:
         return (), (span.start_char, span.start_char)
     first, behind = bisect_right(sentences, place[0], key=_end), len(sentences)
-    behind = bisect_left(sentences, place[1], first, behind, key=_start)
+    behind = bisect_left(sentences, place[1], first, behind, key=attrgetter("start"))
     return sentences[first:behind], place
 
 
@@ -205,10 +206,6 @@ def _phrase(sentence: Prediction, node: int) -> Prediction:
         terms=None if terms is None else terms[nodes],
         vectors=None if vectors is None else vectors[nodes],
     )
-
-
-def _start(sentence: Prediction) -> int:
-    return sentence.start
 
 
 def _end(sentence: Prediction) -> int:

@@ -3,7 +3,7 @@ scores of a pipeline that contains them."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -54,11 +54,6 @@ def check_docs(docs: Iterable[Doc] | Doc) -> list[Doc]:
     return listed
 
 
-def _size(doc: object) -> int:
-    """Number of tokens; objects other than Docs are reported later, on reading."""
-    return len(doc) if isinstance(doc, Doc) else 0
-
-
 class BatchedPipe(Pipe):
     """A component with `predict(docs)` and `set_annotations(docs, results)`, which is saved as the
     files that `_saved` returns.
@@ -100,9 +95,14 @@ class BatchedPipe(Pipe):
         to the error handler (`nlp.set_error_handler`; the default raises) and dropped.
         """
         tokens = BATCH_TOKENS * self.threads_at_work
-        batches = in_batches(stream, batch_size, _size, tokens)
-        ahead = self.threads_at_work > 1 and batch_size > 1
-        for docs, result in self._ahead(batches) if ahead else self._in_turn(batches):
+        batches = in_batches(  # objects other than Docs are reported on reading
+            stream, batch_size, lambda doc: len(doc) if isinstance(doc, Doc) else 0, tokens
+        )
+        scored: Iterator[tuple[Batch, Result]]
+        scored = ((docs, partial(self.predict, docs)) for docs in batches)
+        if self.threads_at_work > 1 and batch_size > 1:
+            scored = self._ahead(batches)
+        for docs, result in scored:
             annotate = partial(self._annotate, docs, result)
             for part, error in each_part(docs, annotate, Exception):
                 if error is None:
@@ -124,9 +124,6 @@ class BatchedPipe(Pipe):
         """Annotate a part of a batch. `result`: returns the results of the whole batch."""
         self.set_annotations(part, result() if part is batch else self.predict(part))
 
-    def _in_turn(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
-        return ((docs, partial(self.predict, docs)) for docs in batches)
-
     def _ahead(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
         """Yield batches whose scoring has started, each after the following one has been read."""
         waiting = deque[tuple[Batch, Result]]()
@@ -134,7 +131,11 @@ class BatchedPipe(Pipe):
         with ThreadPoolExecutor(1) as executor:
             try:
                 for docs in batches:
-                    waiting.append((docs, self._begun(executor, docs)))
+                    try:
+                        result = executor.submit(self.run, self.read(docs)).result
+                    except Exception:  # raised again when the batch is annotated
+                        result = partial(self.predict, docs)
+                    waiting.append((docs, result))
                     if len(waiting) > 1:
                         yield waiting.popleft()
             except Exception as error:
@@ -142,12 +143,6 @@ class BatchedPipe(Pipe):
             yield from waiting
         if problem is not None:
             raise problem
-
-    def _begun(self, executor: Executor, docs: Sequence[Doc]) -> Result:
-        try:
-            return executor.submit(self.run, self.read(docs)).result
-        except Exception:  # of one Doc or all: raised again when the batch is annotated
-            return partial(self.predict, docs)
 
 
 def register_component(

@@ -22,7 +22,7 @@ from spacy.tokens import Doc
 from thinstack.core.config import Strict
 from thinstack.core.transitions import validate
 from thinstack.errors import DataError, ThinstackError, UnknownNameError
-from thinstack.integrations.spacy.places import tokens_at
+from thinstack.integrations.spacy.splitter import tokens_at
 from thinstack.runtime.mentions import Terms
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result

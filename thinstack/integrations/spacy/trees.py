@@ -17,8 +17,7 @@ from thinstack.data.trees.binarize import binarize
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words import ptb
 from thinstack.errors import InputError, TreeError, raised_by_signal_handler
-from thinstack.integrations.spacy.places import tokens_at
-from thinstack.integrations.spacy.splitter import has_sentences, sentence_spans
+from thinstack.integrations.spacy.splitter import has_sentences, sentence_spans, tokens_at
 from thinstack.text.sentences import Sentence
 
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")

@@ -31,7 +31,14 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
             f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}; name the folder "
             "that `spacy train` wrote, such as training/model-best"
         )
-    _check_out(pipeline, out)
+    check_apart(out, "OUT", [pipeline])
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
+    is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)
+    if out.exists() and any(out.iterdir()) and not is_pipeline:
+        raise InputError(
+            f"{out}: neither empty nor a pipeline that can be replaced; name another folder"
+        )
     check_new_folder(out, "the second argument", "the finished pipeline")
     components = load_config(pipeline / "config.cfg").get("components", {})
     names = [name for name, part in components.items() if part.get("factory") == FACTORY]
@@ -45,17 +52,6 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
         for name in names:
             _finish(name, open_bundle(new / name), quantize, console)
     console.print(f"wrote {as_text(out)}, which runs without torch", soft_wrap=True)
-
-
-def _check_out(pipeline: Path, out: Path) -> None:
-    check_apart(out, "OUT", [pipeline])
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
-    is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)
-    if out.exists() and any(out.iterdir()) and not is_pipeline:
-        raise InputError(
-            f"{out}: neither empty nor a pipeline that can be replaced; name another folder"
-        )
 
 
 def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> None:

@@ -1,6 +1,6 @@
 """Counts the texts of themes in bounded memory, plus a few bytes per row."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -8,17 +8,15 @@ from numpy.typing import NDArray
 
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.plan import Plan
-from thinstack.integrations.report.quotes import Quote, Span
 from thinstack.integrations.report.reading import nothing_read
 from thinstack.integrations.report.rows import Mention, ReportOptions, column_name
 from thinstack.integrations.report.statistics import share_interval
 from thinstack.integrations.report.tally import SIDES, Figures, Tally
+from thinstack.integrations.report.terms import Quote, Span
 from thinstack.integrations.themes.clauses import LEAST, Ints, ReadTexts, TextNodes
-from thinstack.integrations.themes.finding import free_title, title_of
-from thinstack.integrations.themes.matching import MATCH, Matcher, Matches
-from thinstack.integrations.themes.options import ThemeOptions
+from thinstack.integrations.themes.finding import free_title, title_of, typical_words
+from thinstack.integrations.themes.matching import MATCH, Matcher, Matches, ThemeOptions
 from thinstack.integrations.themes.themes import Part, SideFigures, Theme, Themes
-from thinstack.integrations.themes.words import typical_words
 
 _GENERAL: Final = 1  # the text has an opinion of this side without a topic
 _TOPIC: Final = 2  # the text has an opinion of this side with a topic
@@ -73,7 +71,14 @@ class ThemeCounter:
         figures, tallies, side_of = collector.all.figures, collector.tallies(), self._matcher.sides
         if not figures.texts:
             raise nothing_read(collector.unread(), self._plan.rows)
-        order = [*range(len(tallies))] if names is not None else self._largest(tallies)
+        order = [*range(len(tallies))]
+        if names is None:  # those in the most texts, separately for each side
+            order.sort(key=lambda number: -tallies[number].figures.texts)
+            some = [one for one in order if tallies[one].figures.texts]
+            by_side = (
+                [one for one in some if side_of[one] == side] for side in self._options.sides
+            )
+            order = [one for ones in by_side for one in ones[: self._options.most]]
         words, titles = dict[int, tuple[str, ...]](), [*(names or ())]
         for side in (-1, 0, 1):
             some = [number for number in order if side_of[number] == side]
@@ -107,15 +112,6 @@ class ThemeCounter:
             products=tuple(sorted(products)),
             matches=matches[shown],
         )
-
-    def _largest(self, tallies: Sequence[Tally]) -> list[int]:
-        """Return the themes with the most texts, separately for each side."""
-        counts = [tally.figures.texts for tally in tallies]
-        order, largest = sorted(range(len(counts)), key=lambda number: -counts[number]), list[int]()
-        for side in self._options.sides:
-            some = [one for one in order if self._matcher.sides[one] == side and counts[one]]
-            largest += some[: self._options.most]
-        return largest
 
     def _theme(self, number: int, title: str, words: tuple[str, ...], tally: Tally) -> Theme:
         everyone, side = self._collector.all, self._matcher.sides[number]

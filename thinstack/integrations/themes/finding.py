@@ -1,8 +1,11 @@
-"""Finds themes in a sample of texts: frequent complaints and frequent praise."""
+"""Finds themes in a sample of texts, frequent complaints and frequent praise, and their typical
+words."""
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import unescape
+from math import log
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,11 +21,67 @@ from thinstack.integrations.themes.centres import (
     polarity_direction,
     without,
 )
-from thinstack.integrations.themes.clauses import ReadTexts
+from thinstack.integrations.themes.clauses import ReadTexts, is_topic
 from thinstack.integrations.themes.matching import FoundThemes, ignored_directions
-from thinstack.integrations.themes.words import count_words, typical_words
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.english import rules
+
+MOST: Final = 5
+"""Number of words per theme."""
+
+_THIS: Final = re.compile(r"\bthis ([a-z]+)(?: ([a-z]+))?")
+_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
+_WORD: Final = re.compile(r"[a-z]+")
+
+_POINTED: Final = 0.2  # minimum share, among the texts with a word, that have it after "this"
+_FEWEST: Final = 4  # minimum number of these texts, and of the texts of a theme
+_RAREST: Final = 0.003  # their minimum share of all texts
+_FREQUENT: Final = 0.1  # minimum share of the texts that have a name
+
+
+def count_words(phrase: str, words: Collection[str]) -> int:
+    """Count the distinct words of a phrase that are among `words`."""
+    return len({part.strip(MARKS) for part in phrase.lower().split()}.intersection(words))
+
+
+def typical_words(
+    phrases: Sequence[Mapping[str, int]], ignore: Collection[str] = ()
+) -> list[tuple[str, ...]]:
+    """Return at most five words per theme by c-TF-IDF (Grootendorst 2022): how often the theme has
+    the word, times log(1 + A / f). All themes have the word f times in total, and A words on
+    average. `phrases`: the occurrences of each, by theme. `ignore`: words to leave out."""
+    left_out = rules().function_words | {*ignore}
+    counts, everywhere = [Counter[str]() for _ in phrases], Counter[str]()
+    for words, some in zip(counts, phrases, strict=True):
+        for phrase, times in some.items():
+            for word in (part.strip(MARKS) for part in phrase.lower().split()):
+                if len(word) > 1 and word.isalpha() and word not in left_out:
+                    words[word] += times
+        everywhere.update(words)
+    average = sum(everywhere.values()) / max(len(counts), 1)
+    weights = [
+        {word: times * log(1 + average / everywhere[word]) for word, times in some.items()}
+        for some in counts
+    ]
+    return [tuple(sorted(some, key=lambda word: (-some[word], word))[:MOST]) for some in weights]
+
+
+def product_words(texts: Iterable[str]) -> frozenset[str]:
+    """Return the lower-case words that name the subject of the texts: nouns that often follow
+    "this", and names that many texts capitalize. Clauses may share these and nothing else."""
+    words, pointed, names, count = Counter[str](), Counter[str](), Counter[str](), 0
+    content = rules().function_words.isdisjoint
+    for text in texts:
+        count += 1
+        words.update({*_WORD.findall(text.lower())})
+        pairs = _THIS.findall(text.lower())
+        pointed.update({word for pair in pairs for word in pair[: 1 + content(pair[:1])]})
+        names.update({name.lower() for name in _NAME.findall(text)})
+    least = max(_FEWEST, _RAREST * count)
+    nouns = {word for word, n in pointed.items() if n >= max(least, _POINTED * words[word])}
+    nouns |= {name for name, n in names.items() if n > max(_FREQUENT * count, words[name] / 2)}
+    return frozenset(filter(is_topic, nouns))
+
 
 MOST_CLAUSES: Final = 10_000
 """Maximum number of clauses per side that are clustered; more are subsampled evenly."""
@@ -30,8 +89,6 @@ MOST_CLAUSES: Final = 10_000
 EXAMPLES: Final = 5
 """Number of clauses with which a theme is saved as examples."""
 
-_FEWEST: Final = 4  # minimum texts of a theme
-_RAREST: Final = 0.003  # minimum share of the texts with a theme
 _LARGE: Final = 0.1  # share of the texts above which a theme is split
 _LONGEST: Final = 80  # characters of a title
 _TITLE: Final = range(2, 11)  # words of a title

@@ -16,11 +16,16 @@ from thinstack.integrations.report.reading import model_name
 from thinstack.integrations.report.rows import ReportOptions, Source, TextRow, frame_source
 from thinstack.integrations.themes.clauses import ReadTexts, read_texts
 from thinstack.integrations.themes.counting import ThemeCounter
-from thinstack.integrations.themes.finding import find_themes
-from thinstack.integrations.themes.matching import NamedThemes, sides_of
-from thinstack.integrations.themes.options import NAMED, Chosen, ThemeOptions, theme_options
+from thinstack.integrations.themes.finding import find_themes, product_words
+from thinstack.integrations.themes.matching import (
+    NAMED,
+    Chosen,
+    NamedThemes,
+    ThemeOptions,
+    sides_of,
+    theme_options,
+)
 from thinstack.integrations.themes.themes import Themes
-from thinstack.integrations.themes.words import product_words
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.vectors import LOAD, need_vectors
 
