@@ -29,38 +29,10 @@ def test_names_that_lead_out_of_the_folder_are_refused(folder, name):
     assert not (folder.parent / "other").exists()
 
 
-NOT_EVERYWHERE = {
-    "con": "system allows",
-    "a/com1/b": "system allows",
-    "a./b": "system allows",
-    "readme.MD": "upper and lower case",
-    "README.md/x": "a file or a folder, found both",
-    "MANIFEST.JSON": "MANIFEST.JSON and manifest.json: .*upper and lower case",
-    "Config.json": "config.json.*upper and lower case",
-    "ONNX/more.onnx": "(?i:ONNX and onnx: ).*upper and lower case",
-    "manifest.JSON/x": "manifest.json: expected a file or a folder, found both",
-}
-
-
-@pytest.mark.parametrize("name", NOT_EVERYWHERE)
-def test_names_that_some_system_cannot_hold_are_refused(folder, name):
-    """Windows has devices of such names, drops a last dot and knows no case."""
-    reseal(folder, lambda raw: raw["files"].update({name: record(b"x")}))
-    with pytest.raises(BundleError, match=rf"manifest\.json: files: .*{NOT_EVERYWHERE[name]}"):
-        open_bundle(folder)
-    with pytest.raises(BundleError, match=NOT_EVERYWHERE[name]):
-        write(folder.parent / "other", {**FILES, name: b"x"})
-
-
 def test_a_manifest_does_not_list_itself(folder):
     reseal(folder, lambda raw: raw["files"].update({"manifest.json": record(b"x")}))
-    with pytest.raises(BundleError, match=r"files: .*manifest\.json: "):
+    with pytest.raises(BundleError, match=r"manifest\.json: "):
         open_bundle(folder)
-
-
-@pytest.mark.parametrize("name", ["console.txt", "aux-file", "a.con", "README.md.txt", "com10"])
-def test_names_that_only_look_so_are_taken(folder, name):
-    assert write(folder.parent / "other", {**FILES, name: b"x"}).read(name) == b"x"
 
 
 @pytest.mark.parametrize(

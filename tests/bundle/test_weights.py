@@ -124,7 +124,7 @@ def test_weights_that_half_precision_would_round_are_kept(tmp_path, exported):
 
 
 def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path):
-    with pytest.raises(BundleError, match="1,152,921,504,606,846,976"):
+    with pytest.raises(BundleError, match=r"model\.safetensors: .* header"):
         load_model(bundle(tmp_path / "header", (2**60).to_bytes(8, "little") + b"{}"))
     huge = config_of({"hidden_size": 10**7})
     with pytest.raises(BundleError, match=r"shape \(40000000,\), found \(16,\)"):
@@ -133,13 +133,8 @@ def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path):
 
 def test_weights_of_another_configuration_are_refused(tmp_path):
     other = weights_of(new_model(config_of({"hidden_size": 5})))
-    unlike = "these weights do not fit the configuration"
-    for content, problem in (
-        (other, unlike),
-        (b"no safetensors", "not a safetensors file"),
-        (b"", "not a safetensors file"),
-    ):
-        with pytest.raises(BundleError, match=rf"model\.safetensors: {problem}"):
+    for content in (other, b"no safetensors", b""):
+        with pytest.raises(BundleError, match=r"model\.safetensors: these weights do not fit"):
             load_model(bundle(tmp_path / "model", content))
 
 

@@ -8,18 +8,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from itertools import accumulate
 from typing import Annotated, Any, Final, Literal, NoReturn, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from thinstack._version import __version__
 from thinstack.core.config.base import problems
@@ -45,8 +36,6 @@ _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 
 MANIFEST_BYTES: Final = _MIB
 MOST_FILES: Final = 1000
-MOST_BYTES: Final = 8 * _GIB
-"""For all files of a bundle together."""
 MOST_ENTRIES: Final = 3_000_000
 """For a vocabulary; GloVe's largest table has 2.2 million words."""
 
@@ -65,8 +54,6 @@ _LIMITS = {
 MEND = "export, copy or install the bundle again"  # for a damaged one
 _LISTED = 5  # problems of a manifest in an error
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
-# Device names that Windows reserves, with any extension.
-_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 # Excludes `..` and absolute, hidden and drive names; in pydantic's regular expressions `$` is the
 # very end.
 FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
@@ -122,37 +109,12 @@ class Manifest(_Part):
     data: str = ""
     digest: str = ""
 
-    @field_validator("files")
-    @classmethod
-    def _portable(cls, files: dict[str, FileRecord]) -> dict[str, FileRecord]:
-        """Require that a bundle can be unpacked on every system."""
-        names, folders = {MANIFEST_FILE: MANIFEST_FILE}, dict[str, str]()
-        for name in files:
-            parts = name.split("/")
-            if any(_DEVICE.fullmatch(part) or part.endswith(".") for part in parts):
-                raise ValueError(f"{name}: expected a file name that every operating system allows")
-            if name == MANIFEST_FILE:
-                raise ValueError(f"{name}: the manifest must not list itself")
-            same = [(names.setdefault(name.lower(), name), name)]
-            for folder in accumulate(parts[:-1], "{}/{}".format):
-                same.append((folders.setdefault(folder.lower(), folder), folder))
-            for other, one in same:
-                if other != one:
-                    problem = "expected names that differ by more than upper and lower case"
-                    raise ValueError(f"{one} and {other}: {problem}")
-        if clash := next(filter(names.__contains__, folders), None):
-            raise ValueError(f"{names[clash]}: expected a file or a folder, found both")
-        return files
-
     @model_validator(mode="after")
     def _bounded(self) -> Self:
         for name, record in self.files.items():
             if record.size > size_limit(name):
                 most = f"{size_limit(name):,}"
                 raise ValueError(f"{name} is {record.size:,} bytes; expected at most {most}")
-        total = sum(record.size for record in self.files.values())
-        if total > MOST_BYTES:
-            raise ValueError(f"all files are {total:,} bytes; expected at most {MOST_BYTES:,}")
         return self
 
     @classmethod

@@ -1,6 +1,7 @@
 """Reads bundles. Every file must match the manifest byte for byte, and pickles are never read."""
 
 import hashlib
+import io
 import json
 import os
 import stat
@@ -108,16 +109,15 @@ def read_folder(folder: Path) -> Bundle:
     """Open the bundle in a folder. Raises BundleError if a file is missing, damaged, a link, or not
     listed in the manifest (hidden files may be)."""
     manifest = read_manifest(folder)
-    for name, record in manifest.files.items():
-        path = _checked_path(folder, name, record)
-        with _readable(path), path.open("rb") as file:
+    for name in manifest.files:
+        with _opened(folder, manifest, name) as (file, record):
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        _check_digest(path, digest, record)
+        _check_digest(folder / name, digest, record)
     for name in unlisted(folder, manifest):
         if not any(part.startswith(".") for part in name.split("/")):
             problem = "not listed in the manifest; move files that are not of the bundle out of it"
             raise BundleError(f"{folder / name}: {problem}")
-    return _checked(folder, manifest, _read(folder, manifest, CONFIG_FILE))
+    return _checked(folder, manifest)
 
 
 Files = dict[str, bytes]
@@ -142,15 +142,25 @@ def unpacked(files: Mapping[str, bytes], source: str) -> Bundle:
         place = f"{source}: {name}"
         _check_size(place, len(files[name]), record)
         _check_digest(place, hashlib.sha256(files[name]).hexdigest(), record)
-    _record(path, manifest, CONFIG_FILE)
-    return _checked(path, manifest, files[CONFIG_FILE], files)
+    return _checked(path, manifest, files)
 
 
-def _checked(
-    path: Path, manifest: Manifest, config: bytes, contents: Mapping[str, bytes] | None = None
-) -> Bundle:
+def _checked(path: Path, manifest: Manifest, contents: Mapping[str, bytes] | None = None) -> Bundle:
+    """Return a bundle whose files match the manifest, with its configuration."""
+    source = str(path / CONFIG_FILE)
     _record(path, manifest, VOCABULARY_FILE)
-    return Bundle(path, _config(config, str(path / CONFIG_FILE), manifest), manifest, contents)
+    _record(path, manifest, CONFIG_FILE)
+    content = _read(path, manifest, CONFIG_FILE) if contents is None else contents[CONFIG_FILE]
+    try:
+        raw = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BundleError(f"{source}: not readable as JSON: {error}") from None
+    if isinstance(raw, dict):
+        check_schema(raw, SCHEMA_VERSION, source=source, producer=manifest.producer.model_dump())
+    try:
+        return Bundle(path, ModelConfig.parse(raw, source=source), manifest, contents)
+    except ConfigError as error:
+        raise BundleError(f"{error!s:.2000}") from None
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -180,22 +190,25 @@ def _record(folder: Path, manifest: Manifest, name: str) -> FileRecord:
 
 
 def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
-    record = _record(folder, manifest, name)
-    path = _checked_path(folder, name, record)
-    with _readable(path), path.open("rb") as file:
+    with _opened(folder, manifest, name) as (file, record):
         content = file.read(record.size + 1)  # it may have grown meanwhile
-    _check_digest(path, hashlib.sha256(content).hexdigest(), record)
+    _check_digest(folder / name, hashlib.sha256(content).hexdigest(), record)
     return content
 
 
-def _checked_path(folder: Path, name: str, record: FileRecord) -> Path:
-    path = folder / name
+@contextmanager
+def _opened(
+    folder: Path, manifest: Manifest, name: str
+) -> Iterator[tuple[io.BufferedReader, FileRecord]]:
+    """Open a file of the size in the manifest, which is not a link or in a linked folder."""
+    record, path = _record(folder, manifest, name), folder / name
     for inner in list(path.parents)[: name.count("/")]:
         if inner.is_symlink():
             raise BundleError(f"{inner}: a link; a bundle may contain only plain folders and files")
     with _readable(path, missing=f"{path}: missing, though the manifest lists it; {MEND}"):
         _check_size(path, _file_size(path), record)
-    return path
+        with path.open("rb") as file:
+            yield file, record
 
 
 @contextmanager
@@ -227,16 +240,3 @@ def _check_digest(path: Path | str, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
         problem = "its SHA-256 differs from the one in the manifest, so the file is damaged"
         raise BundleError(f"{path}: {problem}; {MEND}")
-
-
-def _config(content: bytes, source: str, manifest: Manifest) -> ModelConfig:
-    try:
-        raw = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise BundleError(f"{source}: not readable as JSON: {error}") from None
-    if isinstance(raw, dict):
-        check_schema(raw, SCHEMA_VERSION, source=source, producer=manifest.producer.model_dump())
-    try:
-        return ModelConfig.parse(raw, source=source)
-    except ConfigError as error:
-        raise BundleError(f"{error!s:.2000}") from None

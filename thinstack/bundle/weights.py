@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import torch
@@ -23,8 +22,6 @@ from thinstack.plugins.build import build_model
 LEVELS, SCALE = ".int8", ".scale"
 """Suffixes of the two parts of an 8-bit weight in an ONNX file: the integers and their scale."""
 ONNX_WEIGHTS = "onnx"
-MOST_HEADER: Final = 1 << 20
-"""Maximum header size of a safetensors file in bytes, enough for 10,000 tensors."""
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
@@ -113,25 +110,8 @@ def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
         raise ValueError(f"expected {name} of shape {expected.get(name)}, found {shapes.get(name)}")
 
 
-def check_safetensors(content: bytes, *, source: str) -> None:
-    """Raise BundleError unless a safetensors file contains its whole header, and the header is no
-    larger than 10,000 tensors need.
-
-    A file starts with the length of its header, as 8 little-endian bytes.
-    """
-    length = int.from_bytes(content[:8], "little")
-    if len(content) < 8 or length > len(content) - 8:
-        problem = f"{len(content):,} bytes cannot hold a header of {length:,}"
-        raise BundleError(f"{source}: not a safetensors file: {problem}")
-    if length > MOST_HEADER:
-        raise BundleError(
-            f"{source}: a header of {length:,} bytes; expected at most {MOST_HEADER:,}"
-        )
-
-
 def _stored(bundle: Bundle) -> dict[str, Tensor]:
     content = bundle.read(WEIGHTS_FILE)
-    check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
     state = load(content)
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     places = json.loads((header.get("__metadata__") or {}).get(ONNX_WEIGHTS, "{}"))

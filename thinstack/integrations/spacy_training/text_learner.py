@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.bundle.weights import check_safetensors, load_model, weights_of
+from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
@@ -223,7 +223,6 @@ class TextLearner:
 
     def _load_optimizers(self, bundle: Bundle) -> None:
         content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
-        check_safetensors(content, source=source)
         try:
             load_optimizers(self._learner.optimizers, load(content))
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
