@@ -9,12 +9,16 @@ from last_word_model import random_tree
 
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import InputError
-from thinstack.text.batching import batches, in_batches, joined_transitions, piece_counts
+from thinstack.text.batching import Size, batches, in_batches, joined_transitions, piece_counts
+
+
+def of_words(lengths):
+    return [Size(length) for length in lengths]
 
 
 def test_batches_hold_every_sentence_once_within_the_limit():
     lengths = np.array([3, 50, 1, 1, 20, 7, 400, 2, 20])
-    found = [positions for positions, _ in batches(lengths, None, nodes=60)]
+    found = [positions for positions, _ in batches(of_words(lengths), None, nodes=60)]
     assert sorted(chain.from_iterable(found)) == list(range(9))
     for positions in found:
         assert len(positions) == 1 or (2 * lengths[positions] - 1).sum() <= 60
@@ -24,10 +28,10 @@ def test_batches_hold_every_sentence_once_within_the_limit():
 
 
 def test_a_batch_has_few_characters_or_is_one_sentence():
-    lengths, counts = np.array([3, 3, 1, 2, 2]), np.array([10, 4000, 90, 60, 50])
-    found = [each for each, _ in batches(lengths, None, nodes=60, counts=counts)]
+    sizes = [Size(3, 10), Size(3, 4000), Size(1, 90), Size(2, 60), Size(2, 50)]
+    found = [each for each, _ in batches(sizes, None, nodes=60)]
     assert found == [[2, 3, 4, 0, 1]]
-    cut = batches(lengths, None, nodes=60, counts=counts, characters=120)
+    cut = batches(sizes, None, nodes=60, characters=120)
     assert [each for each, _ in cut] == [[2], [3, 4, 0], [1]]
 
 
@@ -66,10 +70,11 @@ def test_only_single_trees_are_let_through():
 
 def test_sentences_in_their_context_are_of_like_widths_and_few_places():
     """Places are sentences times the widest one."""
-    lengths, widths = np.array([3, 3, 1, 3, 2, 1]), np.array([5, 4, 20, 6, 5, 1])
+    widths = zip([3, 3, 1, 3, 2, 1], [5, 4, 20, 6, 5, 1], strict=True)
+    sizes = [Size(words, pieces=pieces) for words, pieces in widths]
 
     def found(nodes):
-        cut = batches(lengths, None, nodes=nodes, widths=widths, pieces=20)
+        cut = batches(sizes, None, nodes=nodes, pieces=20)
         return [positions for positions, _ in cut]
 
     assert found(40) == [[5, 1, 0, 4], [3], [2]]
@@ -83,12 +88,12 @@ def test_the_pieces_of_sentences_are_counted():
 
 
 def test_few_sentences_stay_in_one_batch():
-    lengths = np.full(10, 12)
-    counts = [len(list(batches(lengths, None, nodes=4096, threads=one))) for one in (1, 2, 8)]
+    sizes = of_words([12] * 10)
+    counts = [len(list(batches(sizes, None, nodes=4096, threads=one))) for one in (1, 2, 8)]
     assert counts == [1, 1, 1]
-    counts = [len(list(batches(lengths.repeat(20), None, nodes=4096, threads=n))) for n in (1, 2)]
+    counts = [len(list(batches(sizes * 20, None, nodes=4096, threads=n))) for n in (1, 2)]
     assert counts == [2, 2]
-    few = list(batches(lengths.repeat(4), None, nodes=4096, threads=2))
+    few = list(batches(sizes * 4, None, nodes=4096, threads=2))
     assert [len(positions) for positions, _ in few] == [20, 20]
 
 

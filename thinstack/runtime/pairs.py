@@ -14,7 +14,7 @@ from thinstack.errors import InputError
 from thinstack.runtime.scorer import Scorer
 from thinstack.runtime.stream import OnError, TextReader
 from thinstack.runtime.units import Limits, Units
-from thinstack.text.batching import lengths_of, listed
+from thinstack.text.batching import Size, listed, sizes_of
 from thinstack.text.sentences import check_text
 
 Value = TypeVar("Value")
@@ -71,7 +71,7 @@ class PairScorer(Scorer):
         """
         self.check_reads_pairs()
         words = listed(sides)
-        lengths_of(words)
+        sizes_of(words)
         trees = self._trees.of_sentences(words, "auto", self._parse)
         whole = trees is not None or "breaks" not in self._types
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary, with_trees=whole)
@@ -83,14 +83,8 @@ class PairScorer(Scorer):
             batch = self._batch_of(units, places, steps)
             return list(self._run(batch).scores)
 
-        sizes, costs = units.costs()
-        costs["counts"] = [*map(sum, _by_pair(costs["counts"]))]
-        if units.widths is not None:
-            costs["widths"] = [*map(max, _by_pair(costs["widths"]))]
-            costs["heights"] = [
-                sum(len(unit.parts) for unit in pair) for pair in _by_pair(units.items)
-            ]
-        rows = self._in_batches(run, [*map(sum, _by_pair(sizes))], None, costs)
+        sizes = [*map(Size.total, _by_pair(units.sizes))]
+        rows = self._in_batches(run, sizes, None)
         scores = np.stack(rows) if rows else np.zeros((0, len(self.config.labels)), np.float32)
         return self.view.scores(scores)[0]
 

@@ -27,6 +27,7 @@ from thinstack.text.batching import (
     BATCH_NODES,
     BATCH_PIECES,
     BATCH_WORDS,
+    Size,
     batches,
     check_words,
     listed,
@@ -178,8 +179,7 @@ class Scorer:
             batch = self._batch_of(units, places, transitions)
             return self._run(batch).apart(batch.sizes, phrases=self.phrases)
 
-        lengths, costs = units.costs()
-        scored = self._in_batches(run, lengths, over, costs)
+        scored = self._in_batches(run, units.sizes, over)
         texts = units.texts(scored, phrases=self.phrases)
         if self.width:
             texts = [text.map(lambda scored: scored.with_vectors(self.width)) for text in texts]
@@ -189,19 +189,18 @@ class Scorer:
     def _in_batches(
         self,
         run: Callable[[list[int], NDArray[np.int64]], list[Row]],
-        lengths: Sequence[int],
+        sizes: Sequence[Size],
         trees: Sequence[NDArray[np.integer]] | None,
-        costs: dict[str, Any],
     ) -> list[Row]:
         """Run batches of indices, and return the rows in the order of the indices."""
         if self._process != _forks[0]:
             _PARENT_SESSIONS.append(self._session)
             self._start()
-        few = self._requested == "auto" and not pays(sum(lengths))
+        few = self._requested == "auto" and not pays(sum(size.words for size in sizes))
         device, pool = ("cpu", self._pool) if few else (self.device, self.pool)
-        most: dict[str, Any] = {"nodes": BATCH_NODES[device], "pieces": BATCH_PIECES[device]}
-        most |= costs | {"characters": BATCH_WORDS[device], "threads": pool.threads}
-        jobs = list(batches(lengths, trees, **most))
+        most = {"nodes": BATCH_NODES[device], "pieces": BATCH_PIECES[device]}
+        most |= {"characters": BATCH_WORDS[device], "threads": pool.threads}
+        jobs = list(batches(sizes, trees, **most))
         results = chain.from_iterable(pool.map(run, jobs))
         order = chain.from_iterable(positions for positions, _ in jobs)
         scored = dict(zip(order, results, strict=True))
@@ -223,11 +222,8 @@ class Scorer:
             raise
         lengths = [units.lengths[part] for part in inside]
         fields |= {"lengths": np.array(lengths), "transitions": transitions}
-        sizes = [2 * length - 1 for length in lengths]
-        tops: list[NDArray[np.int8]] = []
-        if len(inside) > len(chosen):
-            sizes = [2 * sum(units.lengths[part] for part in unit.parts) - 1 for unit in chosen]
-            tops = [unit.top for unit in chosen]
+        sizes = [2 * units.sizes[place].words - 1 for place in places]
+        tops = [unit.top for unit in chosen] if len(inside) > len(chosen) else []
         if "breaks" in self._types:
             fields["breaks"] = np.concatenate([unit.breaks for unit in chosen])
         return Batch(fields, lengths, owners, sizes, tops)

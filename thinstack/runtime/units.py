@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,11 @@ from thinstack.errors import InputError
 from thinstack.runtime.scored import Scored, ScoredText, Spans, joined, mean_scores
 from thinstack.text.batching import (
     BATCH_WORDS,
-    character_counts,
+    Size,
     check_words,
     joined_transitions,
-    lengths_of,
     piece_counts,
+    sizes_of,
 )
 
 MAX_WORDS: Final = 400
@@ -45,7 +45,7 @@ the widest. Attention between 8 times 512 pieces takes 0.1 GB per layer."""
 _MARKS = (frozenset((";", ":", "--", "–", "—", ".", "...", "…", "!", "?")), frozenset((",",)))
 
 
-def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit: int) -> Spans:
+def cut(words: Sequence[str], costs: Sequence[int], limit: int) -> Spans:
     """Split a sentence into parts of words [start, end), in order. Each part costs at most `limit`,
     or is a single word.
 
@@ -54,7 +54,7 @@ def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit:
     nearest to the middle wins; each half must keep at least a quarter of the cost. The total time
     is linear.
     """
-    before = np.concatenate([[0], np.cumsum(costs)]).tolist()  # cost of all words before each word
+    before = [*accumulate(costs, initial=0)]  # cost of all words before each word
     marked: list[Sequence[int]] = [
         [place for place, word in enumerate(words, 1) if word in marks] for marks in _MARKS
     ]
@@ -91,26 +91,24 @@ class Limits(NamedTuple):
     vocabulary: Vocabulary
     with_trees: bool = False
 
-    def cuts(
-        self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], characters: Sequence[int]
-    ) -> dict[int, Spans]:
-        """Return {index: parts} of each sentence that is too long. `lengths`, `characters`: the
-        number of words and characters of each sentence."""
+    def cuts(self, sentences: Sequence[Sequence[str]], sizes: Sequence[Size]) -> dict[int, Spans]:
+        """Return {index: parts} of each sentence that is too long."""
         cuts: dict[int, Spans] = {}
         most = max(MAX_CHARACTERS, 40 * self.words)
-        for place, words in enumerate(sentences):
-            long = not self.with_trees and (lengths[place] > self.words or characters[place] > most)
-            if long or self.pieces is not None:
-                check_words(words, place)
+        for place, (words, size) in enumerate(zip(sentences, sizes, strict=True)):
+            long = not self.with_trees and (size.words > self.words or size.characters > most)
+            if not long and self.pieces is None:
+                continue
+            check_words(words, place)
             parts: Spans = ((0, len(words)),)
             if long:
-                parts = _finer(parts, words, np.ones(len(words), np.int64), self.words)
-                parts = _finer(parts, words, np.maximum([*map(len, words)], 1), most)
+                parts = _finer(parts, words, [1] * len(words), self.words)
+                parts = _finer(parts, words, [max(len(word), 1) for word in words], most)
             if self.pieces is not None:
                 counts = self.vocabulary.fields(words)["pieces_per_word"]
                 if counts.sum() > self.pieces:
                     self._check_pieces(words, place, counts, self.pieces)
-                    parts = _finer(parts, words, counts, self.pieces)
+                    parts = _finer(parts, words, counts.tolist(), self.pieces)
             if len(parts) > 1:
                 cuts[place] = parts
         return cuts
@@ -128,7 +126,7 @@ class Limits(NamedTuple):
             raise InputError(f"{problem}: {advice}")
 
 
-def _finer(parts: Spans, words: Sequence[str], costs: NDArray[np.int64], limit: int) -> Spans:
+def _finer(parts: Spans, words: Sequence[str], costs: Sequence[int], limit: int) -> Spans:
     """Split the parts of a sentence further, until each costs at most `limit`."""
     return tuple(
         (start + first, start + behind)
@@ -169,9 +167,8 @@ class Units:
         items: the units.
         words: the words of each part.
         owners: the index of each part's sentence.
-        lengths, characters: the number of words and characters of each part.
-        widths: the number of word pieces of each part; None if the model does not read words in
-            context.
+        lengths: the number of words of each part.
+        sizes: the size of each unit.
     """
 
     def __init__(
@@ -192,18 +189,21 @@ class Units:
         Raises InputError for a sentence without words, for a word that is not a string or is too
         long for the model, and for a sentence with a tree that is too long.
         """
-        lengths, characters = lengths_of(words), character_counts(words)
-        self._sentences, self._cuts = lengths, limits.cuts(words, lengths, characters)
+        sizes = sizes_of(words)
+        self._sentences, self._cuts = [size.words for size in sizes], limits.cuts(words, sizes)
         self.owners: Sequence[int] = range(len(words))
         ends: Sequence[int] = range(len(words) + 1)  # the first part of each sentence
         if self._cuts:
-            spans = [self._cuts.get(place, ((0, length),)) for place, length in enumerate(lengths)]
+            whole_of = enumerate(self._sentences)
+            spans = [self._cuts.get(place, ((0, length),)) for place, length in whole_of]
             words = [words[place][start:end] for place, of in enumerate(spans) for start, end in of]
             self.owners = [place for place, of in enumerate(spans) for _ in of]
             ends = [0, *accumulate(map(len, spans))]
-            lengths, characters = [*map(len, words)], character_counts(words)
-        self.words, self.lengths, self.characters = words, lengths, characters
-        self.widths = None if limits.pieces is None else piece_counts(words, limits.vocabulary)
+        if self._cuts or limits.pieces is not None:
+            pieces = None if limits.pieces is None else piece_counts(words, limits.vocabulary)
+            sizes = sizes_of(words, pieces)
+        self.words, self.lengths = words, [size.words for size in sizes]
+        self._part_sizes = sizes
         self._counts, self._joins = counts, joins
         if not joins or (len(self.owners) == sum(counts) and max(counts, default=0) < 2):
             self.items = self._alone(range(len(self.owners)))
@@ -211,6 +211,8 @@ class Units:
             self.items = [self._of(range(place, place + 1), ends) for place in range(sum(counts))]
         else:
             self.items = self._packed(ends)
+        alone = len(self.items) == len(sizes)
+        self.sizes = sizes if alone else [self._size(unit.parts) for unit in self.items]
 
     def _alone(self, inside: range) -> list[Unit]:
         """Return one unit per part."""
@@ -237,25 +239,12 @@ class Units:
 
     def _fit(self, inside: range) -> bool:
         """Return whether some parts fit into one unit."""
-        words, characters, count, width = self._size(inside)
-        small = 2 * words <= MOST_NODES and characters <= MOST_CHARACTERS
-        return small and count * width <= MOST_PLACES
+        size = self._size(inside)
+        small = 2 * size.words <= MOST_NODES and size.characters <= MOST_CHARACTERS
+        return small and size.sentences * size.pieces <= MOST_PLACES
 
-    def _size(self, inside: range) -> tuple[int, int, int, int]:
-        """Return the total words and characters of some parts, their number, and the word pieces of
-        the widest."""
-        chosen = slice(inside.start, inside.stop)
-        width = 0 if self.widths is None else max(self.widths[chosen])
-        return sum(self.lengths[chosen]), sum(self.characters[chosen]), len(inside), width
-
-    def costs(self) -> tuple[Sequence[int], dict[str, Any]]:
-        """Return the number of words of each unit, and the other arguments of `batches`."""
-        if len(self.items) == len(self.lengths):
-            return self.lengths, {"counts": self.characters, "widths": self.widths}
-        sizes = [self._size(unit.parts) for unit in self.items]
-        words, characters, heights, widths = zip(*sizes, strict=True)
-        more = {} if self.widths is None else {"widths": widths, "heights": heights}
-        return words, {"counts": characters, **more}
+    def _size(self, inside: range) -> Size:
+        return Size.total(self._part_sizes[inside.start : inside.stop])
 
     def transitions(self, steps: Sequence[NDArray[np.integer]]) -> Sequence[NDArray[np.integer]]:
         """Return the transitions of each unit, from those of the parts. Raises InputError, with the

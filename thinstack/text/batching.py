@@ -1,7 +1,7 @@
 """Group sentences into batches with bounded memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,42 +107,55 @@ def each_part(
         yield from each_part(half, run, errors)
 
 
+class Size(NamedTuple):
+    """The size of a tree, or of several that a batch does not separate.
+
+    Attributes:
+        words, characters: the number of words, and of their characters.
+        pieces: the word pieces of the widest sentence; 0 if words are not read in context.
+        sentences: the number of sentences, which are padded to the widest.
+    """
+
+    words: int
+    characters: int = 0
+    pieces: int = 0
+    sentences: int = 1
+
+    @classmethod
+    def total(cls, sizes: Iterable["Size"]) -> "Size":
+        """Return the size of several trees."""
+        words, characters, pieces, sentences = zip(*sizes, strict=True)
+        return cls(sum(words), sum(characters), max(pieces), sum(sentences))
+
+
 def batches(
-    lengths: Sequence[int],
+    sizes: Sequence[Size],
     trees: Sequence[NDArray[np.integer]] | None,
     *,
     nodes: int,
-    widths: Sequence[int] | None = None,
     pieces: int = BATCH_PIECES["cpu"],
-    heights: Sequence[int] | None = None,
-    counts: Sequence[int] | None = None,
     characters: int = BATCH_WORDS["cpu"],
     threads: int = 1,
 ) -> Iterator[tuple[list[int], IntArray]]:
-    """Iterate over batches: the indices of their sentences, shortest sentences first, and the
-    transitions (N,) of their trees, empty without `trees`. Raises InputError as
-    `joined_transitions` does.
+    """Iterate over batches: the indices of their trees, shortest first, and their transitions (N,),
+    empty without `trees`. Raises InputError as `joined_transitions` does.
 
-    A batch has at most `nodes` nodes, or is a single sentence. Its sentences have similar lengths,
-    because it takes one step per level of its deepest tree. `widths`: the word pieces of each
-    sentence, if the model reads words in context; sentences are then sorted by pieces, and a batch
-    padded to its widest sentence has at most `pieces`. `counts`: the characters of the words of
-    each sentence; a batch has at most `characters`, or is a single sentence. If texts are read as
-    one tree, they replace sentences: `heights` are the sentences of each, `widths` its widest.
-    `threads` get a batch each, unless it has fewer than `FEW_NODES` nodes.
+    A batch has at most `nodes` nodes and `characters`, and at most `pieces` if it is padded to its
+    widest sentence, or is a single tree. Its trees have similar lengths, because it takes one step
+    per level of the deepest; if words are read in context, similar widths. `threads` get a batch
+    each, unless it has fewer than `FEW_NODES` nodes.
     """
+    lengths = [size.words for size in sizes]
     if threads > 1:
-        share = -(-sum(2 * length - 1 for length in lengths) // threads)
+        share = -(-(2 * sum(lengths) - len(lengths)) // threads)
         nodes = min(nodes, max(share, FEW_NODES))
     batch: list[int] = []
     room, left, height = nodes, characters, 0
-    order = (lengths if widths is None else widths).__getitem__
-    for place in sorted(range(len(lengths)), key=order):
-        size, letters = 2 * lengths[place] - 1, 0 if counts is None else counts[place]
-        sentences = 1 if heights is None else heights[place]
-        height += sentences
-        wide = widths is not None and height * widths[place] > pieces
-        if batch and (size > room or letters > left or wide):
+    order = [size.pieces or size.words for size in sizes]
+    for place in sorted(range(len(sizes)), key=order.__getitem__):
+        words, letters, width, sentences = sizes[place]
+        size, height = 2 * words - 1, height + sentences
+        if batch and (size > room or letters > left or height * width > pieces):
             yield _joined(batch, trees, lengths)
             batch, room, left, height = [], nodes, characters, sentences
         batch.append(place)
@@ -157,20 +170,26 @@ def _joined(
     return positions, EMPTY if trees is None else joined_transitions(trees, lengths, positions)
 
 
-def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> list[int]:
-    """Return the number of word pieces of each sentence."""
-    return [int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences]
-
-
-def character_counts(sentences: Sequence[Sequence[str]]) -> list[int]:
-    """Return the characters in the words of each sentence. Raises InputError, with the index, if a
-    word is not a string."""
+def sizes_of(sentences: Sequence[Sequence[str]], pieces: Sequence[int] | None = None) -> list[Size]:
+    """Return the size of each sentence. `pieces`: its number of word pieces, if words are read in
+    context. Raises InputError, with the index, for a sentence without words, or with a word that is
+    not a string."""
+    lengths = [*map(len, sentences)]
+    if 0 in lengths:
+        place = lengths.index(0)
+        raise InputError(f"sentence {place} has no words: leave empty sentences out")
     try:
-        return [sum(map(len, words)) for words in sentences]
+        characters = [sum(map(len, words)) for words in sentences]
     except TypeError:
         for place, words in enumerate(sentences):
             check_words(words, place)
         raise
+    return [*map(Size, lengths, characters, pieces or [0] * len(lengths))]
+
+
+def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> list[int]:
+    """Return the number of word pieces of each sentence."""
+    return [int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences]
 
 
 def joined_transitions(
@@ -202,15 +221,6 @@ def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         return sentences
     check_sentences(sentences)
     return [words if type(words) in _PLAIN else list(words) for words in sentences]
-
-
-def lengths_of(sentences: Sequence[Sequence[str]]) -> list[int]:
-    """Return the number of words of each sentence. Raises InputError for one without words."""
-    lengths = [*map(len, sentences)]
-    if 0 in lengths:
-        place = lengths.index(0)
-        raise InputError(f"sentence {place} has no words: leave empty sentences out")
-    return lengths
 
 
 def check_sentences(sentences: object) -> None:
