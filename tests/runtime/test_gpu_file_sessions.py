@@ -11,7 +11,7 @@ from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.bundle.writing import seal
 from thinstack.errors import BundleError
 from thinstack.runtime import devices
-from thinstack.runtime.model_process import ModelProcess
+from thinstack.runtime.isolated import ModelProcess
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 

@@ -14,7 +14,7 @@ from thinstack.errors import BundleError, DeviceError
 from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime import devices
-from thinstack.runtime.model_process import ModelProcess
+from thinstack.runtime.isolated import ModelProcess
 from thinstack.runtime.predictor import Predictor
 
 CUDA, WEBGPU = PROVIDERS.values()

@@ -123,7 +123,7 @@ def test_it_passes_through_the_start_of_a_process(last_word, monkeypatch, during
             signal.raise_signal(signal.SIGALRM)
         return read_message(*given, **more)
 
-    monkeypatch.setattr(f"thinstack.runtime.model_process.{name}", interrupted)
+    monkeypatch.setattr(f"thinstack.runtime.isolated.{name}", interrupted)
     before = signal.signal(signal.SIGALRM, Limit(error))
     try:
         with pytest.raises(error, match="time is up") as caught:

@@ -8,8 +8,7 @@ import pytest
 from command_line import run_program
 from hostile_models import BOMBS, cases, outcome
 
-from thinstack.runtime.isolated import MEMORY
-from thinstack.runtime.model_process import SECONDS
+from thinstack.runtime.isolated import MEMORY, SECONDS
 
 KILLED = {
     "a Split into more parts": "SIGABRT",

@@ -20,7 +20,7 @@ from onnx import helper, load_model_from_string
 
 import thinstack
 from thinstack.errors import BundleError, DeviceError, InputError
-from thinstack.runtime import isolated, model_process
+from thinstack.runtime import isolated
 from thinstack.runtime.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 
@@ -94,7 +94,7 @@ def test_a_file_that_ends_the_process_that_loads_it_is_an_error():
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit processor time")
 def test_an_endless_loop_is_an_error(monkeypatch):
     monkeypatch.setattr(isolated, "SECONDS", 1)
-    monkeypatch.setattr(model_process, "PATIENCE", 1000)  # not by the clock
+    monkeypatch.setattr(isolated, "PATIENCE", 1000)  # not by the clock
     found = session(onnx_of(ENDLESS))
     with pytest.raises(BundleError, match="processor time"):
         found.run(["y"], X)
@@ -107,8 +107,8 @@ def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch):
     """As where processor time cannot be limited."""
     found = session(onnx_of(ADDING))
     os.kill(pid_of(found), signal.SIGSTOP)
-    monkeypatch.setattr(model_process, "GRACE", 1)
-    monkeypatch.setattr(model_process, "PATIENCE", 0)
+    monkeypatch.setattr(isolated, "GRACE", 1)
+    monkeypatch.setattr(isolated, "PATIENCE", 0)
     with pytest.raises(BundleError, match="1 seconds"):
         found.run(["y"], X)
 
@@ -121,7 +121,7 @@ def test_a_balloon_is_an_error():
 
 
 def test_more_scores_than_a_batch_can_have_are_an_error():
-    factor = model_process.MOST_RECEIVED // 16 + 1
+    factor = isolated.MOST_RECEIVED // 16 + 1
     found = session(balloon(factor))
     with pytest.raises(BundleError, match="268,435,456 bytes"):
         found.run(["y"], X)
@@ -143,7 +143,7 @@ def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model():
 def test_after_a_death_the_next_call_has_another_process(monkeypatch):
     found = session(onnx_of(ADDING))
     first = pid_of(found)
-    monkeypatch.setattr("thinstack.runtime.model_process.ModelProcess.has_ended", lambda _: False)
+    monkeypatch.setattr("thinstack.runtime.isolated.ModelProcess.has_ended", lambda _: False)
     os.kill(first, signal.SIGKILL)  # as if it had just begun
     with pytest.raises(BundleError, match="SIGKILL"):
         found.run(["y"], X)
@@ -275,7 +275,7 @@ def refused(*given, **more):
 def test_where_no_process_can_start_the_error_says_what_to_do(
     last_word, monkeypatch, name, value, why
 ):
-    monkeypatch.setattr(f"thinstack.runtime.model_process.{name}", value, raising=False)
+    monkeypatch.setattr(f"thinstack.runtime.isolated.{name}", value, raising=False)
     with pytest.raises(DeviceError) as caught:
         thinstack.load(last_word.path, isolated=True)
     told = str(caught.value)

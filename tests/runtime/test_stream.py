@@ -60,3 +60,8 @@ def test_the_source_reaches_the_model(predictor):
     for texts in (TEXTS, [""], []):
         with pytest.raises(InputError, match="'self'"):
             list(sentences_of(predictor, texts, source="self"))
+
+
+def test_what_takes_errors_is_a_function(predictor):
+    with pytest.raises(InputError, match="on_error: expected a function, found 'skip'"):
+        predictor.stream(TEXTS, on_error="skip")

@@ -24,7 +24,7 @@ from thinstack.cli.print_results import Kind, rounded, until_the_reader_stops
 from thinstack.cli.table_query import print_note, standard_input, watched
 from thinstack.data.files.outputs import check_output
 from thinstack.data.files.writing import replacing
-from thinstack.data.tables.csv_rows import check_classes, csv_writer
+from thinstack.data.tables.csv_rows import check_classes, csv_line
 from thinstack.errors import DataError, InputError, StoppedError, ThinstackError, escaped
 
 if TYPE_CHECKING:
@@ -287,9 +287,8 @@ def _write_csv(results: "Iterable[PairResult]", predictor: "Predictor", stream: 
     names = ["text_a", "text_b", "rating" if predictor.rates_pairs else "label"]
     labels = () if predictor.rates_pairs else predictor.labels
     check_classes("CSV", labels, names, "choose --jsonl, or --out FILE.jsonl")
-    writer = csv_writer(stream)
-    writer.writerow([*names, *labels])
+    stream.write(csv_line([*names, *labels]))
     for result in results:
         answer = result.label if result.rating is None else result.rating
         cells = [result.text_a, result.text_b, answer, *map(result.scores.get, labels)]
-        writer.writerow(rounded(cells))
+        stream.write(csv_line(rounded(cells)))

@@ -60,15 +60,14 @@ def print_texts(texts: Iterable[Numbered], answers: "Sentences", view: "View", k
 
 def _print_csv(texts: Iterable[Numbered], answers: "Sentences", view: "View") -> None:
     """Print rows of CSV in UTF-8, with one column per class."""
-    from thinstack.data.tables.csv_rows import check_classes, csv_writer
+    from thinstack.data.tables.csv_rows import check_classes, csv_line
 
     view.need_labels("--csv")
     check_classes("--csv", view.labels, answers.columns, "choose --jsonl")
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    writer = csv_writer(sys.stdout)
-    writer.writerow([*answers.columns, *view.labels])
+    sys.stdout.write(csv_line([*answers.columns, *view.labels]))
     for _, result in texts:
-        writer.writerows(map(rounded, answers.rows(result)))
+        sys.stdout.writelines(csv_line(rounded(cells)) for cells in answers.rows(result))
 
 
 def rounded(cells: Iterable[Any]) -> list[Any]:

@@ -91,32 +91,28 @@ class Aspect(NodeView):
             return None
         return Phrase(self._nodes, self._because)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, shift: int = 0) -> dict[str, Any]:
         """Return the aspect as data for JSON: `text`, `start` and `end` (characters of the whole
-        text), `label`, `polarity`, `scores` and `because`, which is None or has `text`, `start` and
-        `end`. If you named the term, it also has `asked`."""
-        return aspect_data(self)
+        text, counted from the character `shift`), `label`, `polarity`, `scores` and `because`,
+        which is None or has `text`, `start` and `end`. If you named the term, it also has
+        `asked`."""
+
+        def place(view: NodeView) -> dict[str, Any]:
+            return {"text": view.text, "start": view.start - shift, "end": view.end - shift}
+
+        because, polarity = self.because, self.polarity
+        opinion = {
+            "label": self.label,
+            "polarity": None if polarity is None else round(polarity, 6),
+            "scores": {label: round(score, 6) for label, score in self.scores.items()},
+            "because": None if because is None else place(because),
+        }
+        named = {} if self.asked is None else {"asked": self.asked}
+        return place(self) | opinion | named
 
     @property
     def _key(self) -> tuple[int, int, str | None]:
         return self.start, self.end, self.asked
-
-
-def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
-    """Return `Aspect.to_dict`, with character offsets relative to the character `shift`."""
-
-    def place(view: Aspect | Phrase) -> dict[str, Any]:
-        return {"text": view.text, "start": view.start - shift, "end": view.end - shift}
-
-    because, polarity = aspect.because, aspect.polarity
-    opinion = {
-        "label": aspect.label,
-        "polarity": None if polarity is None else round(polarity, 6),
-        "scores": {label: round(score, 6) for label, score in aspect.scores.items()},
-        "because": None if because is None else place(because),
-    }
-    named = {} if aspect.asked is None else {"asked": aspect.asked}
-    return place(aspect) | opinion | named
 
 
 def aspects(sentences: Sequence["Prediction"], view: "View") -> tuple[Aspect, ...]:

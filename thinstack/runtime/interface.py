@@ -166,19 +166,16 @@ def check_rows(
     if not isinstance(rows, np.ndarray) or rows.dtype != _FLOAT32:
         kind = getattr(rows, "dtype", type(rows).__name__)
         raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
-    whole = rows.shape == shape
-    if whole and probable and rows.size and rows.min() >= 0 and rows.max() <= 1 + _ROUNDING:
-        sums = rows.sum(axis=1)
-        if sums.min() >= 1 - _ROUNDING and sums.max() <= 1 + _ROUNDING:
-            return
-    if not whole or not np.isfinite(rows).all():
+    if rows.shape != shape or not np.isfinite(rows).all():
         number, columns = shape
         expected = f"finite {output} of {number} rows and {columns} columns"
         infinite = (~np.isfinite(rows)).sum()
         problem = f"expected {expected}; found shape {rows.shape}, {infinite} not finite"
         raise BundleError(f"{source}: {problem}")
-    if probable and rows.size:
-        sums = rows.sum(axis=1, dtype=np.float64)
+    if not (probable and rows.size):
+        return
+    sums = rows.sum(axis=1)
+    if rows.min() < 0 or max(rows.max(), sums.max()) > 1 + _ROUNDING or sums.min() < 1 - _ROUNDING:
         worst = sums[np.abs(sums - 1).argmax()]
         raise BundleError(
             f"{source}: expected probabilities, from 0 to 1, whose sum is 1 in each row; found "

@@ -186,10 +186,7 @@ def _allow_seconds(seconds: int) -> None:
     if sys.platform != "win32":
         import resource
 
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        until = int(time.process_time()) + seconds + 1
-        soft = until if hard == resource.RLIM_INFINITY else min(until, hard)
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        _limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds + 1)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -200,6 +197,11 @@ def _allow_memory(size: int) -> None:
 
         with open("/proc/self/statm", encoding="ascii") as file:
             taken = int(file.read().split()[0]) * resource.getpagesize()
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        soft = taken + size if hard == resource.RLIM_INFINITY else min(taken + size, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        _limit(resource.RLIMIT_AS, taken + size)
+
+
+def _limit(kind: int, most: int) -> None:
+    import resource
+
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

@@ -11,7 +11,6 @@ from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
-from thinstack.runtime.aspects import aspect_data
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.runtime.result import Judgement
 from thinstack.runtime.scored import Scored, Spans
@@ -232,7 +231,7 @@ class Prediction(Judgement):
         if len(self.parts) > 1:
             more["parts"] = [list(part) for part in self.parts]
         if self.terms is not None:
-            more["aspects"] = [aspect_data(aspect, self.start) for aspect in self.aspects]
+            more["aspects"] = [aspect.to_dict(self.start) for aspect in self.aspects]
         return {
             "text": self.text,
             "start": self.start,

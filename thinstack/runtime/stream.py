@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from thinstack.core.config import TreeSource
-from thinstack.errors import InputError, LanguageWarning, ThinstackError, outside
+from thinstack.errors import InputError, LanguageWarning, ThinstackError, outside, shown
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, each_part, in_batches
@@ -53,6 +53,9 @@ class Reader(TextReader):
     ):
         super().__init__(predictor, split=split)
         predictor.check_reads_texts()
+        if not (on_error is None or callable(on_error)):
+            advice = "pass a function of the index and the error of a text, or leave it out"
+            raise InputError(f"on_error: expected a function, found {shown(on_error)}: {advice}")
         if source != "auto":
             predictor.tree_maker(source)  # raise for an unknown source even without texts
         self.predictor, self.source, self.on_error = predictor, source, on_error

@@ -72,7 +72,11 @@ class View(NamedTuple):
             raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
         if NO_TERM in labels:
-            return cls._of_aspects(labels, classes, abstain)
+            no_term, rest = labels.index(NO_TERM), [one for one in labels if one != NO_TERM]
+            view = cls.choose(tuple(rest), classes, abstain)
+            shown_places = [*(range(len(rest)) if view.places is None else view.places)]
+            shown_places.insert(no_term, -1)
+            return view._replace(places=tuple(shown_places), no_term=no_term)
         if classes is None and class_sets:
             return cls._of_sets(labels, share, class_sets, class_weights)
         if classes is None:
@@ -105,16 +109,6 @@ class View(NamedTuple):
         if scale is not None:
             polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
         return cls(tuple(class_sets), abstain, places, polarity, class_weights)
-
-    @classmethod
-    def _of_aspects(
-        cls, labels: tuple[str, ...], classes: int | None, abstain: float | None
-    ) -> Self:
-        no_term, rest = labels.index(NO_TERM), tuple(label for label in labels if label != NO_TERM)
-        view = cls.choose(rest, classes, abstain)
-        places = list(range(len(rest)) if view.places is None else view.places)
-        places.insert(no_term, -1)
-        return view._replace(places=tuple(places), no_term=no_term)
 
     @property
     def scale(self) -> Scale | None:

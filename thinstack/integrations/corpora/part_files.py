@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from thinstack.data.tables.csv_rows import csv_line, csv_writer
+from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError, needs_extra
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.row_columns import ROW, STRINGS, VECTOR, Layout, Rows
@@ -61,7 +61,7 @@ def open_part(path: Path, format: PartFormat, layout: Layout) -> Iterator[Write]
     with path.open("w", encoding="utf-8", newline="") as stream:
         if format == "csv":
             stream.write(csv_line(layout.csv_columns))
-            yield lambda texts, rows: csv_writer(stream).writerows(_cells(texts, rows, layout))
+            yield lambda texts, rows: stream.writelines(map(csv_line, _cells(texts, rows, layout)))
         else:
             yield lambda texts, rows: stream.writelines(_lines(texts, rows, layout))
 

@@ -225,7 +225,8 @@ def _matches(
 def _best(parts: Sequence[Matches]) -> Matches:
     """Select the best phrase per theme and text; of equals the widest, which comes last."""
     matches = np.concatenate([np.zeros(0, MATCH), *parts])
-    matches = matches[np.lexsort((-matches["node"], -matches["similarity"]))]
-    _, firsts = np.unique(matches[["row", "theme"]], return_index=True)
-    matches = matches[np.sort(firsts)]
+    order = -matches["node"], -matches["similarity"], matches["theme"], matches["row"]
+    matches = matches[np.lexsort(order)]
+    pairs = np.stack([matches["row"], matches["theme"]], axis=1)
+    matches = matches[np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(matches)]]
     return matches[np.lexsort((matches["theme"], -matches["similarity"], matches["row"]))]
