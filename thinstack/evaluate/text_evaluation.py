@@ -14,7 +14,7 @@ from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import meaning
 from thinstack.data.tables.cell_text import Classes
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_rows import TableRow
+from thinstack.data.tables.table_rows import TableRow, listed
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.accuracy import confusion, text_figures
 from thinstack.evaluate.figures import Figures
@@ -174,7 +174,7 @@ def gold_labels(
     targets = {meaning(name): target for name, target in relabel.items()}
     if absent := [name for name in relabel if meaning(name) not in set(map(meaning, first))]:
         raise InputError(
-            f"--relabel: {path} has no label {absent[0]!r:.60}; it has {_listed(first)}"
+            f"--relabel: {path} has no label {absent[0]!r:.60}; it has {listed(first, MAX_LISTED)}"
         )
     named = {name: relabel.get(name, targets.get(meaning(name), name)) for name in first}
     places = {name: _class_of(target, predictor) for name, target in named.items() if target}
@@ -274,7 +274,8 @@ def _unknown(
         advice = f"use --classes 2 if they are negative and positive, or {advice}"
     return DataError(
         f"{path}:{first[unknown[0]]}: expected {expected} in the column {column!r}, found "
-        f"{_listed(unknown)}; {advice}: --relabel '{_example(unknown, predictor.labels)}'"
+        f"{listed(unknown, MAX_LISTED)}; {advice}: --relabel "
+        f"'{_example(unknown, predictor.labels)}'"
     )
 
 
@@ -285,9 +286,3 @@ def _example(unknown: Sequence[str], labels: Sequence[str]) -> str:
     in_order = are_numbers(names) and len(names) == len(labels)
     pairs = zip(names, labels if in_order else ["CLASS"] * len(names), strict=True)
     return ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MAX_LISTED])
-
-
-def _listed(names: Iterable[str]) -> str:
-    listed = [f"{name!r:.60}" for name in names]
-    more = f" and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
-    return ", ".join(listed[:MAX_LISTED]) + more

@@ -12,7 +12,7 @@ from thinstack.errors import InputError
 from thinstack.runtime.categories import Category, nearest_phrase
 from thinstack.runtime.clauses import ClauseNodes, Verdict
 from thinstack.runtime.mentions import Mention, Terms
-from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase
+from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase, opinion
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -100,15 +100,9 @@ class Aspect(NodeView):
         def place(view: NodeView) -> dict[str, Any]:
             return {"text": view.text, "start": view.start - shift, "end": view.end - shift}
 
-        because, polarity = self.because, self.polarity
-        opinion = {
-            "label": self.label,
-            "polarity": None if polarity is None else round(polarity, 6),
-            "scores": {label: round(score, 6) for label, score in self.scores.items()},
-            "because": None if because is None else place(because),
-        }
-        named = {} if self.asked is None else {"asked": self.asked}
-        return place(self) | opinion | named
+        because = self.because
+        data = place(self) | opinion(self) | {"because": because and place(because)}
+        return data if self.asked is None else data | {"asked": self.asked}
 
     @property
     def _key(self) -> tuple[int, int, str | None]:

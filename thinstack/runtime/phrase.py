@@ -4,7 +4,7 @@ which a phrase is readable alone."""
 from collections.abc import Collection
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,3 +255,13 @@ def shown(judged: "Judgement | NodeView") -> str:
     polarity, text = "" if judged.polarity is None else f" {judged.polarity:+.2f}", judged.text
     text = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
     return f"<{type(judged).__name__} {judged.label}{polarity}: {text!r}>"
+
+
+def opinion(judged: "Judgement | NodeView") -> dict[str, Any]:
+    """Return the label, polarity and scores as data for JSON."""
+    polarity, scores = judged.polarity, judged.scores
+    return {
+        "label": judged.label,
+        "polarity": None if polarity is None else round(polarity, 6),
+        "scores": {label: round(score, 6) for label, score in scores.items()},
+    }

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from thinstack.runtime.aspects import Aspect, about, aspects
 from thinstack.runtime.categories import Category
 from thinstack.runtime.highlights import highlights
-from thinstack.runtime.phrase import Phrase, shown
+from thinstack.runtime.phrase import Phrase, opinion, shown
 from thinstack.runtime.scored import Scored, mean_scores
 from thinstack.runtime.span_vectors import place_of, span_vectors
 from thinstack.runtime.vectors import stored, text_vector
@@ -222,14 +222,8 @@ class Result(Judgement):
         """Return the result as data for JSON: `text`, `label`, `polarity`, `scores`, and
         `sentences` as from `Prediction.to_dict`. Aspects models add `aspects` as from
         `Aspect.to_dict`."""
-        polarity = self.polarity
-        data = {
-            "text": self.text,
-            "label": self.label,
-            "polarity": None if polarity is None else round(polarity, 6),
-            "scores": {label: round(score, 6) for label, score in self.scores.items()},
-            "sentences": [sentence.to_dict() for sentence in self.sentences],
-        }
+        sentences = [sentence.to_dict() for sentence in self.sentences]
+        data = {"text": self.text, **opinion(self), "sentences": sentences}
         if self.view.no_term is not None:
             data["aspects"] = [aspect.to_dict() for aspect in self.aspects]
         return data

@@ -53,9 +53,10 @@ class Reader(TextReader):
     ):
         super().__init__(predictor, split=split)
         predictor.check_reads_texts()
-        if not (on_error is None or callable(on_error)):
+        receiver: object = on_error
+        if receiver is not None and not callable(receiver):
             advice = "pass a function of the index and the error of a text, or leave it out"
-            raise InputError(f"on_error: expected a function, found {shown(on_error)}: {advice}")
+            raise InputError(f"on_error: expected a function, found {shown(receiver)}: {advice}")
         if source != "auto":
             predictor.tree_maker(source)  # raise for an unknown source even without texts
         self.predictor, self.source, self.on_error = predictor, source, on_error

@@ -89,10 +89,10 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     contributions = []
     for number, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
         first, behind = spans[node].tolist()
-        start, end = int(prediction.offsets[first, 0]), int(prediction.offsets[behind - 1, 1])
-        values = prediction.text[start:end], value, number == turns
-        place = start + prediction.start, end + prediction.start
-        contributions.append(Contribution(node, (first, behind), *values, *place))
+        text, start = prediction.text_of(first, behind), int(prediction.offsets[first, 0])
+        place = prediction.start + start, prediction.start + start + len(text)
+        values = text, value, number == turns, *place
+        contributions.append(Contribution(node, (first, behind), *values))
     return contributions
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from thinstack.data.tables.containers import check_container
 from thinstack.data.words.readings import hidden_words
 from thinstack.data.words.vocabulary import Cache
-from thinstack.text.plain_text import Patterns, PlainText, Typed
+from thinstack.text.plain_text import PlainText, Typed
 from thinstack.text.sentences import Sentence, check_text
 
 LONGEST = 500
@@ -94,7 +94,7 @@ class Rules:
         self._classes["hidden"] = hidden_words()
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
-        self.compiled = Patterns(self.expanded)
+        self.compiled = Cache(lambda text: re.compile(self.expanded(text)), longest=maxsize)
         self.tokens = [Token("", ""), *(Token(**token) for token in data["tokens"])]
         self.plain = [token.role for token in self.tokens].index("plain")
         patterns = [token.pattern for token in self.tokens]

@@ -6,7 +6,7 @@ are replaced by their characters, letters are plain, and contractions are correc
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from sys import maxunicode
 from typing import Any, NamedTuple
 
@@ -28,21 +28,6 @@ _WORD = re.compile("[a-zA-Z]+(?<![nN]['\u2019][tT])")
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
 """The characters [start, end) of a text, and their replacement."""
-
-
-class Patterns(dict[str, re.Pattern[str]]):
-    """{pattern: compiled pattern}; `patterns[text]` compiles the pattern on first use.
-
-    `expanded`: a function that converts a key to a regular expression.
-    """
-
-    def __init__(self, expanded: Callable[[str], str]):
-        super().__init__()
-        self._expanded = expanded
-
-    def __missing__(self, text: str) -> re.Pattern[str]:
-        pattern = self[text] = re.compile(self._expanded(text))
-        return pattern
 
 
 class PlainText(NamedTuple):
@@ -77,7 +62,7 @@ class Typed:
     """A converter of typed text, by the rules under `typed` in `english.json`. It reads each
     character a bounded number of times, for any text."""
 
-    def __init__(self, data: dict[str, Any], compiled: Patterns):
+    def __init__(self, data: dict[str, Any], compiled: Mapping[str, re.Pattern[str]]):
         self._compiled = compiled
         self._sign, self._marked = f"[{_SIGNS}]", f"[{_SIGNS}{MARKED}]"
         self._tag = "|".join(kind["pattern"] for kind in data["tags"])

@@ -193,8 +193,8 @@ def check_columns(source: str, names: list[str], wanted: Iterable[Any], advice: 
         raise DataError(f"{source}: {expected}; rename one")
 
 
-def listed(columns: Iterable[object]) -> str:
-    """Format column names for a message."""
+def listed(columns: Iterable[object], most: int = _MOST) -> str:
+    """Format column names, or other names, for a message."""
     names = list(columns)
-    first = ", ".join(shown(name, _LONGEST) for name in names[:_MOST])
-    return first + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
+    first = ", ".join(shown(name, _LONGEST) for name in names[:most])
+    return first + (f" and {len(names) - most:,} more" if len(names) > most else "")

@@ -20,18 +20,16 @@ Value = TypeVar("Value")
 class Cache(dict[str, Value]):
     """A cache of a function of words: `cache[word]` is `compute(word)`.
 
-    It is cleared at `limit` words. Words of more than `LONGEST` characters are not cached.
+    It is cleared at `limit` words. Words of more than `longest` characters are not cached.
     """
 
-    LONGEST = 100
-
-    def __init__(self, compute: Callable[[str], Value], limit: int = 1 << 17):
+    def __init__(self, compute: Callable[[str], Value], limit: int = 1 << 17, longest: int = 100):
         super().__init__()
-        self._compute, self._limit = compute, limit
+        self._compute, self._limit, self._longest = compute, limit, longest
 
     def __missing__(self, word: str) -> Value:
         value = self._compute(word)
-        if len(word) <= self.LONGEST:
+        if len(word) <= self._longest:
             if len(self) >= self._limit:
                 self.clear()
             self[word] = value

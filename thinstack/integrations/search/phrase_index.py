@@ -176,9 +176,10 @@ class PhraseIndex:
                 "side: works only with a sentiment model, and this one has no negative and "
                 "positive phrases: leave it out"
             )
-        if where is not None and not callable(where):
-            expected = "expected a function of the id of a text"
-            raise InputError(f"where: {expected}, found {shown(where)}: leave it out for all texts")
+        choice: object = where
+        if choice is not None and not callable(choice):
+            problem = f"expected a function of the id of a text, found {shown(choice)}"
+            raise InputError(f"where: {problem}: leave it out for all texts")
         hits = self._hits(self._query(query, sign=sign), side, least, where, exact)
         return list(islice(hits, top))
 

@@ -227,6 +227,7 @@ def _best(parts: Sequence[Matches]) -> Matches:
     matches = np.concatenate([np.zeros(0, MATCH), *parts])
     order = -matches["node"], -matches["similarity"], matches["theme"], matches["row"]
     matches = matches[np.lexsort(order)]
-    pairs = np.stack([matches["row"], matches["theme"]], axis=1)
-    matches = matches[np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(matches)]]
+    first = np.ones(len(matches), np.bool_)
+    first[1:] = np.diff(matches["row"]).astype(bool) | np.diff(matches["theme"]).astype(bool)
+    matches = matches[first]
     return matches[np.lexsort((matches["theme"], -matches["similarity"], matches["row"]))]
