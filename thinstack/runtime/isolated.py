@@ -207,8 +207,8 @@ class IsolatedSession:
             text = str(error)
             raise BundleError(text if text.startswith(source) else f"{source}: {text}") from None
         self._idle.append(process)
-        device: Any = description.get("device")
-        self.device: RunningDevice = device if device in get_args(RunningDevice) else "cpu"
+        running: Any = description.get("device")
+        self.device: RunningDevice = running if running in get_args(RunningDevice) else "cpu"
         self.warning = str(description.get("warning", ""))
         self.inputs = _texts(description.get("inputs"))
         outputs = description.get("outputs")
