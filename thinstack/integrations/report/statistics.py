@@ -39,16 +39,12 @@ def mean_interval(n: int, mean: float, variance: float) -> Interval:
     None below `LEAST_OF_MEAN` numbers."""
     if n < LEAST_OF_MEAN:
         return Interval(mean, None, None)
-    half = _student(n - 1) * math.sqrt(variance / n)
+    # The first terms of the expansion of t's quantile at the normal quantile (Fisher and Cornish
+    # 1960). The error is below 0.2% above 8 degrees of freedom.
+    first, second = (Z**3 + Z) / 4, (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
+    student = Z + first / (n - 1) + second / (n - 1) ** 2
+    half = student * math.sqrt(variance / n)
     return Interval(mean, mean - half, mean + half)
-
-
-def _student(degrees: int) -> float:
-    """The quantile of Student's t for the level, by the first terms of its expansion at the normal
-    quantile (Fisher and Cornish 1960). The error is below 0.2% above 8 degrees of freedom."""
-    first = (Z**3 + Z) / 4
-    second = (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
-    return Z + first / degrees + second / degrees**2
 
 
 def two_shares(count: int, of: int, other_count: int, of_other: int) -> float | None:

@@ -13,7 +13,6 @@ from thinstack.integrations.report.reading import NothingReadError
 from thinstack.integrations.search.phrase_index import PhraseIndex
 from thinstack.integrations.themes.run import themes
 from thinstack.integrations.themes.themes import Theme
-from thinstack.runtime.aspects import Aspect
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.result import MOST_WORDS, Result
@@ -97,6 +96,11 @@ def text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:
     finds = result.view.no_term is not None
     aspects = result.about(*terms) if terms else result.aspects if finds else None
     labels = result.view.labels
+    opinions = [
+        {"text": one.text, "label": _number(one.label, [*one.scores])}
+        | {"because": None if one.because is None else one.because.text}
+        for one in aspects or ()
+    ]
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
         "label": _number(result.label, labels),
@@ -106,17 +110,11 @@ def text_data(result: Result, terms: Sequence[str] = ()) -> dict[str, Any]:
             {"text": phrase.text, "label": _number(phrase.label, labels)}
             for phrase in result.highlights()
         ],
-        "aspects": None if aspects is None else [_aspect_data(aspect) for aspect in aspects],
+        "aspects": None if aspects is None else opinions,
         "sentences": [_sentence_data(sentence) for sentence in result.sentences],
         "svg": result.svg() if words <= MOST_WORDS else None,
         "html": result.html(),
     }
-
-
-def _aspect_data(aspect: Aspect) -> dict[str, Any]:
-    because = None if aspect.because is None else aspect.because.text
-    label = _number(aspect.label, [*aspect.scores])
-    return {"text": aspect.text, "label": label, "because": because}
 
 
 def _sentence_data(sentence: Prediction) -> dict[str, Any]:

@@ -185,16 +185,8 @@ class TreeVectors(TreeSentiment):
         max_words: int = MAX_WORDS,
         isolated: bool | None = None,
     ):
-        super().__init__(
-            name,
-            model,
-            source,
-            device,
-            threads,
-            aggregation,
-            max_words=max_words,
-            isolated=isolated,
-        )
+        others: dict[str, Any] = {"max_words": max_words, "isolated": isolated}
+        super().__init__(name, model, source, device, threads, aggregation, **others)
 
     def show(self, doc: Doc, result: Result) -> None:
         """Set the hooks of a Doc."""

@@ -111,7 +111,11 @@ def run_themes(
 
     def read(*, whole: bool) -> Iterator[TextRow]:
         rows = read_again(source, table, tell)
-        return rows if whole else _some(rows, table)
+        if whole:
+            return rows
+        # Multiples of the golden ratio spread evenly, also among every seventh row (Weyl 1916).
+        texts = enumerate(row for row in rows if not row.unreadable)
+        return (row for number, row in texts if number * _GOLDEN % 1 < SAMPLE / table.texts)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # each such text is counted
@@ -151,11 +155,3 @@ def _remembering(texts: Iterable[ReadTexts], remembered: list[ReadTexts]) -> Ite
         remembered.append(some)
         if nodes > _REMEMBERED:
             remembered.clear()
-
-
-def _some(rows: Iterator[TextRow], table: Plan) -> Iterator[TextRow]:
-    """Select about `SAMPLE` of the rows with texts, evenly spread by multiples of the golden ratio,
-    which also spread evenly among every seventh row (Weyl 1916)."""
-    for number, row in enumerate(row for row in rows if not row.unreadable):
-        if number * _GOLDEN % 1 < SAMPLE / table.texts:
-            yield row
