@@ -472,6 +472,8 @@ def test_categories_are_judged_by_a_model_with_vectors(cli, folder, table, tmp_p
     asked, texts = ["staff", thinstack.Category("poor", ["awful staff"])], (0, 1, 3, 4)
     expected = counted(thinstack.load(path), [ROWS[row][0] for row in texts], asked)
     assert (sides_of(data), len(expected)) == (expected, 2)
+    answer = cli("report", table, "--out", out, "--about", "poor", "--category", "poor=awful staff")
+    assert (answer.code, "two terms or categories are named 'poor'" in answer.err) == (2, True)
     answer = cli("report", table, "--out", out, "--category", "poor=")
     assert (answer.code, "--category: expected a name and examples" in answer.err) == (2, True)
 
@@ -515,6 +517,19 @@ def test_a_text_that_the_model_cannot_score_is_counted(model, monkeypatch):
     result = thinstack.report(frame, "review", model=model, min_mentions=1)
     failed = next(each for each in result.unread if each.kind == "failed")
     assert failed.examples == (("row 3", "it is too much"),)
+
+
+def test_texts_below_a_threshold_for_labels_count_too(model, folder):
+    """They are not neutral, as on the page about scores."""
+    frame = pd.DataFrame(ROWS, columns=COLUMNS)
+    cut = thinstack.load(folder, threads=1, abstain=0.999)
+    assert {result.label for result in cut.stream(frame["review"].dropna())} == {None}
+    whole, same = (
+        thinstack.report(frame, "review", min_mentions=1, model=one) for one in (model, cut)
+    )
+    assert same.figures.counts == whole.figures.counts
+    assert min(whole.figures.negative, whole.figures.positive) > 0
+    assert same.to_dict() == whole.to_dict()
 
 
 def test_nobody_is_warned_of_languages(model):

@@ -80,7 +80,7 @@ BEFORE = ("It is.", "", "", "")
         ([("It is.", 0, 2, "positive"), ("It is.", 3, 5, "neutral")], (), "found neutral, positi"),
         ([BEFORE, BEFORE], (), "t.csv, label: expected rows with .* of terms, found only texts"),
         ([BEFORE, ("It is.", 0, 2, "")], (), "found only texts"),
-        (None, ("--init", "none"), "model.parser: .*start from a bundle that has one"),
+        (None, ("--init", "none"), "model.parser: .*--init sentiment"),
         (None, ("--init", "other"), "task.guide, or else the bundle of .*other does not"),
         (None, (), "unknown model 'aspects'.*pip install ./models/thinstack-aspects"),
         (None, ("--init", "sentiment", "--scale"), "--scale: .*leave it out"),

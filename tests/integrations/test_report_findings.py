@@ -13,6 +13,7 @@ from integrations.report_rows import mention, row
 
 from thinstack.integrations.report.collect import Collector
 from thinstack.integrations.report.dates import Calendar
+from thinstack.integrations.report.findings import change_of
 from thinstack.integrations.report.plan import Plan
 from thinstack.integrations.report.report import report_of
 from thinstack.integrations.report.rows import ReportOptions
@@ -57,6 +58,16 @@ def test_a_planted_fall_is_one_sentence_with_its_place_and_its_cause():
     assert sentence in page
     assert "A dashed line marks the start of the change." in page
     assert page.count('class="grid" d="M500.0 0V100"') == page.count('class="course'), "July"
+
+
+@pytest.mark.parametrize("periods", [2, 3, 5])
+def test_chance_alone_is_a_change_in_five_percent_of_tables_at_most(periods):
+    rng, tables = np.random.default_rng(1), 4000
+    starts = [date(2025, month, 1) for month in range(1, periods + 1)]
+    counts = rng.multinomial(300, [0.3, 0.2, 0.5], size=(tables, periods)).tolist()
+    courses = (dict(zip(starts, (Figures(*of) for of in one), strict=True)) for one in counts)
+    changes = sum(change_of(course, {}, {}) is not None for course in courses)
+    assert 0.02 < changes / tables < 0.058  # a standard error is 0.0035
 
 
 def test_a_change_of_one_group_is_found_though_all_texts_hide_it():

@@ -113,6 +113,13 @@ def test_requests_of_others_are_refused(server, headers, status, message):
     assert response.headers["Connection"] == "close"
 
 
+def test_a_client_that_sends_too_much_gets_the_response(server):
+    """Its connection is not reset while it is still sending."""
+    body = b'{"text": "' + b"x" * 20 * MAX_BODY + b'"}'
+    response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")
+    assert (response.status, [*json.loads(answer)]) == (413, ["error"])
+
+
 @pytest.mark.parametrize(
     ("host", "origin"),
     [

@@ -334,6 +334,12 @@ def test_the_rest_is_other_or_in_general(themes, model):
     assert "no theme is in enough texts" in repr(alone)
 
 
+def test_opinions_below_a_threshold_for_labels_count_too(themes, model, frame):
+    cut = thinstack.load(model.bundle.path, abstain=0.999)
+    same = thinstack.themes(frame, "review", by="shop", over="day", model=cut)
+    assert same.to_dict() == themes.to_dict()
+
+
 def test_themes_are_saved_as_names(themes, model, frame):
     names = themes.names()
     assert [*names] == [BLAME, PRAISE]

@@ -68,8 +68,7 @@ def report(
     quotes, and the rows that could not be read. JSON and CSV contain the same figures.
     """
     from thinstack.integrations.frames import checked_mentions
-    from thinstack.integrations.report.run import readers_of, run_report, themes_model
-    from thinstack.runtime.term_columns import name_of
+    from thinstack.integrations.report.run import readers_of, run_report, term_names, themes_model
 
     output, kind = query.output(out, "--out"), format or _ENDINGS.get(out.suffix.lower())
     assert output is not None, "it is required"
@@ -79,9 +78,8 @@ def report(
             "rename it, or add --format html, json or csv"
         )
     terms = checked_mentions(options.asked(about, category))
-    names = tuple(dict.fromkeys(map(name_of, terms)))
     settings = {"over": over, "stars": stars, "dates": dates, "min_mentions": min_mentions}
-    with query.opened(about=names, **settings) as (rows, columns, tell):
+    with query.opened(about=term_names(terms), **settings) as (rows, columns, tell):
         readers = readers_of(model, terms, running.load)
         finder = themes_model(themes, running.load)
         result = run_report(rows, readers, columns, tell, finder)

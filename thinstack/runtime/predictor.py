@@ -82,6 +82,12 @@ class Predictor(PairScorer):
         name = installed_name(self.bundle.path) or str(self.bundle.path)
         return _reopen, (name, self._settings, self.bundle.manifest.digest)
 
+    def without_abstain(self) -> Self:
+        """Return a predictor of the same model that labels every text."""
+        if not self.view.abstain:
+            return self
+        return type(self)(self.bundle, **self._settings | {"abstain": None})
+
     def __copy__(self) -> Self:
         return self
 

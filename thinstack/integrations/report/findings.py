@@ -188,7 +188,8 @@ def _changes(starts: Sequence[date], course: Course, tries: int) -> list[tuple[f
     changes of the negative share, if that share changes.
 
     A change begins at a period and lasts to the end, unless an earlier end explains much more. p is
-    multiplied by `tries` and by the number of intervals that were tried (Bonferroni).
+    multiplied by `tries`, by the number of intervals of its kind, lasting or ended, and by the
+    number of sides and kinds that were tried (Bonferroni).
     """
     parts, end, changes = [course.get(start, Figures()) for start in starts], len(starts), []
     texts = [0, *accumulate(part.texts for part in parts)]
@@ -199,9 +200,10 @@ def _changes(starts: Sequence[date], course: Course, tries: int) -> list[tuple[f
             count, of = counts[last] - counts[first], texts[last] - texts[first]
             z = two_shares(count, of, counts[-1] - count, texts[-1] - of) if of else None
             scores[last == end].append((abs(z or 0.0), first, last))
+        kinds = len(COMPARED) * sum(map(bool, scores.values()))
         for lasts, some in scores.items():
             z, first, last = max(some, key=lambda score: score[0], default=(0.0, 1, 1))
-            p = probability(z) * len(COMPARED) * len(some) * tries
+            p = probability(z) * kinds * len(some) * tries
             if z and p <= FALSE:
                 nothing = Figures(), Figures()
                 change = Change(side, starts[first], starts[last - 1], lasts, *nothing, p)

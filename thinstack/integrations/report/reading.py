@@ -96,6 +96,7 @@ class Reader:
     """
 
     def __init__(self, model: Predictor, about: Asked | None = (), *, whole: bool = True):
+        model = model.without_abstain()  # otherwise texts without a label would count as neutral
         self._model, self._about, self._whole, view = model, about or (), whole, model.view
         view.need_labels("report")
         if view.polarity is None:

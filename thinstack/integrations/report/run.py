@@ -112,10 +112,19 @@ def report(
         return Predictor(open_bundle(name))
 
     asked = checked_mentions(about)
-    names = tuple(dict.fromkeys(map(name_of, asked)))
+    names = term_names(asked)
     options = ReportOptions("a data frame", "", text, by, over, dates, names, min_mentions, stars)
     source, readers = frame_source(frame, options), readers_of(model, asked, load)
     return run_report(source, readers, options, themes=themes_model(themes, load))
+
+
+def term_names(asked: Asked) -> tuple[str, ...]:
+    """Return the names of terms and categories. Raises InputError if two have the same name,
+    because their mentions would be counted together."""
+    names = tuple(map(name_of, asked))
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"about: two terms or categories are named {twice[0]!r}: rename one")
+    return names
 
 
 def themes_model(

@@ -30,6 +30,9 @@ MAX_BODY: Final = 1_000_000
 MAX_WORDS: Final = 20_000
 """Maximum words and punctuation marks of a request; with phrases, they take two seconds."""
 
+_SILENCE: Final = 2.0  # seconds that a client whose request was refused may be silent
+_MOST_DRAINED: Final = 1_000  # reads of its request, each of at most `MAX_BODY` bytes
+
 _JSON: Final = "application/json"
 _KINDS: Final = {
     "css": "text/css",
@@ -133,6 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, *make())
         except _RefusedError as error:
             self.send_error(error.status, str(error))
+            self._drain()
         except ThinstackError as error:
             self._send(HTTPStatus.BAD_REQUEST, _json({"error": str(error)}))
         except ConnectionError:  # the client has disconnected
@@ -155,6 +159,15 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(body)
         except ConnectionError:  # the user has typed on, or left
             self.close_connection = True
+
+    def _drain(self) -> None:
+        """Read what the client still sends. It would otherwise lose the response to a reset."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(_SILENCE)
+            for _ in range(_MOST_DRAINED):
+                if not self.rfile.read1(MAX_BODY):
+                    break
 
     def _check_host(self) -> None:
         """Refuse other host names, by which third-party pages could reach this server (DNS

@@ -106,6 +106,7 @@ def run_themes(
     dates (`plan_of`), and for one without any readable text.
     """
     check_model(model)
+    model = model.without_abstain()  # otherwise texts without a label would count as neutral
     table = plan or plan_of(source, columns, tell)
     every = table.texts <= SAMPLE
 

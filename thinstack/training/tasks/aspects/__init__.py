@@ -137,8 +137,8 @@ class Aspects(TextTask):
         if not model.parses or model.trees != "binary":
             raise ValueError(
                 "model.parser: terms are phrases of the model's own trees; expected a parser "
-                "of binary trees, found none: start from a bundle that has one, such as "
-                "sentiment"
+                "of binary trees, found none: start from a model that has one, such as "
+                "sentiment (--init sentiment)"
             )
         if recipe.training.trees != ("gold",):
             raise ValueError(
