@@ -65,7 +65,7 @@ class Scorer:
         isolated: bool | None = None,
         allow_operators: Collection[str] = (),
     ):
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "device": device,
             "threads": threads,
             "classes": classes,
