@@ -133,6 +133,20 @@ def test_terms_that_are_named(report, model, cli, table, tmp_path):
     assert "staff / screen" in page
 
 
+def test_rows_that_could_not_be_read_are_said(cli, folder, tmp_path):
+    """Also those that lack only a group, which count."""
+    table = tmp_path / "t.csv"
+    vectors = write_vector_bundle(tmp_path / "vectors").path
+    table.write_text("text,store\ngood staff,A,,\ngood screen,\n,B\nbad staff,A\n")
+    for command in ("report", "--out", tmp_path / "r.json", "--no-themes"), ("themes",):
+        name, *options = command
+        options += ["--by", "store", "--model", folder if name == "report" else vectors]
+        err = cli(name, table, *options).err
+        assert "of 4 rows, 1 are no rows that can be read; the first is line 2: " in err
+        assert "of 4 rows, 1 have no value in the column of groups; the first is line 3" in err
+        assert "of 4 rows, 1 have no text; the first is line 4\n" in err
+
+
 @pytest.mark.parametrize("ending", ["csv", "json", "html", "HTM"])
 def test_the_ending_tells_the_format(cli, folder, table, tmp_path, ending):
     out = tmp_path / f"report.{ending}"

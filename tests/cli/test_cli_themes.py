@@ -56,7 +56,7 @@ def test_lines_are_those_of_the_frame(themes, expected):
         shares = [f"{part.name} {100 * part.share.value:.1f}%" for part in theme.groups]
         assert lines[place + 1].strip() == f"by store: {', '.join(shares)}"
         assert lines[place + 2].strip().startswith(f"“{theme.quotes[0].text}” (line ")
-    assert "rows not counted: 1; the first is line 4" in answer.err
+    assert "of 12 rows, 1 have no text; the first is line 4" in answer.err
 
 
 def quoted(cell):

@@ -12,6 +12,7 @@ from thinstack.cli.table_query import TableQuery, print_note
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
+    from thinstack.integrations.report.report import Report
     from thinstack.integrations.report.rows import TextRow
     from thinstack.integrations.themes.themes import Themes
 
@@ -85,6 +86,7 @@ def report(
         result = run_report(rows, readers, columns, tell, finder)
     output.write({"html": result.html, "json": result.to_json, "csv": result.to_csv}[kind]())
     counts = f"texts: {result.figures.texts:,}, aspects: {len(result.aspects):,}"
+    _print_unread(result)
     print_note(*result.in_short, f"{counts}; the report is in {out}")
 
 
@@ -149,9 +151,7 @@ def themes(
             options.print_json(result.to_dict())
         else:
             print("\n".join(result.lines(quotes=True)))
-    for part in result.unread:
-        first = ": ".join(filter(None, part.examples[0]))
-        print_note(f"rows not counted: {part.rows:,}; the first is {first}")
+    _print_unread(result)
     if result.products:
         print_note(f"not topics, because they name the product: {', '.join(result.products)}")
 
@@ -166,3 +166,12 @@ def _row_table(result: "Themes", rows: "Iterator[TextRow]") -> str:
             cells = map(table_cell, (row.place, match.theme, match.phrase))
             lines.append(csv_line([*cells, match.similarity]))
     return "".join(lines)
+
+
+def _print_unread(result: "Report | Themes") -> None:
+    """Print the number of rows that could not be read, by reason, and the first of each."""
+    from thinstack.integrations.report.rows import REASONS
+
+    for kind, rows, (example, *_) in result.unread:
+        first = ": ".join(filter(None, example))
+        print_note(f"of {result.rows:,} rows, {rows:,} {REASONS[kind]}; the first is {first}")
