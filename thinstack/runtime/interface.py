@@ -174,7 +174,7 @@ def check_rows(
         raise BundleError(f"{source}: {problem}")
     if not (probable and rows.size):
         return
-    sums = rows.sum(axis=1)
+    sums = rows.sum(axis=1, dtype=np.float64)
     if rows.min() < 0 or max(rows.max(), sums.max()) > 1 + _ROUNDING or sums.min() < 1 - _ROUNDING:
         worst = sums[np.abs(sums - 1).argmax()]
         raise BundleError(
