@@ -228,8 +228,8 @@ class _ParsedInputs(Inputs):
         super().__init__(job.data)
         self._parser = train_parser(job.data / parser.train, job.data / parser.dev, PARSERS)
 
-    def items(self, file: str, recipe: Recipe, errors: list[DataError]) -> list[Any]:
-        treebank = super().items(file, recipe, errors)
+    def items(self, file: str, recipe: Recipe) -> list[Any]:
+        treebank = super().items(file, recipe)
         return dependency_trees(treebank, recipe.model.labels, self._parser)
 
 

@@ -14,11 +14,14 @@ from torch import nn
 from trained import check_scores, train
 
 from thinstack.bundle.weights import load_model
+from thinstack.core import Forest
 from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example
+from thinstack.training.examples.labelled import LabelledForest
+from thinstack.training.loop import measuring
 from thinstack.training.loop.measuring import scores_of
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.publish.calibrate import (
@@ -28,12 +31,12 @@ from thinstack.training.publish.calibrate import (
     fit_temperature,
     tempered,
 )
+from thinstack.training.tasks.texts import Texts
 
 
-def cases(logits, gold, counts=None):
-    ones = np.ones(len(logits), np.int64)
-    of = np.array(counts) if counts else ones
-    return Cases(softmax(logits, axis=1), ones, of, gold, np.arange(len(of)) % 2)
+def cases(logits, gold):
+    scores = softmax(logits, axis=1)
+    return Cases(lambda t: tempered(scores, t), gold, np.arange(len(gold)) % 2)
 
 
 def drawn_cases(sureness, count=4000):
@@ -56,7 +59,7 @@ def test_kinds_count_the_same_however_many_cases_they_have():
     def loss(temperature):
         found = 0.0
         for one in (few, many):
-            logs = log_softmax(np.log(one.scores) / temperature, axis=1)
+            logs = log_softmax(np.log(one.at(1.0)) / temperature, axis=1)
             found -= logs[np.arange(len(logs)), one.gold].mean()
         return found
 
@@ -65,20 +68,32 @@ def test_kinds_count_the_same_however_many_cases_they_have():
     assert fit_temperature([few, many]) == pytest.approx(best, abs=2e-3)
 
 
-def test_a_text_is_fitted_by_the_mean_of_its_sentences():
+def test_a_text_is_fitted_by_the_mean_of_its_sentences(monkeypatch):
     draw = np.random.default_rng(1)
-    gold, counts = draw.integers(3, size=300), [2, 1, 3] * 100
-    texts = cases(draw.normal(0, 4, (600, 3)), gold, counts)
+    targets, counts = draw.integers(3, size=300), [2, 1, 3] * 100
+    logits = draw.normal(0, 4, (600, 3))
     starts = np.cumsum(counts) - counts
 
+    class Model:
+        class_sets = None
+
+    def example(count, target):
+        forest = Forest(sizes=np.ones(count, int), lengths=np.ones(count, int))
+        return Example({"gold": LabelledForest(forest, np.array([target]), 0)})
+
+    examples = [example(*pair) for pair in zip(counts, targets, strict=True)]
+    scores = np.split(softmax(logits, axis=1), starts[1:])
+    monkeypatch.setattr(measuring, "scores_of", lambda *_, **__: scores)
+    (kind,) = Texts().cases(Model(), examples, "gold").values()
+
     def loss(temperature):
-        rows = softmax(np.log(texts.scores) / temperature, axis=1)
+        rows = softmax(logits / temperature, axis=1)
         means = [rows[a : a + n].mean(0) for a, n in zip(starts, counts, strict=True)]
-        return -float(np.mean([np.log(mean[y]) for mean, y in zip(means, gold, strict=True)]))
+        return -float(np.mean([np.log(mean[y]) for mean, y in zip(means, targets, strict=True)]))
 
     tried = np.linspace(0.2, 10, 491)
     best = tried[np.argmin([loss(each) for each in tried])]
-    assert fit_temperature([texts]) == pytest.approx(best, abs=0.05)
+    assert fit_temperature([kind]) == pytest.approx(best, abs=0.05)
 
 
 @pytest.fixture(scope="module")

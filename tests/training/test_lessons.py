@@ -199,16 +199,16 @@ def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
     lesson = {"name": "both.v1", "share": 0.5, "weight": 0.25}
     recipe = tiny_recipe.recipe(lessons=[lesson], epochs=2)
     datasets = load_datasets(recipe, data)
-    drawn = drawn_trees(recipe, datasets.treebank, np.random.default_rng(0))
-    assert [each.source for each in drawn] == ["both"] * 15
-    for _, (tree, labels, soft, *_), parsed, *_ in drawn:
+    (drawn,) = drawn_trees(recipe, datasets.treebank, np.random.default_rng(0))
+    assert (drawn.source, len(drawn.trees)) == ("both", 15)
+    assert not drawn.lesson.teaches_parser
+    for tree, labels, soft, *_ in drawn.trees:
         place = tree.words.index("and")
         first, second = int(tree.children[tree.root][0]), int(tree.children[tree.root][1])
         assert tree.spans[first].tolist() == [0, place]
         assert labels[-1] == labels[first] == labels[int(tree.children[second][1])] >= 0
         assert soft[-1].tolist() == [0.25 * (label == labels[-1]) for label in range(3)]
         assert soft.sum() == 0.25 * (labels >= 0).sum()
-        assert not parsed
     (weights, history), again = (run(recipe, data, tmp_path / name) for name in "ab")
     assert same((weights, history), again)
     assert not same((weights, history), run(tiny_recipe.recipe(epochs=2), data, tmp_path / "c"))

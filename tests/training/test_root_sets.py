@@ -82,20 +82,20 @@ def test_a_teacher_tells_the_classes_of_a_set_apart(classes, expected):
 def test_a_teacher_labels_phrases_and_shares_out_the_set(data, teacher):
     recipe = recipe_of(SETS, teacher=teacher)
     train, held, dev = read_items(recipe, data)
-    taught = [one for one in taught_trees(recipe, train, held + dev, data) if one.source == "sets"]
+    _, (_, taught) = taught_trees(recipe, train, held + dev, data)
     sst = thinstack.load("sentiment")
     for one, classes in zip(taught, own_lessons.SETS.values(), strict=True):
-        soft, inside = one.tree.soft, np.isin(range(5), classes)
+        soft, inside = one.soft, np.isin(range(5), classes)
         if teacher:
-            (own,) = sst.node_scores([one.tree.tree.words], [one.tree.tree.transitions])
+            (own,) = sst.node_scores([one.tree.words], [one.tree.transitions])
             shares = own[-1] * inside
             np.testing.assert_allclose(soft[-1], 0.5 * shares / shares.sum(), atol=1e-3)
             np.testing.assert_allclose(soft[:-1], 0.5 * own[:-1], atol=1e-3)
-            assert one.tree.root_set == ()
+            assert one.root_set == ()
         else:
             assert soft[-1].tolist() == (0.5 * inside / len(classes)).tolist()
             assert not soft[:-1].any()
-            assert one.tree.root_set == classes
+            assert one.root_set == classes
 
 
 def test_a_text_has_the_mean_of_what_a_teacher_says_of_its_sentences(data):
@@ -103,7 +103,7 @@ def test_a_text_has_the_mean_of_what_a_teacher_says_of_its_sentences(data):
     lesson = {"name": "sets.v1", "sentences": True}
     recipe = recipe_of(lesson, model=model, teacher={"bundles": ["sentiment"]})
     train, held, dev = read_items(recipe, data)
-    text = taught_trees(recipe, train, held + dev, data)[-3].tree
+    text = taught_trees(recipe, train, held + dev, data)[-1].trees[-3]
     words = [sentence.split() for sentence in ("A red box .", "It works .")]
     first, second = (
         one.scores for one in thinstack.load("sentiment").trees_and_scores(words, "self")

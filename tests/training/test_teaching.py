@@ -103,14 +103,18 @@ def test_labels_are_mixed_with_the_means_of_all_bundles(texts, monkeypatch):
     monkeypatch.setattr(Predictor, "node_scores", scores)
     teacher = {"bundles": ["sentiment", "sentiment"], "alpha": 0.25}
     found = taught_trees(recipe_of(EXCHANGED, teacher=teacher), *parts(texts), texts)
-    for source, (tree, labels, soft, *_), *_ in found:
+    for source, (tree, labels, soft, *_) in flat(found):
         own = sst.trees_and_scores([tree.words], [tree.transitions])[0].scores
         mean = (own + np.eye(5)[[4] * len(own)]) / 2
         expected = mean
         if source == "trees":
             expected = 0.25 * np.eye(5)[labels] + 0.75 * mean
         np.testing.assert_allclose(soft, expected, atol=2e-3)
-    assert Counter(each.source for each in found) == {"trees": 12, "exchanged": 12}
+    assert {each.source: len(each.trees) for each in found} == {"trees": 12, "exchanged": 12}
+
+
+def flat(taught):
+    return [(one.source, tree) for one in taught for tree in one.trees]
 
 
 def parts(data):
@@ -125,7 +129,8 @@ def test_what_is_reported_on_or_held_is_not_shown(texts):
     aside = [(Tree.right(words), np.full(2 * len(words) - 1, -1))]
     (texts / "texts.txt").write_text(f"{TEXT}{line.upper()}\n{line} twice\n", encoding="utf-8")
     recipe = recipe_of(TEXTS)
-    found = [each.tree.tree.words for each in taught_trees(recipe, parts(texts)[0], aside, texts)]
+    taught = flat(taught_trees(recipe, parts(texts)[0], aside, texts))
+    found = [each.tree.words for _, each in taught]
     assert (*words, "twice") in found
     assert not [each for each in found if [word.lower() for word in each] == words]
 
@@ -210,9 +215,8 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     for number, path in enumerate(tmp_path.glob("*.npy")):
         path.write_bytes(path.read_bytes()[:-3] if number else b"")
     again = taught_trees(recipe, *parts(texts), texts, cache=AnswerCache(tmp_path, at_once=5))
-    assert all(
-        map(np.array_equal, (one.tree.soft for one in whole), (one.tree.soft for one in again))
-    )
+    pairs = zip(flat(whole), flat(again), strict=True)
+    assert all(np.array_equal(one.soft, other.soft) for (_, one), (_, other) in pairs)
 
 
 def test_digests_name_the_teachers_files(texts):
@@ -355,22 +359,22 @@ def test_own_words_are_those_of_the_training_file(texts):
     plain = taught_trees(recipe_of(EXCHANGED, TEXTS), *parts(texts), texts)
     recipe = recipe_of(EXCHANGED, TEXTS, teacher={"own_words": True})
     known = defaultdict(list)
-    for one in plain:
-        if one.source == "trees":
-            spans, labels = one.tree.tree.spans.tolist(), one.tree.labels.tolist()
-            for (start, end), label in zip(spans, labels, strict=True):
-                if len(labels) > 1 and end == start + 1:
-                    known[one.tree.tree.words[start]].append(label)
+    for one in plain[0].trees:
+        spans, labels = one.tree.spans.tolist(), one.labels.tolist()
+        for (start, end), label in zip(spans, labels, strict=True):
+            if len(labels) > 1 and end == start + 1:
+                known[one.tree.words[start]].append(label)
     seen = Counter()
-    for before, after in zip(plain, taught_trees(recipe, *parts(texts), texts), strict=True):
-        tree, soft = after.tree.tree, after.tree.soft
+    given = flat(taught_trees(recipe, *parts(texts), texts))
+    for (_, before), (source, after) in zip(flat(plain), given, strict=True):
+        tree, soft = after.tree, after.soft
         for node, (start, end) in enumerate(tree.spans.tolist()):
             word = len(tree) > 1 and end == start + 1
             if own := known.get(tree.words[start]) if word else None:
                 np.testing.assert_allclose(soft[node], np.eye(5)[own].mean(0), atol=1e-3)
             else:
-                np.testing.assert_array_equal(soft[node], before.tree.soft[node])
-            seen[after.source, own is not None] += 1
+                np.testing.assert_array_equal(soft[node], before.soft[node])
+            seen[source, own is not None] += 1
     assert min(seen[source, own] for source in ("trees", "exchanged", "texts") for own in (0, 1))
 
 

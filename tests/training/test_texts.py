@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from thinstack.training.examples.labels import MAX_CLASSES, find_labels
 from thinstack.training.examples.set_aside import repeated, set_aside_share
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Texts, report
-from thinstack.training.tasks.texts.reading import Text, read_texts
+from thinstack.training.tasks.texts.reading import Text
 from thinstack.training.tasks.texts.report import plain_rival
 
 LABELS = ("no", "yes")
@@ -22,7 +23,8 @@ def read(folder, *rows, skipped=None, **files):
     path = folder / "t.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     task = Spans if files.pop("spans", False) else Texts
-    return read_texts(path, task(**files), LABELS, skipped)
+    skips = skipped is not None
+    return task(skip_bad=skips, **files).read(path, SimpleNamespace(shown_labels=LABELS), skipped)
 
 
 def test_a_text_is_its_sentences_in_treebank_words(tmp_path):

@@ -41,8 +41,7 @@ def data(tmp_path):
 
 
 def examples_of(recipe, datasets, *trees):
-    taught = [Taught("test", each, True) for each in trees]
-    return taught_examples(taught, datasets.vocabulary, recipe.model, "nodes")
+    return taught_examples([Taught(None, trees)], datasets.vocabulary, recipe.model, "nodes")
 
 
 def loaded(data, **settings):

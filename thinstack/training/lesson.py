@@ -1,4 +1,4 @@
-"""The contract of a lesson: trees to learn from beside the training file."""
+"""The contract of a lesson: additional trees to train on."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -22,11 +22,10 @@ class Treebank:
 
     Attributes:
         trees: the training sentences over binary trees, with the classes of their nodes.
-        classes: the number of classes, which go from negative to positive.
-        labels: the names of the classes.
+        classes, labels: the number of classes, from negative to positive, and their names.
         joins: whether the model reads a text of several sentences as one tree.
         aside: the words of each held-out sentence. No lesson may contain them.
-        folders: where the files of lessons are, as `Lesson.path` takes them.
+        folders: the folders with the files of lessons, for `Lesson.path`.
         parse: returns the binary trees of sentences given as words. Available with a teacher.
         vocabulary: of the model. Available only to lessons that are drawn for each epoch.
         say: prints a line for the user, such as what a lesson has skipped.
@@ -43,8 +42,7 @@ class Treebank:
     say: Callable[[str], object] = lambda line: None
 
     def word_ids(self) -> NDArray[np.int64]:
-        """The ids of all words, one tree after the other. For a word of several pieces, it is the
-        id of its first piece."""
+        """Return the ids of all words, one tree after the other, or those of their first pieces."""
         assert self.vocabulary is not None
         fields = self.vocabulary.fields([word for one in self.trees for word in one.tree.words])
         if "token_ids" in fields:
@@ -88,7 +86,7 @@ class Lesson(Named):
 
     @abstractmethod
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
-        """The trees of the lesson. All random choices use `draw`."""
+        """Return the trees of the lesson. All random choices use `draw`."""
 
     @property
     def title(self) -> str:

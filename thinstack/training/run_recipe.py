@@ -1,5 +1,4 @@
-"""Runs a recipe for `thinstack train`: shows progress, prints the figures, and writes the results
-and the bundle."""
+"""Runs a recipe for `thinstack train`: shows progress, prints figures, and writes the bundle."""
 
 import json
 from collections.abc import Sequence
@@ -9,17 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.writing import check_replaceable
@@ -54,13 +44,12 @@ def run_recipe(
     console: Console,
 ) -> None:
     """Train the `seeds` of a recipe in the folder `out`, and write `results.json` and the bundle
-    `model-best` there. `data`: the folder of the recipe's files, or what was opened there.
+    `model-best` there. `data`: the folder of the recipe's files, or its open `Inputs`.
 
-    The bundle is of the seed with the best watched figure, or of the first seed if nothing was
-    watched. Its figures on suites are in `results.json` too. `threads`: for torch and for a
-    teacher; None leaves their defaults.
+    The bundle contains the seed with the best watched figure, or the first seed if nothing was
+    watched. `threads`: of torch and of a teacher; None keeps their defaults.
 
-    Raises ConfigError if a seed is repeated, or if `out` holds the work of another recipe or of
+    Raises ConfigError if a seed is repeated, or if `out` contains the run of another recipe or of
     other data, and MissingExtraError without onnxruntime.
     """
     if len(set(seeds)) != len(seeds):
@@ -71,15 +60,14 @@ def run_recipe(
     inputs = Inputs.of(data)
     _claim(out, recipe, inputs)
     datasets = _load(recipe, inputs, out / TEACHER_FOLDER, threads, console)
-    folders = {seed: out / SEEDS_FOLDER / str(seed) for seed in seeds}
-    _say_what_is_read(recipe, datasets, out, console)
+    _print_data(recipe, datasets, out, console)
     results = [
-        _run_seed(recipe, datasets, seed, folder, console) for seed, folder in folders.items()
+        _run_seed(recipe, datasets, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds
     ]
     _finish(recipe, datasets, results, out=out, console=console)
 
 
-def _say_what_is_read(recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+def _print_data(recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     early = f"{watched:,} for early stopping, " if watched else ""
     console.print(
@@ -102,7 +90,7 @@ def _finish(
     out: Path,
     console: Console,
 ) -> None:
-    """Write and show the figures, and publish the best seed."""
+    """Write and print the figures, and publish the best seed."""
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
     calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
@@ -125,7 +113,7 @@ def _finish(
         figures["rival"] = dict([rival])
     if best.test:
         figures["test"] = summary(results, "test")
-    write_atomically(out / RESULTS_FILE, _json(figures))
+    _write_json(out / RESULTS_FILE, figures)
     recipe.task.report(results, over_seeds, rival, recipe, console)
     recipe.task.report_changes(best, datasets, recipe, console)
     if best.test:
@@ -133,22 +121,20 @@ def _finish(
     calibration, path = calibrations[results.index(best)], out / BUNDLE
     bundle = publish(recipe, datasets, best, over_seeds, calibration, path=path, console=console)
     if suites := bundle.manifest.metrics["suites"]:
-        write_atomically(out / RESULTS_FILE, _json(figures | {"suites": suites}))
+        _write_json(out / RESULTS_FILE, figures | {"suites": suites})
 
 
-def _json(figures: dict[str, Any]) -> str:
-    return json.dumps(figures, indent=2) + "\n"
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    write_atomically(path, json.dumps(content, indent=2) + "\n")
 
 
 def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
-    """Note the recipe and its data in `out`, so that another recipe does not go on from the
-    checkpoints in the folder `seeds`. Raises InputError or BundleError where the files of a run
-    would replace what it reads, or cannot be written."""
+    """Record the recipe and its data in `out`, so that another recipe does not resume from the
+    checkpoints there. Raises InputError or BundleError if a file of the run would replace an input,
+    or cannot be written."""
     digests = data_digests(recipe, inputs)
-    learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
-    work: dict[str, Any] = {"recipe": learnt, "data": digests}
-    text = _json(work)
-    note = out / RECIPE_FILE
+    settings = recipe.model_dump(mode="json", exclude={"card"})  # which no checkpoint depends on
+    note, work = out / RECIPE_FILE, {"recipe": settings, "data": digests}
     used, bundle = inputs.used(digests), out / BUNDLE
     for name in (RECIPE_FILE, RESULTS_FILE, SKIPPED_FILE):
         check_output(out / name, "--out", used)
@@ -156,21 +142,21 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
     check_replaceable(bundle)
     with suppress(FileNotFoundError):
         before = note.read_text(encoding="utf-8")
-        if before != text and (out / SEEDS_FOLDER).exists():
+        if before != json.dumps(work, indent=2) + "\n" and (out / SEEDS_FOLDER).exists():
             changed = [file for file, digest in digests.items() if digest not in before]
             cause = f"of this one before {' and '.join(changed)} changed"
             raise ConfigError(
                 f"{out} contains the run of another recipe, or "
                 f"{cause if changed else 'another version of this one'}; name another folder"
             )
-    write_atomically(note, text)
+    _write_json(note, work)
 
 
 def _load(
     recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console
 ) -> Datasets:
-    """The data sets of the recipe. The answers of a teacher are kept in the folder `cache`."""
-    with _progress(console, MofNCompleteColumn(), TimeElapsedColumn()) as progress:
+    """Load the data sets, with the answers of a teacher in the folder `cache`."""
+    with _progress(console, bars.MofNCompleteColumn(), bars.TimeElapsedColumn()) as progress:
         bar = progress.add_task("", visible=False)
 
         def on_read(what: str, done: int, total: int) -> None:
@@ -185,19 +171,19 @@ def _load(
         return load_datasets(recipe, inputs)
 
 
-def _progress(console: Console, *columns: ProgressColumn) -> Progress:
-    text, bar = TextColumn("{task.description}"), BarColumn(bar_width=20)
-    return Progress(text, bar, *columns, console=console, transient=True)
+def _progress(console: Console, *columns: bars.ProgressColumn) -> bars.Progress:
+    text, bar = bars.TextColumn("{task.description}"), bars.BarColumn(bar_width=20)
+    return bars.Progress(text, bar, *columns, console=console, transient=True)
 
 
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
-    """Train a seed, with a bar over all its epochs."""
+    """Train a seed, with a progress bar over all its epochs."""
     task, labels = recipe.task, recipe.model.shown_labels
     epochs = recipe.training.epochs + recipe.training.parser_epochs
-    left = (TaskProgressColumn(), TextColumn("time left"), TimeRemainingColumn(compact=True))
-    with _progress(console, *left) as progress:
+    left = bars.TextColumn("time left"), bars.TimeRemainingColumn(compact=True)
+    with _progress(console, bars.TaskProgressColumn(), *left) as progress:
         bar = progress.add_task(f"seed {seed}", total=epochs)
 
         def on_batch(epoch: int, done: int, total: int) -> None:

@@ -1,11 +1,11 @@
-"""What a table is about: what its options say, and which task its columns stand for."""
+"""Determines the task and the data section of a recipe from a table and its options."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from thinstack.data.files.paths import FilePath, in_resolved_folder
+from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError, InputError
 from thinstack.plugins.manager import manager
@@ -17,22 +17,22 @@ from thinstack.training.tasks.pairs import TABLE, Pairs
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What a user says of a table. What is left out, the table or thinstack decides.
+    """The options of a table. Defaults depend on the table.
 
     Attributes:
-        text_column: the column of the texts, or the two of pairs: "text", or "text_a" and "text_b"
-            if the table has these and no "text".
-        label_column, score_column: the column that is learnt. Pairs have scores if `score_column`
-            is named, or if the table has a column "score" and no "label".
-        add: a further table to train on, such as of corrections, whose rows replace those of the
-            same texts.
-        dev, test: further tables, to report on and to measure on at the end. Without `dev`, a tenth
-            of the rows is set aside.
-        encoding, separator, header, skip_bad, span_group: as the fields of tasks.
-        task: "texts", "spans" or "aspects". A table with the columns "start" and "end" needs it.
-        init: the name or folder of the bundle where learning starts, or "none".
-        labels: the classes in their order, or the whole numbers on the scale of scores.
-        scale, epochs, seeds: as `text_recipe` takes them.
+        text_column: the text column, or the two of pairs. By default "text", or "text_a" and
+            "text_b" if the table has one of these and no "text".
+        label_column, score_column: the target column. Pairs have ratings if `score_column` is set,
+            or if the table has a column "score" and no "label".
+        add: another training table, such as corrections, whose rows replace those with the same
+            texts.
+        dev, test: the development and the test table. Without `dev`, a tenth of the rows is set
+            aside.
+        encoding, separator, header, skip_bad, span_group: as in the fields of tasks.
+        task: "texts", "spans" or "aspects"; required if there are columns "start" and "end".
+        init: the name or folder of the bundle to start from, or "none".
+        labels: the classes in order, or the whole numbers of the scale of ratings.
+        scale, epochs, seeds: as in `text_recipe`.
     """
 
     text_column: Sequence[str] = ()
@@ -53,22 +53,26 @@ class TableOptions:
     epochs: int | None = None
     seeds: Sequence[int] = (1,)
 
-    def table(self, path: FilePath) -> Table:
-        """A file as a table that is written as the options say."""
-        return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
-
 
 def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataConfig, TableTask]:
-    """The `data` and the `task` of a recipe for the table at `path`.
+    """Return the `data` and the `task` of a recipe for the table at `path`.
 
-    Raises DataError for pairs with both or neither of "label" and "score", and if the table cannot
-    be read. Raises InputError for columns and options that do not go together, and ConfigError for
-    other bad settings.
+    Raises DataError if the table cannot be read, or for pairs with both or neither of "label" and
+    "score"; InputError for columns and options that do not fit together; and ConfigError for other
+    invalid settings.
     """
-    source, table = "the settings of the table", options.table(inputs.table(path.name).named(path))
-    columns = tuple(options.text_column) or _text_columns(table)
-    name = _task_of(table, columns, options)
-    kind: type[TableTask] = manager().find("task", name).plugin
+    source, file = "the settings of the table", inputs.table(path.name).named(path)
+    table = Table(
+        file, encoding=options.encoding, separator=options.separator, header=options.header
+    )
+    columns = tuple(options.text_column)
+    if not columns:
+        pair: tuple[str, str] = Pairs.model_fields["pair_columns"].default
+        names = set[str]()
+        with suppress(DataError):  # which reading the rows reports
+            names = {*table.columns}
+        columns = pair if "text" not in names and names.intersection(pair) else ("text",)
+    kind: type[TableTask] = manager().find("task", _task_of(table, columns, options)).plugin
     if options.span_group is not None and "span_group" not in kind.model_fields:
         raise InputError("--span-group: works only with --task spans; leave one of them out")
     said = vars(options) | {"text_column": columns[0], "pair_columns": columns, "format": TABLE}
@@ -77,17 +81,18 @@ def table_task(path: Path, options: TableOptions, inputs: Inputs) -> tuple[DataC
         for name, field in kind.model_fields.items()
         if said.get(name) not in (None, field.default)
     }
-    parts = {"add": options.add, "dev": options.dev, "test": options.test}
-    files = {
-        name: _name_in(inputs.folder, file) for name, file in parts.items() if file is not None
-    }
+    files = {"train": path.name}
+    for part in ("add", "dev", "test"):
+        if (other := said[part]) is not None:
+            resolved = in_resolved_folder(other)
+            inside = resolved.is_relative_to(inputs.folder)
+            files[part] = str(resolved.relative_to(inputs.folder) if inside else resolved)
     share = {} if options.dev is not None else {"dev_share": 0.1}
-    data = DataConfig.parse({"train": path.name, **files, **share}, source=source)
-    return data, kind.parse(fields, source=source)
+    return DataConfig.parse(files | share, source=source), kind.parse(fields, source=source)
 
 
 def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str:
-    """The name of the task of a table with these `columns` of texts."""
+    """Return the name of the task for a table with these text columns."""
     if len(columns) > 2:
         raise InputError(
             f"--text: expected one, or two for pairs, found {len(columns)}; leave some out"
@@ -104,12 +109,12 @@ def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str
             with suppress(DataError):
                 ask_about_spans(str(table.path), table.columns)
         return f"{asked or 'texts'}.v1"
-    named = table.columns
+    names = table.columns
     label, score = options.label_column is not None, options.score_column is not None
     if not (label or score):
-        label, score = "label" in named, "score" in named
+        label, score = "label" in names, "score" in names
     if label == score:
-        both = "both" if label else ", ".join(map(repr, named))
+        both = "both" if label else ", ".join(map(repr, names))
         raise DataError(
             f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of "
             f"pairs, found {both}; name the target column with --label or --score"
@@ -118,8 +123,8 @@ def _task_of(table: Table, columns: Sequence[str], options: TableOptions) -> str
 
 
 def ask_about_spans(source: str, columns: Iterable[str]) -> None:
-    """Raise InputError, which names the `source`, for columns that seem to be of spans: nobody has
-    said whether their rows label phrases or whole texts."""
+    """Raise InputError, which starts with `source`, if these columns seem to contain spans, because
+    it is unclear whether rows label phrases or whole texts."""
     names = {name.strip().lower(): name for name in columns}
     if {"start", "end"} <= {*names}:
         raise InputError(
@@ -128,19 +133,3 @@ def ask_about_spans(source: str, columns: Iterable[str]) -> None:
             "spans for the labels of phrases; --task aspects for opinions about terms; or "
             "--task texts for the labels of whole texts"
         )
-
-
-def _text_columns(table: Table) -> tuple[str, ...]:
-    """The columns of texts: those of pairs if the table has one of them. A table that cannot be
-    read is left to its reader, which says why, as one of pairs is that lacks the other."""
-    pair: tuple[str, str] = Pairs.model_fields["pair_columns"].default
-    columns: Sequence[str] = ()
-    with suppress(DataError):
-        columns = table.columns
-    return pair if "text" not in columns and {*pair} & {*columns} else ("text",)
-
-
-def _name_in(folder: Path, file: Path) -> str:
-    """The name of a file as a recipe whose files are in `folder` has it."""
-    path = in_resolved_folder(file)
-    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)

@@ -1,4 +1,4 @@
-"""The contract of a task: what is read, learnt and measured, and with which settings."""
+"""The contract of a task: how to read data, train and evaluate, with which settings."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 Losses = tuple[tuple["Tensor", "Tensor"], tuple[int, int]]
-"""The losses of a task and of a parser, and over how many cases each is a sum."""
+"""The summed losses of a task and of a parser, and the numbers of cases in each sum."""
 
 
 class Step(NamedTuple):
-    """What a step of training learns from: a `batch`, by a `model`, with the settings `training`.
+    """A training step of a `model` on a `batch`, with the settings `training`.
 
-    `initial` is the model where learning started, if the task `keeps_start`. `epoch` counts from 1.
+    `initial` is the initial model, if the task `keeps_start`. `epoch` counts from 1.
     """
 
     model: "Model"
@@ -86,7 +86,7 @@ class Task(Named):
 
     @property
     def encoders(self) -> tuple[str, ...]:
-        """The names or folders of the pretrained encoders that it reads."""
+        """The names or folders of the pretrained encoders that it uses."""
         return ()
 
     @property
@@ -96,25 +96,25 @@ class Task(Named):
 
     @abstractmethod
     def read(self, path: FilePath, model: "ModelConfig", skipped: list[DataError]) -> list[Any]:
-        """The items of a file. The list `skipped` takes the errors of items that settings leave
-        out. Raises DataError or TreeError for a file that cannot be used."""
+        """Read the items of a file. `skipped` receives the errors of items that settings skip.
+        Raises DataError or TreeError for an unusable file."""
 
     def read_more(
         self, path: FilePath, model: "ModelConfig", skipped: list[DataError]
     ) -> list[Any]:
-        """The items of one of the further `files`. Raises what `read` raises."""
+        """Read the items of one of its `files`, with the errors of `read`."""
         return self.read(path, model, skipped)
 
     @abstractmethod
     def sentences(self, item: Any) -> Iterable[Sequence[str]]:
-        """The words of each sentence of an item."""
+        """Return the words of each sentence of an item."""
 
     @abstractmethod
     def examples(
         self, items: Sequence[Any], vocabulary: "Vocabulary", recipe: "Recipe", reads: str
     ) -> list["Example"]:
-        """The examples of the items of a file, with the right answers for a task head that `reads`
-        nodes, roots or pairs."""
+        """Return the examples of the items of a file, with the targets for a task head that `reads`
+        "nodes", "roots" or "pairs"."""
 
     def made_examples(
         self,
@@ -123,9 +123,9 @@ class Task(Named):
         vocabulary: "Vocabulary",
         model: "ModelConfig",
     ) -> list["Example"]:
-        """The examples of texts without trees, each the words of its sentences, with their
-        `targets`: classes, ratings, or arrays (C,). Their trees are built from the words, and are
-        balanced for now if the model predicts trees."""
+        """Return the examples of texts without trees, given as the words of their sentences, with
+        their `targets`: classes, ratings, or arrays (C,). Trees are built from the words; if the
+        model predicts trees, they are balanced until it does."""
         from thinstack.text.given_trees import tree_maker
         from thinstack.training.examples.example import Example
         from thinstack.training.examples.labelled import labelled_text
@@ -137,19 +137,19 @@ class Task(Named):
         ]
 
     def class_of(self, item: Any) -> str:
-        """The class of an item. `data.dev_share` sets aside a share of each class."""
+        """Return the class of an item. `data.dev_share` sets aside a share of each class."""
         return ""
 
     def group_of(self, item: Any) -> Hashable:
-        """What an item has in common with others that must be set aside together with it."""
+        """Return what an item has in common with those that must be set aside with it."""
         return id(item)
 
     def replaced_by(self, item: Any) -> Hashable:
-        """What an item has in common with the corrections that replace it."""
+        """Return what an item has in common with the corrections that replace it."""
         return self.group_of(item)
 
     def for_corrections(self, file: FilePath) -> Self:
-        """The task as it reads a file of corrections."""
+        """Return the task for reading a file of corrections."""
         return self
 
     def leaves(
@@ -161,15 +161,15 @@ class Task(Named):
         width: int,
         start: "Bundle | None",
     ) -> "Leaves":
-        """The vocabulary, the leaf table and other first weights, as
-        `thinstack.training.loop.initial.first_leaves` makes them. `items`: those to train on."""
+        """Return the vocabulary, the leaf table and other initial weights, by default those of
+        `thinstack.training.loop.initial.first_leaves`. `items`: the training items."""
         from thinstack.training.loop.initial import first_leaves
 
         return first_leaves(recipe, data, words, width, start)
 
     def work_in(self, folder: Path, on_read: Callable[[str, int, int], object]) -> None:
-        """Take the folder in which the task may store results, and the function to call with its
-        progress: what is read, how many are done, and how many there are."""
+        """Receive the folder for intermediate results, and the function to call with progress: what
+        is read, how many are done, and how many there are."""
 
     # -- what fits
 
@@ -192,7 +192,7 @@ class Task(Named):
             raise ValueError(f"training: {self.items} have no trees; expected {wanted}")
 
     def tree_kinds(self) -> tuple[str, ...]:
-        """The `model.trees` that can be built from words alone."""
+        """Return the `model.trees` that can be built from words."""
         return ("binary",)
 
     def check_head(self, recipe: "Recipe", head: "TaskHead") -> None:
@@ -203,7 +203,7 @@ class Task(Named):
             raise ConfigError(f"model.head: {needed}; {name} reads {head.reads}")
 
     def check_items(self, recipe: "Recipe", train: Sequence[Any]) -> None:
-        """Raise ConfigError or DataError for items to train on that the model cannot learn."""
+        """Raise ConfigError or DataError for unsuitable training items."""
 
     # -- learning
 
@@ -213,8 +213,8 @@ class Task(Named):
         return False
 
     def loss(self, step: Step) -> Losses:
-        """The summed losses of the task and of a parser, and the numbers of their cases. By
-        default, the loss of the task is that of the head over all targets."""
+        """Return the losses of the task, by default that of the head over all targets, and of a
+        parser."""
         from thinstack.training.loop.losses import joint_losses
 
         return joint_losses(step)
@@ -222,7 +222,7 @@ class Task(Named):
     # -- measuring
 
     def measured_trees(self, recipe: "Recipe") -> tuple[str, ...]:
-        """The sources of the trees that the model is measured with."""
+        """Return the tree sources that the model is evaluated with."""
         if not self.teaches_parser:
             return recipe.training.trees
         return ("gold", "self") if recipe.model.parses else ("gold",)
@@ -230,7 +230,7 @@ class Task(Named):
     def scores(
         self, model: "Model", examples: Sequence["Example"], source: str
     ) -> list["NDArray[np.floating[Any]]"]:
-        """The scores (t, C) of the t targets of each example, over the trees of `source`."""
+        """Return the scores (t, C) of the t targets of each example, over the trees of `source`."""
         from thinstack.training.loop.measuring import scores_of
 
         return scores_of(model, examples, source)
@@ -239,43 +239,43 @@ class Task(Named):
     def measure(
         self, model: "Model", examples: Sequence["Example"], source: str, labels: Sequence[str]
     ) -> tuple[Figures, "Answers | None"]:
-        """The figures over the trees of `source`, and the answer for every case, if the task has
-        one answer per case. The source "self" is the model's own trees."""
+        """Return the figures over the trees of `source`, and the answers, if the task has one per
+        case. The source "self" is the model's own trees."""
 
     def cases(
         self, model: "Model", examples: Sequence["Example"], source: str
     ) -> dict[str, "Cases"]:
-        """The cases for fitting a temperature, by the name of their calibration error."""
+        """Return the cases for fitting a temperature, by the name of their calibration error."""
         return {}
 
     def measure_bundle(
         self, predictor: "Predictor", recipe: "Recipe", datasets: "Datasets"
     ) -> dict[str, Figures]:
-        """The figures of the bundle as shipped, by tree source; "text" is raw text."""
+        """Return the figures of the bundle as shipped, by tree source; "text" is raw text."""
         return {}
 
     def selection(self, figures: Mapping[str, float | None]) -> float:
-        """The number that selects the epoch; higher is better. An undefined figure counts as 0."""
+        """Return the number that selects the epoch; higher is better. Undefined figures are 0."""
         return sum(figures[name] or 0.0 for name in self.watched)
 
     def names(self, labels: Sequence[str]) -> dict[str, str]:
-        """The names of the figures that a model of these labels has, by key."""
+        """Return {key: name} of the figures of a model with these labels."""
         return figure_names(self.figures, labels)
 
     def line(self, figures: Mapping[str, float | None], labels: Sequence[str]) -> str:
-        """The figures as they are printed, each with its name."""
+        """Format figures with their names."""
         return line(figures, self.names(labels))
 
     # -- reports
 
     def rival(self, datasets: "Datasets", labels: Sequence[str]) -> tuple[str, Figures] | None:
-        """The name and the figures of a simple baseline, if there is one."""
+        """Return the name and the figures of a simple baseline, if there is one."""
         return None
 
     def report_data(
         self, recipe: "Recipe", datasets: "Datasets", out: Path, console: "Console"
     ) -> None:
-        """Print a description of the data, and write what was skipped to the folder `out`."""
+        """Print a description of the data, and list skipped items in the folder `out`."""
 
     def report(
         self,
@@ -299,15 +299,15 @@ class Task(Named):
         """Print what became right and wrong since the model from which training started."""
 
     def columns(self, labels: Sequence[str]) -> dict[str, str]:
-        """The figures of the card, with the headings of their columns."""
+        """Return {key: heading} of the figures on the card."""
         return self.names(labels)
 
     def explained(self, labels: Sequence[str]) -> str:
-        """The card's explanation of the columns; an empty text or sentences followed by a space."""
+        """Return the card's explanation of the columns: "", or sentences followed by a space."""
         return ""
 
     def advice_after(self, bundle: Path, recipe: "Recipe") -> Iterable[str]:
-        """Lines of advice on how to use a bundle that was trained on a table."""
+        """Return lines of advice on how to use a bundle that was trained on a table."""
         return ()
 
     @property
@@ -316,7 +316,7 @@ class Task(Named):
         return ""
 
     def bundle_files(self) -> dict[str, bytes]:
-        """Further files of the bundle."""
+        """Return further files of the bundle."""
         return {}
 
 

@@ -1,5 +1,5 @@
-"""Makes the recipe that `thinstack train TABLE` runs: what is learnt from the table, where learning
-starts, and with which settings."""
+"""Writes the recipe for `thinstack train TABLE`: what to train on, where to start, and with which
+settings."""
 
 import re
 from collections.abc import Sequence
@@ -16,13 +16,12 @@ from thinstack.bundle.hub import is_address
 from thinstack.bundle.weights import load_model
 from thinstack.core.config import ModelConfig
 from thinstack.core.embedding import FineTuning
-from thinstack.core.scale import ClassSets, set_matrix, summed
+from thinstack.core.scale import ClassSets, set_matrix
 from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import manager
-from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
-from thinstack.training.loop.measuring import scores_of
+from thinstack.training.loop.measuring import SentenceScores
 from thinstack.training.recipe import DataConfig, ExportConfig, InitConfig, Recipe, TrainingConfig
 from thinstack.training.table_task import TableOptions, table_task
 from thinstack.training.tasks._table import TableTask
@@ -35,10 +34,10 @@ TEXTS: Final = FineTuning(
     own_classes={"epochs": 5, "learning_rate": 0.1, "warm_up": 0.2, "average": 0.0},
     quantize="int8-tables",
 )
-"""The settings, unless the embedding has others. They did well on held-out training texts of TREC
-and SST, from 500 to 8,000 of them. Classes that are the bundle's own, or sets of them, are learnt
-in fewer epochs, because its head knows them. Their rates rise first: AdaGrad's first steps are
-as large as its rate, and would undo what phrases mean before the penalty counts."""
+"""The settings unless the embedding has others, tuned on held-out training texts of TREC and SST,
+from 500 to 8,000 of them. Labels that are classes of the bundle, or sets of them, need fewer
+epochs, because the head knows them, and a warm-up: AdaGrad's first steps are as large as its rate,
+and would change the scores of phrases before the penalty takes effect."""
 
 BY_VECTORS: Final = {
     "learning_rate": 0.03,
@@ -46,34 +45,37 @@ BY_VECTORS: Final = {
     "warm_up": 0.2,
     "average": 0.0,
 }
-"""Of pairs whose head reads the vectors of the start: these are good before the first step, which
-would undo them at the rates of `TEXTS`."""
+"""The settings of pairs whose head reads the vectors of the initial bundle. The rates of `TEXTS`
+would undo these in the first steps."""
 
 VECTORS: Final = """Word vectors start from the input table of
 sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
 
 FEWEST_WATCHED: Final = 200
 WATCHED: Final = {"stop_on": "dev", "patience": 3}
-"""The fewest texts that choose an epoch, and how. With fewer, chance would choose it."""
+"""The minimum number of texts that select the epoch, and how. Fewer would select it by chance."""
 
 STARTED: Final = "Learning started from the bundle {}, whose data and terms hold here too."
 
 MOST_WEIGHED: Final = 2000
-"""The most texts that weights are fitted on, evenly spread."""
+"""Maximum texts that weights are fitted on, evenly spread."""
 _TOWARDS_ONE: Final = 1e-3
-"""The weight of the squares of their logarithms beside the mean loss of a text."""
+"""Weight of the squared logarithms of the weights, relative to the mean loss of a text."""
 
 
 def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -> Recipe:
-    """The recipe, of this `name`, for the table at `path`. `inputs`: of the table's folder.
+    """Return the recipe with this `name` for the table at `path`. `inputs`: of the table's folder.
 
-    Raises DataError for a table that cannot be read, and what `table_task` and `text_recipe` raise.
+    Raises DataError for a table that cannot be read, and the errors of `table_task` and
+    `text_recipe`.
     """
     data, task = table_task(path, options, inputs)
     bad: list[DataError] | None = [] if task.skip_bad else None
     file = inputs.table(path.name).named(path)
     rows = list(task.rows(file, bad, options.labels))
-    count = len(rows)
+    watched = round(len(rows) * (data.dev_share or 0.0))
+    if data.dev is not None:
+        watched = sum(1 for _ in task.rows(inputs.table(data.dev), bad, options.labels))
     if data.add is not None:
         added = inputs.table(data.add)
         more = list(task.for_corrections(added).rows(added, bad, options.labels))
@@ -83,28 +85,15 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
     labels = task.labels_of(values, str(file), options.labels, options.scale)
     init = options.init or default_start(task, labels, options.scale)
     start = None if init == "none" else inputs.bundle(init)
-    if data.dev is None:
-        watched = round(count * (data.dev_share or 0.0))
-    else:
-        watched = sum(1 for _ in task.rows(inputs.table(data.dev), bad, options.labels))
-    recipe = text_recipe(
-        name,
-        data,
-        task,
-        labels,
-        texts=len(values),
-        init=init,
-        start=start,
-        watched=watched,
-        options=options,
-    )
+    sizes = {"texts": len(values), "watched": watched}
+    recipe = text_recipe(name, data, task, labels, init=init, start=start, options=options, **sizes)
     if recipe.model.class_sets and start is not None:
         recipe = with_weights(recipe, read_items(recipe, inputs)[0], start)
     return recipe
 
 
 def default_start(task: TableTask, labels: Sequence[str], scale: bool | None) -> str:
-    """The bundle where learning starts unless a user names one: the best that is installed."""
+    """Return the best installed bundle to start from."""
     starts = task.starts_for(labels, scale)
     return next(filter(is_installed, starts), starts[-1])
 
@@ -121,14 +110,14 @@ def text_recipe(
     watched: int = 0,
     options: TableOptions = TableOptions(),  # noqa: B008 - it is frozen
 ) -> Recipe:
-    """The recipe of a `task` for so many `texts`, or pairs, with these classes.
+    """Return the recipe of a `task` with these labels, for this number of `texts` or pairs.
 
-    `init`: the name or folder of the bundle where learning starts; `start` is that bundle, if it is
-    open already. "none" starts from the wordpiece vectors that thinstack brings along, a fresh cell
-    and balanced trees. If the classes of texts are the bundle's own, or sets of them
-    (`TableTask.settled`), its head is kept too, and its phrases keep their meaning. `watched`: how
-    many texts there are to choose the epoch by; from `FEWEST_WATCHED` on the best epoch is kept,
-    and learning stops early. `options`: whose `scale`, `epochs` and `seeds` count.
+    `init`: the name or folder of the bundle to start from, and `start` that bundle, if open. "none"
+    starts from the wordpiece vectors that ship with thinstack, a new cell and balanced trees. If
+    the labels are classes of the bundle, or sets of them (`TableTask.settled`), its head is reused,
+    and phrases keep their scores. `watched`: the number of development texts; from `FEWEST_WATCHED`
+    on, they select the epoch and stop training early. `options`: only `scale`, `epochs` and `seeds`
+    are used.
 
     Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
     trees are not binary.
@@ -136,26 +125,26 @@ def text_recipe(
     if start is None and init != "none":
         start = open_bundle(init)
     task, sets = task.settled(labels, options.scale, start)
-    by_classes = sets is not None
     model = _model(task, labels, init, start, sets)
     spec = manager().find("embedding", model.embedding.registered)
     tuning: FineTuning = spec.plugin.fine_tuning or TEXTS
-    least, most = tuning.epochs
-    differing = dict(tuning.own_classes) if by_classes else {}
-    most = differing.pop("epochs", most)
+    differing = {"epochs": tuning.epochs[1]} | (tuning.own_classes if sets is not None else {})
+    epochs = options.epochs
+    if epochs is None:
+        epochs = max(tuning.epochs[0], round(tuning.texts / max(texts, 1)))
+        epochs = min(differing["epochs"], epochs)
     training = {
         "learning_rate": task.defaults.learning_rate,
         "seeds": tuple(options.seeds),
-        "epochs": min(most, max(least, round(tuning.texts / max(texts, 1)))),
         "stop_on": "nothing",
         **tuning.training,
         **differing,
+        "epochs": epochs,
         **(BY_VECTORS if model.vectors is not None else {}),
+        **(WATCHED if watched >= FEWEST_WATCHED else {}),
     }
     if model.parses and not task.teaches_parser:
         training |= {"gold": False, "sources": ["self"]}
-    training |= {} if options.epochs is None else {"epochs": options.epochs}
-    training |= WATCHED if watched >= FEWEST_WATCHED else {}
     sections: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
         "schema": 1,
@@ -169,11 +158,10 @@ def text_recipe(
         source = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
     else:
         source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
-        parser = ["parser"] if model.parser is not None else []
-        vectors = ["vectors"] if model.vectors is not None else []
-        parts = ["embedding", "encoder", *parser, *(["head"] if by_classes else []), *vectors]
-        frozen = [] if task.teaches_parser else parser
-        sections["init"] = InitConfig(bundle=init, parts=parts, frozen=frozen)
+        reused = {"parser": model.parser, "head": sets, "vectors": model.vectors}
+        parts = ["embedding", "encoder", *(part for part, one in reused.items() if one is not None)]
+        frozen = {"parser"}.intersection(() if task.teaches_parser else parts)
+        sections["init"] = InitConfig(bundle=init, parts=parts, frozen=tuple(frozen))
     sections["data"] = files.model_copy(update=source)
     return Recipe.parse(sections, source="the recipe of the table")
 
@@ -181,8 +169,7 @@ def text_recipe(
 def _model(
     task: TableTask, labels: Sequence[str], init: str, start: Bundle | None, sets: ClassSets | None
 ) -> ModelConfig:
-    """The model: a fresh one, or that of the bundle `start`. `sets`: as `TableTask.settled` gives
-    them."""
+    """Return a new model, or that of the bundle `start`. `sets`: from `TableTask.settled`."""
     if start is None:
         fields: dict[str, Any] = {
             "embedding": {"kind": "wordpieces", "size": 100},
@@ -194,9 +181,9 @@ def _model(
         if config.trees != "binary":
             problem = f"found one of {config.trees} trees; name another bundle, or none"
             raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
-        # A table is learnt with the mean over the sentences of a text.
+        # A text of a table is the mean of its sentences.
         excluded = {"schema_version", "class_sets", "class_weights", "aggregation"}
-        excluded |= set() if "pairs" in task.heads else {"vectors"}  # which would not be learnt
+        excluded |= set() if "pairs" in task.heads else {"vectors"}  # which would not be trained
         fields = config.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
     fields["embedding"]["dropout"] = task.defaults.dropout
     if sets is None:
@@ -209,27 +196,23 @@ def _model(
 
 
 def with_weights(recipe: Recipe, items: Sequence[Text], start: Bundle) -> Recipe:
-    """A recipe whose labels have the weights that are likeliest for these texts to train on, by the
-    scores of the bundle where learning starts: what is rare in its treebank may be common here."""
+    """Add the most likely weights of the labels for these training texts, by the scores of the
+    initial bundle: labels may be more or less frequent than in its treebank."""
     texts, config = items[:: -(-len(items) // MOST_WEIGHED)], recipe.model
     gold = [config.shown_labels.index(text.label) for text in texts]
     words = [text.sentences for text in texts]
     examples = recipe.task.made_examples(words, gold, start.vocabulary(), config)
     source = "self" if config.parses else "gold"
-    rows = scores_of(load_model(start), examples, source, sentences=True)
-    lengths = np.array([len(sentence) for text in words for sentence in text])
-    scores = mean_scores(np.concatenate(rows), lengths, np.array(list(map(len, rows))))
-    masses = summed(scores, set_matrix(config.labels, config.class_sets))
-    weights = tuple(
-        float(f"{weight:.4g}") for weight in fit_weights(masses, np.array(gold)).tolist()
-    )
-    model = config.model_copy(update={"class_weights": weights})
-    return recipe.model_copy(update={"model": model})
+    scores = SentenceScores.of(load_model(start), examples, source)
+    masses = scores.pooled(set_matrix(config.labels, config.class_sets))
+    weights = fit_weights(masses, np.array(gold)).tolist()
+    rounded = {"class_weights": tuple(float(f"{weight:.4g}") for weight in weights)}
+    return recipe.model_copy(update={"model": config.model_copy(update=rounded)})
 
 
 def fit_weights(masses: NDArray[np.floating], gold: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weights (S,) of labels that make the labels `gold` (T,) of texts likeliest, if a label is
-    as probable as its weight times its mass (T, S). Their product is 1."""
+    """Return the weights (S,), with the product 1, that maximize the likelihood of the labels
+    `gold` (T,), if a label is as probable as its weight times its mass (T, S)."""
     logs = np.log(np.maximum(masses.astype(np.float64), np.finfo(np.float32).tiny))
     shares = np.bincount(gold, minlength=logs.shape[1]) / len(gold)
 

@@ -1,4 +1,4 @@
-"""Trains on a table of texts or pairs: writes the recipe for it, and runs that."""
+"""Trains on a table of texts or pairs: writes a recipe for it, and runs the recipe."""
 
 import json
 import textwrap
@@ -20,7 +20,6 @@ from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
-from thinstack.data.tables.table_rows import RowChecks
 from thinstack.errors import ConfigError
 from thinstack.integrations.show.outline import as_text
 from thinstack.plugins.manager import manager
@@ -45,13 +44,13 @@ docs/recipes.md explains how to list all fields."""
 def train_table(
     table: Path, out: Path, options: TableOptions, *, threads: int = 1, console: Console
 ) -> list[str]:
-    """Train on a table, and write the recipe and what `run_recipe` writes to the folder `out`.
-    Returns lines on what to do with the bundle.
+    """Train on a table, and write the recipe and the files of `run_recipe` to the folder `out`.
+    Returns advice on how to use the bundle.
 
-    `threads`: keep 1, because minibatches are so small that several threads wait for each other. On
-    a busy machine they take many times as long. If `out` has the recipe of an earlier call that was
-    stopped, the run goes on. Raises ConfigError if `out` was trained by another recipe, and what
-    `table_recipe` raises.
+    `threads`: keep 1, because minibatches are so small that several threads wait for each other,
+    which takes many times as long on a busy machine. If `out` contains the recipe of an earlier
+    call that was stopped, training resumes. Raises ConfigError if `out` belongs to another recipe,
+    and the errors of `table_recipe`.
     """
     torch.set_num_threads(threads)
     inputs = Inputs(in_resolved_folder(table).parent)
@@ -68,15 +67,14 @@ def train_table(
 
 
 def start_line(task: TableTask, name: str, labels: Sequence[str], scale: bool | None) -> str:
-    """From which bundle learning starts, and which would be better and is not installed."""
+    """Return a line on the bundle that training starts from, and on a better one to install."""
     best, line = task.starts_for(labels, scale)[0], f"training starts from {name}"
     better = f"; {best} is usually better for such labels ({SEPARATE.get(best, MORE)})"
     return line if name == best else line + better
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
-    """Write the recipe, unless `out` was trained by another one, somebody changed it since, or the
-    file there is of another kind."""
+    """Write the recipe, unless `out` belongs to another one or its recipe was edited."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
     before = note.read_text(encoding="utf-8") if note.exists() else text
     same = before == text
@@ -94,42 +92,38 @@ def _write_recipe(out: Path, text: str, folder: Path) -> None:
 def train_rows(
     rows: Iterable[object], out: Path, options: TableOptions, **parts: Iterable[object] | None
 ) -> None:
-    """Train on rows in memory as `train_table` does on a table, in one process. The rows are kept
-    in `out` as JSON lines.
+    """Train on rows in memory like `train_table`, in one process. The rows are written to `out` as
+    JSON lines.
 
-    `parts`: rows of the other tables of `TableOptions`: `add`, `dev` and `test`. `options`: with
-    both columns named.
+    `parts`: the rows of other tables of `TableOptions`: `add`, `dev` and `test`. `options`: with
+    the text and the label column.
     """
     (text,), label = options.text_column, options.label_column
     kind: type[TableTask] = manager().find("task", f"{options.task or 'texts'}.v1").plugin
     task = kind.parse({"text_column": text, "label_column": label}, source="the columns")
-    checks: RowChecks = {"advice": ADVICE, "classes": task.classes(options.labels)}
-    checks["optional"] = task.optional_columns
+    checks = task.row_checks(None, options.labels) | {"advice": ADVICE}
     tables = {"train": rows} | {name: part for name, part in parts.items() if part is not None}
     for table in tables.values():
         check_rows(table)
+
+    def asked(rows: Iterable[object]) -> Iterator[object]:
+        for number, row in enumerate(rows):
+            if number == 0 and options.task is None and isinstance(row, Mapping):
+                ask_about_spans("rows", [name for name in row if isinstance(name, str)])
+            yield row
+
     with locked(out):
         paths = {name: out / "data" / f"{name}.jsonl" for name in tables}
         for name, table in tables.items():
-            asked = _asked(table) if options.task is None else table
-            lines = (row.values for row in read_mappings(asked, task.columns_read, **checks))
-            content = "".join(f"{json.dumps(values)}\n" for values in lines)
-            write_atomically(paths[name], content)
+            read = read_mappings(asked(table), task.columns_read, **checks)
+            write_atomically(paths[name], "".join(f"{json.dumps(row.values)}\n" for row in read))
         train, others = paths.pop("train"), dict[str, Any](paths)
         train_table(train, out, replace(options, **others), console=Console())
 
 
-def _asked(rows: Iterable[object]) -> Iterator[object]:
-    """The rows, once `ask_about_spans` has seen the first."""
-    for number, row in enumerate(rows):
-        if not number and isinstance(row, Mapping):
-            ask_about_spans("rows", [name for name in row if isinstance(name, str)])
-        yield row
-
-
 def commented(recipe: Recipe, *, first: str) -> str:
-    """A recipe as TOML, with a comment before each field that says what it is. `first`: the text of
-    the comments at its top."""
+    """Format a recipe as TOML, with a comment that describes each field. `first`: the text of the
+    comments at the top."""
     lines = [f"# {line}".rstrip() for line in first.splitlines()]
     return "\n".join([*lines, "", *_lines(recipe, "")]) + "\n"
 
@@ -157,7 +151,7 @@ def _field(name: str, value: Any, description: str) -> Iterator[str]:
 
 
 def _toml(value: Any) -> str:
-    """A value on one line; the strings of JSON are strings of TOML, except for surrogates."""
+    """Format a value on one line. Strings of JSON are strings of TOML, except for surrogates."""
     if isinstance(value, Mapping):
         pairs = (f"{_toml(name)} = {_toml(one)}" for name, one in value.items())
         return f"{{ {', '.join(pairs)} }}"

@@ -1,11 +1,13 @@
-"""Makes training examples, which hold sentences as index arrays, and joins them to minibatches.
+"""Training examples, which hold sentences as index arrays, and their minibatches.
 
-A minibatch has the right transitions for a parser, in any state of it, even after wrong ones: those
-of a dynamic oracle (Cross & Huang 2016).
+A minibatch contains the right transitions for a parser in any of its states, even after wrong
+transitions: those of a dynamic oracle (Cross & Huang 2016).
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,17 +29,14 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A unit that is drawn as a whole: a sentence, a text, a pair, or the phrases of a sentence as
-    chains.
+    """A sentence, a text, a pair, or the phrases of a sentence as chains.
 
     Attributes:
-        trees: its words over the trees of each tree source. "gold" is always there.
-        parsed: whether a parser learns from its gold tree.
-        one_of: whether the whole has one of the classes of its soft label, and it is not known how
-            likely each of them is.
-        group: the number of the group of examples whose labels should be the same.
-        turn: the remainder of the epochs that read it, divided by `every`.
-        every: it is read in one of so many epochs.
+        trees: its words over the trees of each tree source, always including "gold".
+        parsed: whether a parser is trained on its gold tree.
+        one_of: whether its soft label is a set of classes, one of which is right.
+        group: the id of the examples that should get the same label, if any.
+        turn, every: it is used in the epochs whose remainder, divided by `every`, is `turn`.
     """
 
     trees: dict[str, LabelledForest]
@@ -49,31 +48,30 @@ class Example:
 
     @property
     def gold(self) -> LabelledForest:
-        """Its words over the data's own trees."""
+        """Its words over the trees of the data."""
         return self.trees["gold"]
 
     @property
     def words(self) -> int:
-        """The number of its words, in all sentences."""
+        """The number of words in all sentences."""
         return int(self.gold.forest.lengths.sum())
 
 
 class Minibatch(NamedTuple):
-    """Several examples, joined. The examples that a parser learns from come first.
+    """Several examples. Those on which a parser is trained come first.
 
     Attributes:
-        forest: their words and trees, N nodes in all.
-        targets: (t,) the targets of the task head's loss.
-        right: (N,) the right transitions for a parser, -1 where unknown. With a static oracle, only
-            the nodes of examples that a parser learns from, within their sentences. Empty for
-            models without a parser.
+        forest: their words and trees, with N nodes.
+        targets: (t,) the targets of the task head.
+        right: (N,) the right transitions for a parser, -1 if unknown. For a static oracle, only the
+            nodes of `parsed` examples, within sentences. Empty for models without a parser.
         trees: (size,) the number of trees of each example.
         size: the number of examples.
         counts: (size,) the number of targets of each example.
-        whole: (size,) the place among all targets of the target for the whole example.
-        soft: (t, C) the soft labels that take the place of `targets`, or None.
-        sets: the places among all targets of those of examples that are `one_of`.
-        groups: (size,) the number of the group of each example, -1 without one.
+        whole: (size,) the index among all targets of the target for the whole example.
+        soft: (t, C) soft labels, which replace `targets`, or None.
+        sets: the indices of the targets of examples that are `one_of`.
+        groups: (size,) the group of each example, -1 if none.
     """
 
     forest: Forest
@@ -95,18 +93,16 @@ def examples_of(
     reads: str,
     sources: Sequence[str] = (),
 ) -> list[Example]:
-    """The examples of trees with the labels (N,) of their nodes, or soft ones. `reads`: what the
-    task head reads, "nodes" or "roots".
+    """Return the examples of labeled trees. `reads`: what the task head reads, "nodes" or "roots".
 
-    If texts are trees over those of their sentences (`config.aggregation`), these are read by
-    themselves. Other models read a text as one sentence.
+    The sentences of a text are read separately if the model joins their trees
+    (`config.aggregation`); otherwise a text is read as one sentence.
 
-    Each of `sources` makes further binary trees of the words. They keep the labels of phrases that
-    the gold tree has too. The trees of "self" are left to the model. Raises TreeError for a tree
-    that does not fit the model, with the number of the tree, from 0.
+    Each of `sources` adds binary trees over the words, which keep the labels of phrases that are
+    also in the gold tree. The model makes the trees of "self" later. Raises TreeError, with the
+    index from 0, for a tree that does not fit the model.
     """
-    others_made = [source for source in sources if source not in ("gold", "self")]
-    makers = {source: tree_maker(source) for source in others_made}
+    makers = {source: tree_maker(source) for source in sources if source not in ("gold", "self")}
     examples = []
     for number, one in enumerate(LabelledTree(*labelled) for labelled in treebank):
         try:
@@ -119,18 +115,18 @@ def examples_of(
         if one.sentences is not None and config.aggregation == "tree":
             gold = gold.as_text(one.sentences)
         gold = gold._replace(soft=one.soft)
-        others = {source: gold.over(make(one.tree.words)) for source, make in makers.items()}
-        group, one_of = one.group, bool(one.root_set)
-        examples.append(Example({"gold": gold, **others}, one_of=one_of, group=group))
+        trees = {"gold": gold}
+        trees |= {source: gold.over(make(one.tree.words)) for source, make in makers.items()}
+        examples.append(Example(trees, one_of=bool(one.root_set), group=one.group))
     return examples
 
 
 def minibatch(
     examples: Sequence[Example], sources: Sequence[str], oracle: str | None = None
 ) -> Minibatch:
-    """The examples joined, example i over the trees of `sources[i]`.
+    """Join examples, example i over the trees of `sources[i]`.
 
-    `oracle`: "static" or "dynamic" for a model that parses, and so needs the right transitions (see
+    `oracle`: "static" or "dynamic" to add the right transitions for a model that parses (see
     `core.encoder.Encoder`).
     """
     pairs = zip(examples, sources, strict=True)
@@ -159,29 +155,28 @@ def minibatch(
 
 
 def together(order: IntArray, examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
-    """The order (E,) of examples in which those of a group follow its first one.
+    """Move the examples of each group behind its first one in the order (E,).
 
-    Beside it, the lengths (words) that sort examples into minibatches. In a group, it is the length
-    of the longest.
+    Also return the lengths in words by which examples are sorted into minibatches: for a group,
+    that of its longest example.
     """
-    groups = [
-        ("alone", place) if example.group is None else ("group", example.group)
-        for place, example in enumerate(examples)
-    ]
-    first, longest = dict[tuple[str, int], int](), dict[tuple[str, int], int]()
-    for rank, place in enumerate(order.tolist()):
-        first.setdefault(groups[place], rank)
-    for group, example in zip(groups, examples, strict=True):
-        longest[group] = max(longest.get(group, 0), example.words)
-    ranks = np.array([first[groups[place]] for place in order.tolist()], np.int64)
-    return order[np.argsort(ranks, kind="stable")], [longest[group] for group in groups]
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place in order.tolist():
+        group = examples[place].group
+        groups[("alone", place) if group is None else group].append(place)
+    lengths = [example.words for example in examples]
+    for places in groups.values():
+        longest = max(lengths[place] for place in places)
+        for place in places:
+            lengths[place] = longest
+    return np.array([*chain.from_iterable(groups.values())], np.int64), lengths
 
 
 def minibatch_places(
     order: IntArray, lengths: Sequence[int], config: TrainingConfig, draw: np.random.Generator
 ) -> Iterator[list[int]]:
-    """The places of the examples of each minibatch, as `order` names them. Within a bucket,
-    examples of similar `lengths` (words) go together."""
+    """Yield the indices of the examples of each minibatch, from their `order`. Within a bucket,
+    examples of similar `lengths` in words are in the same minibatch."""
     width = config.buckets * config.batch_size
     for start in range(0, len(order), width):
         bucket = order[start : start + width].tolist()
@@ -195,15 +190,14 @@ def minibatch_places(
 def forests_of(
     examples: Sequence[Example], source: str, size: int = 256
 ) -> Iterator[tuple[Sequence[Example], Forest]]:
-    """The examples, `size` at a time, with their words over the trees of `source`."""
+    """Yield `size` examples at a time, with their words over the trees of `source`."""
     for start in range(0, len(examples), size):
         part = examples[start : start + size]
         yield part, join(example.trees[source].forest for example in part)
 
 
 def _right(example: Example, chosen: LabelledForest) -> IntArray:
-    """The right transitions along the chosen trees; -1 for an example that no parser learns
-    from."""
+    """Return the right transitions along the chosen trees, -1 unless the example is `parsed`."""
     gold, taken = example.gold.forest, chosen.forest.transitions
     if not example.parsed:
         return np.full(len(taken), -1)
@@ -214,15 +208,15 @@ def _right(example: Example, chosen: LabelledForest) -> IntArray:
 
 
 def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> IntArray:
-    """The right transitions (N,): one for each place of the transitions `taken` (N,). The tree of
-    the sentence has the transitions `gold` (N,).
+    """Return the right transition (N,) before each of the transitions `taken` (N,), for a sentence
+    whose tree has the transitions `gold` (N,).
 
-    After the right transition, most phrases of the gold tree can still be made. It follows from the
-    smallest gold phrase around the top of the stack that no wrong phrase cuts. If that phrase goes
-    on only to the right, SHIFT is right; if only to the left, REDUCE is right. If it goes on to
-    both sides, either is right: -1. Along the gold tree, the right transition is the gold one.
+    After the right transition, the largest number of phrases of the gold tree can still be built.
+    It depends on the smallest gold phrase around the top of the stack that no wrong phrase crosses:
+    SHIFT if that phrase extends only to the right, REDUCE if only to the left, and either (-1) if
+    to both sides. Along the gold tree, it is the gold transition.
 
-    Where only one transition is possible, the answer may be the other one: mask it.
+    If only one transition is possible, the result may be the other one, so it must be masked.
     """
     parents, spans = parents_of(gold)[0].tolist(), spans_of(gold).tolist()
     words = [
@@ -245,8 +239,8 @@ def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> 
 def _wanted(
     node: int, starts: list[int], end: int, parents: list[int], spans: list[list[int]]
 ) -> int:
-    """The right transition for a stack whose top has the words [starts[-1], end). `node` is the
-    gold leaf of the first of these words."""
+    """Return the right transition for a stack whose top has the words [starts[-1], end). `node` is
+    the gold leaf of the first of these words."""
     open_starts = set(starts)
     while (
         spans[node][1] < end

@@ -1,4 +1,4 @@
-"""What a run reads: the tables of a folder, and bundles; and their digests."""
+"""The inputs of a run, the tables of a folder and bundles, and their digests."""
 
 import hashlib
 import os
@@ -15,83 +15,86 @@ from thinstack.training.recipe import Recipe
 
 
 class Inputs:
-    """The tables of a folder, and bundles. Each is opened once, when it is first asked for; so what
-    is learnt has the digest that is noted.
+    """The tables of a folder, and bundles. Each is opened once, so that the recorded digest is that
+    of the data that the model was trained on.
 
     Attributes:
-        folder: where the files of a recipe are.
-        teaching: what `taught_trees` takes further, of a recipe with a teacher or lessons.
+        folder: the folder of a recipe's files.
+        teaching: keyword arguments of `taught_trees`, for a recipe with a teacher or lessons.
+        skipped, notes: the errors of skipped items, and sentences about how files were read. Each
+            `read_items` starts new ones.
     """
 
     def __init__(self, folder: Path):
         self.folder, self.teaching = folder, dict[str, Any]()
+        self.skipped, self.notes = list[DataError](), list[str]()
         self._tables: dict[str, FileContent] = {}
         self._bundles: dict[str, Bundle] = {}
 
     @classmethod
     def of(cls, data: "Path | Inputs") -> "Inputs":
-        """The inputs of a folder; what are inputs already stay as they are."""
+        """Return the inputs of a folder, or inputs as they are."""
         return data if isinstance(data, Inputs) else cls(data)
 
     def table(self, name: str) -> FileContent:
-        """The table of this name in the folder."""
+        """Return the table with this name in the folder."""
         return self._tables.setdefault(name, FileContent(self.folder / name))
 
-    def items(self, file: str, recipe: Recipe, errors: list[DataError]) -> list[Any]:
-        """The items of a file, at least one. The list `errors` takes those of items that the recipe
-        leaves out."""
+    def items(self, file: str, recipe: Recipe) -> list[Any]:
+        """Read the items of a file. Raises DataError if there are none."""
         task, path = recipe.task, self.folder / file
-        items = task.read(path if task.brings_trees else self.table(file), recipe.model, errors)
+        source = path if task.brings_trees else self.table(file)
+        items = task.read(source, recipe.model, self.skipped)
         if not items:
             more = ", or rename their labels (task.relabel)" if task.brings_trees else ""
             raise DataError(f"{path}: expected examples with a class, found none; label some{more}")
         return items
 
     def bundle(self, name: str) -> Bundle:
-        """The bundle of this name, folder or address."""
+        """Return the bundle with this name, folder or address."""
         if name not in self._bundles:
             self._bundles[name] = open_bundle(name)
         return self._bundles[name]
 
     def used(self, names: Iterable[str]) -> list[Path]:
-        """Where the files of these names are, and the bundles that were opened."""
+        """Return the paths of the files with these names, and of the open bundles."""
         return [*map(self.folder.joinpath, names), *(one.path for one in self._bundles.values())]
 
     def start(self, recipe: Recipe) -> Bundle | None:
-        """The bundle where learning starts, if there is one."""
+        """Return the bundle that training starts from, if any."""
         return None if recipe.init is None else self.bundle(recipe.init.bundle)
 
 
 def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, str]:
-    """The SHA-256 of every file that a recipe names, and of `more`, by name. The files are in the
-    folder `data`. The digest of a table of `Inputs` is that of the bytes that are learnt from.
+    """Return {name: SHA-256} of all files that a recipe uses, and of the files `more`, in the
+    folder `data`.
 
-    A bundle, where learning starts or of a task, teacher or lesson, is told by its manifest, which
-    holds the digests of its files. Encoders of the hub have none. The digest of a folder covers the
-    names and digests of its files.
-
-    Raises DataError for a file that cannot be read.
+    A bundle is represented by its manifest, which contains the digests of its files. The digest of
+    a folder covers the names and digests of its files. Encoders on the Hub have no digest. Raises
+    DataError for a file that cannot be read.
     """
     files, inputs = recipe.data, Inputs.of(data)
     find = inputs.folder.joinpath if recipe.task.brings_trees else inputs.table
-    named = (files.train, files.add, files.dev, files.test, *more)
-    paths = {name: find(name) for name in named if name is not None}
+    names = (files.train, files.add, files.dev, files.test, *more)
+    paths = {name: find(name) for name in names if name is not None}
     if files.vectors is not None:
         paths[files.vectors] = vectors_file(files.vectors, inputs.folder)
-    encoders = (*recipe.task.encoders, *filter(None, [files.encoder]))
-    folders = {name: inputs.folder / name for name in encoders}
-    paths |= {name: folder for name, folder in folders.items() if folder.is_dir()}
+    for name in (*recipe.task.encoders, *filter(None, [files.encoder])):
+        if (inputs.folder / name).is_dir():
+            paths[name] = inputs.folder / name
+
+    def manifest(bundle: str) -> Path:
+        return inputs.bundle(bundle).path / MANIFEST_FILE
+
     for part in (*recipe.lessons, recipe.task):
         paths |= {name: part.path(name, recipe.folders(inputs.folder)) for name in part.files}
-        for name in part.bundles:
-            whose = f"the {part.plugin_kind} {part.name}"
-            paths[f"the bundle {name} of {whose}"] = inputs.bundle(name).path / MANIFEST_FILE
-    if (start := inputs.start(recipe)) is not None:
-        paths["the bundle of init"] = start.path / MANIFEST_FILE
+        whose = f"the {part.plugin_kind} {part.name}"
+        paths |= {f"the bundle {name} of {whose}": manifest(name) for name in part.bundles}
+    if recipe.init is not None:
+        paths["the bundle of init"] = manifest(recipe.init.bundle)
     if recipe.teacher is not None:
-        parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
-        for name in (*recipe.teacher.bundles, *parser):
-            paths[f"the teacher {name}"] = inputs.bundle(name).path / MANIFEST_FILE
+        teachers = (*recipe.teacher.bundles, *filter(None, [recipe.teacher.parser]))
+        paths |= {f"the teacher {name}": manifest(name) for name in teachers}
     return {name: _digest(path) for name, path in paths.items()}
 
 

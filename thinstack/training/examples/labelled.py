@@ -1,4 +1,4 @@
-"""Makes a `LabelledForest`: the trees of a training example, with the right answers."""
+"""The trees of a training example, with their targets."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -23,11 +23,11 @@ class LabelledForest(NamedTuple):
 
     Attributes:
         forest: the words and their trees.
-        targets: (t,) the targets of the task head's loss. They are classes of nodes or sentences
-            (-1 unknown), the class of a text, or the class or rating of a pair.
-        whole: the place of the target for the whole sentence, text or pair.
-        soft: (t, C) with a teacher, how often each class counts in the loss of a target, 0 where
-            nothing is known. In training they take the place of `targets`.
+        targets: (t,) the targets of the task head: classes of nodes or sentences (-1 if unknown),
+            the class of a text, or the class or rating of a pair.
+        whole: the index of the target for the whole sentence, text or pair.
+        soft: (t, C) the weight of each class in the loss of a target, 0 if nothing is known. In
+            training, they replace `targets`.
     """
 
     forest: Forest
@@ -36,35 +36,34 @@ class LabelledForest(NamedTuple):
     soft: NDArray[np.float16] | None = None
 
     def as_text(self, sentences: Sequence[int]) -> "LabelledForest":
-        """The same tree as that of a text of sentences of so many words, which a parser and a leaf
-        embedding read by themselves. Raises TreeError unless the tree has a node for each."""
+        """Return the tree as that of a text of sentences with these word counts, which parsers and
+        leaf embeddings read separately. Raises TreeError unless the tree has a node for each."""
         lengths = np.array(sentences)
         breaks = breaks_of(self.forest.transitions, lengths)
         return self._replace(forest=self.forest._replace(lengths=lengths, breaks=breaks))
 
     def over(self, steps: NDArray[np.integer]) -> "LabelledForest":
-        """The same words over other binary trees.
+        """Return the same words over other binary trees, with the transitions (N,) of one tree
+        after the other.
 
-        Phrases that the old trees have too keep their labels. Labels of whole sentences and pairs
-        always stay. `steps`: (N,) the transitions of the new trees, one tree after the other.
+        Phrases that are also in the old trees keep their labels, as do whole sentences and pairs.
         """
-        kind = self.forest.transitions.dtype
-        forest = self.forest._replace(transitions=steps.astype(kind))
         gold = self.forest.transitions
+        forest = self.forest._replace(transitions=steps.astype(gold.dtype))
         if len(self.targets) < len(gold):
             return self._replace(forest=forest)
         nodes = labels_by_span(spans_of(gold), np.arange(len(gold)), spans_of(steps))
-        there = nodes >= 0
-        targets = np.where(there, self.targets[nodes], -1)
-        soft = None if self.soft is None else self.soft[nodes] * there[:, np.newaxis]
+        shared = nodes >= 0
+        targets = np.where(shared, self.targets[nodes], -1)
+        soft = None if self.soft is None else self.soft[nodes] * shared[:, np.newaxis]
         return LabelledForest(forest, targets, len(steps) - 1, soft)
 
 
 def labelled_tree(
     tree: Tree, labels: IntArray, vocabulary: Vocabulary, config: ModelConfig, reads: str
 ) -> LabelledForest:
-    """A sentence with its tree and the labels (N,) of its nodes. For a task head that `reads`
-    "roots", it has only the label of its root."""
+    """Return a sentence with its tree and the labels (N,) of its nodes, or the label of its root
+    for a task head that `reads` "roots"."""
     forest = _forest([tree], vocabulary, config)
     if reads == "nodes":
         return LabelledForest(forest, labels, tree.root)
@@ -74,11 +73,11 @@ def labelled_tree(
 def labelled_chains(
     tree: Tree, labels: IntArray, vocabulary: Vocabulary, reads: str
 ) -> LabelledForest:
-    """The labelled phrases of a sentence as chains, each read by itself (Tai et al. 2015, 5.1).
+    """Return the labeled phrases of a sentence as separate chains (Tai et al. 2015, 5.1).
 
-    `labels`: (N,) the classes of the tree's nodes. A head that `reads` "roots" gets each phrase as
-    a chain. For a head that reads "nodes", phrases that start with the same word share the longest
-    one. There, the state after a word is the state of the phrase that ends with it.
+    `labels`: (N,) the classes of the tree's nodes. A head that `reads` "roots" gets a chain for
+    each phrase. For a head that reads "nodes", phrases that start with the same word share the
+    longest one: the state after a word is that of the phrase that ends with it.
     """
     spans, classes = phrases_of(tree, labels)
     if reads == "nodes":
@@ -94,7 +93,7 @@ def labelled_chains(
 def labelled_pair(
     trees: tuple[Tree, Tree], target: float | int, vocabulary: Vocabulary, config: ModelConfig
 ) -> LabelledForest:
-    """The two sentences of a pair, with its rating (float) or class (int)."""
+    """Return the two sentences of a pair, with its rating (float) or class (int)."""
     targets = np.array([target], np.float32 if isinstance(target, float) else np.int64)
     return LabelledForest(_forest(trees, vocabulary, config), targets, 0)
 
@@ -102,8 +101,8 @@ def labelled_pair(
 def labelled_text(
     sentences: Sequence[Sequence[str]], target: Any, vocabulary: Vocabulary, maker: TreeMaker
 ) -> LabelledForest:
-    """The sentences of a text, each over the tree that `maker` makes of its words, with the text's
-    target: a class, or whatever the task head's loss takes a row of."""
+    """Return the sentences of a text over the trees that `maker` builds, with the target of the
+    text: a class, or any row that the loss of the task head takes."""
     forest = compact_forest(sentences, [maker(words) for words in sentences], vocabulary)
     return LabelledForest(forest, np.array([target]), 0)
 
@@ -111,8 +110,8 @@ def labelled_text(
 def compact_forest(
     sentences: Sequence[Sequence[str]], trees: Sequence[NDArray[np.integer]], vocabulary: Vocabulary
 ) -> Forest:
-    """Sentences and the transitions of their trees, in arrays of fewer bits than those of the
-    batches that `join` makes: tables may hold a million texts."""
+    """Return sentences and the transitions of their trees in smaller integers than the batches of
+    `join`, because a table may have a million texts."""
     fields: dict[str, Any] = {
         **vocabulary.fields([word for words in sentences for word in words]),
         "sizes": np.array(list(map(len, trees))),
@@ -123,7 +122,7 @@ def compact_forest(
 
 
 def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:
-    """Words and trees as a model of `config.trees` reads them. Raises TreeError for others."""
+    """Return words and trees for a model of `config.trees`. Raises TreeError for other trees."""
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
         raise TreeError(
             "expected a dependency tree, found nodes without a word; name a file of dependency "

@@ -1,4 +1,4 @@
-"""Finds the classes of a table of texts, checks them and puts them in order."""
+"""Finds the classes of a table, checks them and puts them in order."""
 
 import re
 from collections import Counter
@@ -11,20 +11,19 @@ from thinstack.data.tables.cell_text import is_no_class
 from thinstack.errors import DataError
 
 MAX_CLASSES: Final = 200
-"""The most classes: a column with more of them holds something else."""
-
+"""Maximum number of classes. A column with more contains something else."""
 
 _FEW: Final = 10
-"""So many numbers may be classes in any table."""
-_SEPARATORS: Final = "|;#"
-"""Characters that stand between several labels in one cell, as a comma and a slash may."""
-_SEVERAL: Final = re.compile(rf"[{_SEPARATORS}]|^\[")
+"""Up to this many numbers may be classes in any table."""
+_SEVERAL: Final = re.compile(r"[|;#]|^\[")
+"""Characters between several labels in one cell, and the start of a list as Python prints it."""
 
 
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
-    """The distinct classes, in the order that `ordered` gives. Raises DataError, which names the
-    `source`, where a person must say whether such classes are meant."""
-    counts = Counter(labels)
+    """Return the distinct classes, in the order of `ordered`. Raises DataError, which names the
+    `source`, if the user must confirm that they are classes."""
+    counts, advice = Counter(labels), "name all classes (--labels A,B,C)"
+    first = next(iter(counts), "")
     if len(counts) > MAX_CLASSES:
         few = ", ".join(repr(name) for name in list(counts)[:3])
         raise DataError(
@@ -33,17 +32,16 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
         )
     if len(counts) > _FEW and are_numbers([*counts]) and _are_measured(counts):
         raise DataError(
-            f"{source}: {len(counts)} different numbers, such as {next(iter(counts))!r:.20}, "
+            f"{source}: {len(counts)} different numbers, such as {first!r:.20}, "
             "look like measurements, which cannot be classes. Round them to a few steps, such "
             "as 1 to 5, or name another label column (--label)"
         )
     if len(counts) < 2:
-        few_rows = f"only the class {next(iter(counts))!r}" if counts else "no row"
+        few_rows = f"only the class {first!r}" if counts else "no row"
         raise DataError(
             f"{source}: expected two classes or more, found {few_rows}; add rows of another class"
         )
-    advice = "name all classes (--labels A,B,C)"
-    if several := _several(counts):
+    if several := [label for label in counts if _holds_several(label, counts)]:
         rows = sum(counts[label] for label in several)
         raise DataError(
             f"{source}: {rows:,} rows have several labels in one cell, such as "
@@ -55,10 +53,10 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
 
 
 def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
-    """Raise DataError for classes that are none, and for classes that a person takes for one.
+    """Raise DataError for a class that means a missing value, and for classes that look alike.
 
-    `counts`: the number of rows of each class. `source` starts and `advice` ends the message, which
-    names the classes so that their difference is seen.
+    `counts`: the number of rows of each class. The message starts with `source`, ends with `advice`
+    and spells out how the classes differ.
     """
     if odd := [label for label in counts if is_no_class(label)]:
         raise DataError(
@@ -76,29 +74,22 @@ def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
             )
 
 
-def _several(counts: Mapping[str, int]) -> list[str]:
-    """The labels that are several in one cell: each part of them is the label of other rows, or,
-    between characters that labels seldom hold, or in a list as Python prints it, one part is in
-    other labels too."""
-    parts = {label: _parts(label) for label in counts}
-    usual = Counter(part for names in parts.values() for part in {*names})
-    return [
-        label
-        for label, names in parts.items()
-        if len(names) > 1
-        and (
-            all(name in counts for name in names)
-            or (any(usual[name] > 1 for name in names) and _SEVERAL.search(label))
-        )
-    ]
+def _holds_several(label: str, counts: Mapping[str, int]) -> bool:
+    """Whether a cell holds several labels: all of its parts are labels of other rows, or it is
+    written as a list and one of its parts is in another label."""
+    parts = _parts(label)
+    if len(parts) < 2 or all(part in counts for part in parts):
+        return len(parts) > 1
+    others = {part for other in counts if other != label for part in _parts(other)}
+    return bool(_SEVERAL.search(label)) and not others.isdisjoint(parts)
 
 
 def _parts(label: str) -> list[str]:
-    parts = (part.strip(" []'\"") for part in re.split(rf"[{_SEPARATORS},/]", label))
+    parts = (part.strip(" []'\"") for part in re.split(r"[|;#,/]", label))
     return [part for part in parts if part]
 
 
 def _are_measured(counts: Mapping[str, int]) -> bool:
-    """Whether numbers are measurements: most are in one row, or many have a fraction."""
+    """Whether numbers are measurements: most occur in one row, or many have a fraction."""
     whole = all(number.is_integer() for number in numbers_of([*counts]))
     return 2 * len(counts) > sum(counts.values()) or (not whole and len(counts) > 2 * _FEW)

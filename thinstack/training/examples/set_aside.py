@@ -1,4 +1,4 @@
-"""Sets items aside, to report on or to stop early by, and finds items that repeat one another."""
+"""Sets items aside for evaluation or early stopping, and finds items that repeat one another."""
 
 import hashlib
 import re
@@ -14,8 +14,8 @@ Item = TypeVar("Item")
 def set_aside(
     items: Sequence[Item], count: int, group_of: Callable[[Item], Hashable]
 ) -> tuple[list[Item], list[Item]]:
-    """The items without those set aside, and `count` items set aside at equal distances, from the
-    first on; with them all items of their groups."""
+    """Return the remaining items and those set aside: `count` evenly spread items, from the first
+    on, with all items of their groups."""
     aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
     return _parted(items, aside, group_of)
 
@@ -26,12 +26,12 @@ def set_aside_share(
     label_of: Callable[[Item], str],
     group_of: Callable[[Item], Hashable],
 ) -> tuple[list[Item], list[Item]]:
-    """The items without those set aside, and the items set aside: a `share` of each class, as near
-    as groups allow.
+    """Return the remaining items and those set aside: a `share` of each class, as closely as groups
+    permit.
 
-    Items of one group go to the same part. A group counts with the class of its first item. A class
-    of two groups or more has at least one set aside, and none loses all its items. They are always
-    drawn with the same seed.
+    Items of a group stay together; a group belongs to the class of its first item. At least one
+    item is set aside of each class with two or more groups, and no class loses all its items. The
+    random draws always have the same seed.
     """
     labels = [label_of(item) for item in items]
     by_label: dict[str, list[list[int]]] = defaultdict(list)
@@ -61,8 +61,7 @@ def set_aside_share(
 
 
 def _brings_nearer(group: Sequence[int], labels: Sequence[str], missing: Mapping[str, int]) -> bool:
-    """Whether the classes are nearer to the numbers that are `missing` with this group than
-    without it."""
+    """Whether adding this group reduces the distance to the numbers that are `missing`."""
     counts = Counter(labels[place] for place in group)
     apart = sum(abs(missing[label] - count) for label, count in counts.items())
     return apart < sum(abs(missing[label]) for label in counts)
@@ -71,7 +70,7 @@ def _brings_nearer(group: Sequence[int], labels: Sequence[str], missing: Mapping
 def _parted(
     items: Sequence[Item], aside: Collection[int], group_of: Callable[[Item], Hashable] = id
 ) -> tuple[list[Item], list[Item]]:
-    """The items without those at the places `aside`, and the others; with them their groups."""
+    """Separate the items at the indices `aside`, with their groups, from the others."""
     groups = {group_of(items[place]) for place in aside}
     parts: tuple[list[Item], list[Item]] = [], []
     for item in items:
@@ -86,10 +85,10 @@ def corrected(
     *,
     last: bool,
 ) -> tuple[list[list[Item]], list[Hashable]]:
-    """The parts with further `rows`, and the groups whose items made way for those.
+    """Return the parts with corrected `rows`, and the groups whose items these replace.
 
-    Rows of a group stand where its first item was, in every part that has the group. Other rows
-    come at the end of the first part. `last`: whether only the last row of a group counts.
+    The rows of a group go where its first item was, in every part that has the group. Other rows
+    are appended to the first part. `last`: whether only the last row of a group counts.
     """
     fresh = {
         group_of(rows[places[0]]): [rows[place] for place in (places[-1:] if last else places)]
@@ -112,9 +111,9 @@ def corrected(
 
 
 def is_held_out(text: str, one_in: int) -> bool:
-    """Whether a text is among those that are never learnt from: about one of `one_in`, chosen by
-    the MD5 digest of its letters a to z alone. So a text is on the same side in every file, with
-    other spaces, marks, digits and capitals too."""
+    """Whether a text is among the one in `one_in` that are never used in training, by the MD5
+    digest of its letters a to z. Spaces, punctuation, digits and case make no difference, so that a
+    text is held out of every file."""
     letters = re.sub("[^a-z]", "", text.lower())
     digest = hashlib.md5(letters.encode(), usedforsecurity=False).hexdigest()
     return int(digest, 16) % one_in == 0
@@ -123,14 +122,13 @@ def is_held_out(text: str, one_in: int) -> bool:
 def repeated(
     items: Sequence[Item], label_of: Callable[[Item], str], group_of: Callable[[Item], Hashable]
 ) -> tuple[int, int]:
-    """The number of groups of several items, and of such groups whose items have different
-    classes."""
+    """Return the number of groups with several items, and of those with different classes."""
     groups = [group for group in _grouped(items, group_of) if len(group) > 1]
     return len(groups), sum(len({label_of(items[n]) for n in group}) > 1 for group in groups)
 
 
 def _grouped(items: Sequence[Item], group_of: Callable[[Item], Hashable]) -> list[list[int]]:
-    """The places of the items, one list for each group."""
+    """Return the indices of the items of each group."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
         groups[group_of(item)].append(place)

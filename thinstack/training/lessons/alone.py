@@ -1,4 +1,4 @@
-"""A lesson of phrases that are read by themselves, without their sentence."""
+"""A lesson of phrases without their sentences."""
 
 from typing import ClassVar, Final
 
@@ -12,7 +12,7 @@ __all__ = ["Alone"]
 
 SHORTEST, LONGEST = 3, 20
 MIDDLE_KEPT: Final = 0.4
-"""The share of phrases of the middle class that may be drawn: most phrases are neutral."""
+"""Share of phrases of the middle class that may be drawn, because most phrases are neutral."""
 
 
 class Alone(Lesson):
@@ -28,10 +28,9 @@ class Alone(Lesson):
     """Number of phrases per sentence and epoch."""
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
-        """Phrases with the labels of their nodes.
+        """Return phrases with the labels of their nodes; a sentence may be drawn several times.
 
-        A sentence may give several phrases, or no phrase. If the number of classes is odd, phrases
-        of the middle class are drawn less often.
+        If the number of classes is odd, phrases of the middle class are drawn less often.
         """
         trees, middle = treebank.trees, treebank.classes // 2 if treebank.classes % 2 else -1
         phrases = []

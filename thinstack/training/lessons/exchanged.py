@@ -1,4 +1,4 @@
-"""A lesson of sentences whose phrases come from other sentences, for a teacher to label."""
+"""A lesson of sentences with phrases of other sentences, for a teacher to label."""
 
 from collections import defaultdict
 from typing import ClassVar, Final
@@ -13,11 +13,10 @@ from thinstack.training.lesson import Lesson, Treebank
 __all__ = ["Exchanged"]
 
 MOST_WORDS: Final = 8
-"""The most words of a phrase that is exchanged."""
-
+"""Maximum words of a phrase that is exchanged."""
 WORDS_AN_EXCHANGE: Final = 12
-"""A sentence has one exchange, and one more for every so many words, up to `MOST_EXCHANGES`."""
 MOST_EXCHANGES: Final = 3
+"""Exchanges per sentence: one, and one more for every 12 words, up to 3."""
 
 
 class Exchanged(Lesson):
@@ -32,9 +31,9 @@ class Exchanged(Lesson):
     """Number of trees per training tree."""
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
-        """Trees without labels, made from the training trees in turn.
+        """Return trees without labels, from each of the training trees in turn.
 
-        A phrase is exchanged for a phrase of any tree that has as many words, or one more or fewer.
+        A phrase is replaced by a phrase of any tree whose number of words differs by at most one.
         Longer phrases are drawn more often. A tree of one word stays as it is.
         """
         trees = [labelled.tree for labelled in treebank.trees]
@@ -46,28 +45,19 @@ class Exchanged(Lesson):
         for place in range(round(self.share * len(trees))):
             tree = trees[place % len(trees)]
             for _ in range(min(1 + len(tree.words) // WORDS_AN_EXCHANGE, MOST_EXCHANGES)):
-                nodes = _exchangeable(tree)
-                if nodes:
+                if nodes := _exchangeable(tree):
                     words, node = nodes[int(len(nodes) * draw.random() ** 2)]
-                    number, other = _of_about(phrases, words, draw)
+                    near = [size for size in (words - 1, words, words + 1) if size in phrases]
+                    similar = phrases[near[int(draw.integers(len(near)))]]
+                    number, other = similar[int(draw.integers(len(similar)))]
                     tree = replaced(tree, node, subtree(trees[number], other))
-            sentences.append(
-                LabelledTree.unlabelled(Tree.from_transitions(tree.transitions, tree.words))
-            )
+            copied = Tree.from_transitions(tree.transitions, tree.words)  # without labels
+            sentences.append(LabelledTree.unlabelled(copied))
         return sentences
 
 
 def _exchangeable(tree: Tree) -> list[tuple[int, int]]:
-    """The words and the node of each phrase that may be exchanged, the longest first."""
+    """Return the word count and the node of each phrase of a few words, the longest first."""
     sizes = phrase_sizes(tree)[:-1]
     phrases = [(words, node) for node, words in enumerate(sizes) if words <= MOST_WORDS]
     return sorted(phrases, reverse=True)
-
-
-def _of_about(
-    phrases: dict[int, list[tuple[int, int]]], words: int, draw: np.random.Generator
-) -> tuple[int, int]:
-    """A phrase of about so many words: the number of its tree, and its node."""
-    near = [size for size in (words - 1, words, words + 1) if size in phrases]
-    alike = phrases[near[int(draw.integers(len(near)))]]
-    return alike[int(draw.integers(len(alike)))]

@@ -1,4 +1,4 @@
-"""A lesson of sentences of plain English texts, for a teacher to parse and to label."""
+"""A lesson of sentences of plain English texts, for a teacher to parse and label."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ class Texts(Lesson):
         return self.texts
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
-        """A tree without labels for each sentence."""
+        """Return a tree without labels for each sentence."""
         assert treebank.parse is not None, "a lesson that is taught has a teacher"
         files = [self.path(name, treebank.folders) for name in self.texts]
         sentences = read_plain_texts(files, self.max_words, treebank.aside)
@@ -49,30 +49,30 @@ class Texts(Lesson):
 def read_plain_texts(
     files: Sequence[Path], most_words: int, left_out: Collection[Sequence[str]] = ()
 ) -> list[tuple[str, ...]]:
-    """The words of the English sentences of some files, as the treebank spells them, each sentence
-    once.
+    """Return the words of the English sentences of files, as treebanks spell them, without
+    repetitions.
 
-    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Left out are
-    sentences of one word or of more than `most_words`, and those in `left_out`, ignoring case.
-    Raises DataError for a file that cannot be read or holds no sentence.
+    Each line of a file is a text, or each comment `# text` of a `.conllu` file. Sentences of one
+    word or of more than `most_words` are skipped, as are those in `left_out`, ignoring case. Raises
+    DataError for a file that cannot be read or contains no sentence.
     """
-    cut, seen = splitter(), {_bare(words) for words in left_out}
+
+    def lowered(words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(word.lower() for word in words)
+
+    cut, seen = splitter(), {lowered(words) for words in left_out}
     read: list[tuple[str, ...]] = []
     for file in files:
-        of_trees = without_compression(file).suffix == ".conllu"
-        texts = [] if of_trees else read_lines(file)
-        if of_trees:
+        if without_compression(file).suffix == ".conllu":
             comments = (row.text for rows, _ in blocks_of(file) for row in rows)
             texts = [text.removeprefix(COMMENT) for text in comments if text.startswith(COMMENT)]
+        else:
+            texts = read_lines(file)
         sentences = [tuple(one.words) for text in cut(texts) for one in text]
         if not sentences:
             raise DataError(f"{file}: expected English sentences, found none; leave it out")
         for words in sentences:
-            if 1 < len(words) <= most_words and _bare(words) not in seen:
-                seen.add(_bare(words))
+            if 1 < len(words) <= most_words and lowered(words) not in seen:
+                seen.add(lowered(words))
                 read.append(words)
     return read
-
-
-def _bare(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.lower() for word in words)

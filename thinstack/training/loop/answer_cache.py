@@ -1,4 +1,4 @@
-"""Keeps what teachers answer in files, so that a stopped run asks no question again."""
+"""Stores the answers of teachers in files, so that a resumed run does not ask again."""
 
 import hashlib
 import json
@@ -14,17 +14,18 @@ from thinstack.core import Tree
 from thinstack.data.files.writing import replacing
 
 OnRead = Callable[[str, int, int], object]
-"""Takes the name of what a teacher reads, how much of it is done, and how much there is."""
+"""Called with what a teacher reads, how many are done, and how many there are."""
 
 AT_ONCE: Final = 1000
-"""The sentences whose answers are in one file. A stopped run reads no more than these again."""
+"""Sentences per file. A resumed run asks again about at most this many."""
 
 
 class AnswerCache:
-    """The answers of teachers, each file with those about `at_once` trees, sentences or strings.
+    """The answers of teachers about trees, sentences or strings, `at_once` of them per file.
 
-    The name of a file is the digest of who is asked and of what, so an answer is never used for
-    another question. Without a `folder` nothing is kept. `on_read` is called after each file.
+    A file is named after the digest of the teachers and the question, so that an answer is never
+    used for another question. Without a `folder`, nothing is stored. `on_read` is called after each
+    file.
     """
 
     def __init__(
@@ -44,47 +45,38 @@ class AnswerCache:
         asked: Sequence[Any],
         ask: Callable[[Sequence[Any]], NDArray[Any]],
     ) -> Iterator[NDArray[Any]]:
-        """The rows that `ask` gives for what is `asked`, a file at a time. `teachers`: the digests
-        of who is asked. `what` names the question for `on_read`."""
+        """Yield the rows that `ask` returns for what is `asked`, one file at a time. `teachers`:
+        their digests. `what` names the question for `on_read`."""
         for start in range(0, len(asked), self._at_once):
             part = asked[start : start + self._at_once]
-            yield self._rows(teachers, part, ask)
+            path, rows = self._path(teachers, part), None
+            if path is not None:
+                self._used.add(path)
+                with suppress(OSError, EOFError, ValueError):
+                    rows = np.load(path, allow_pickle=False)
+            if rows is None:
+                rows = ask(part)
+                self.store(teachers, part, rows)
+            yield rows
             self._on_read(what, start + len(part), len(asked))
 
-    def _rows(
-        self,
-        teachers: Sequence[str],
-        part: Sequence[Any],
-        ask: Callable[[Sequence[Any]], NDArray[Any]],
-    ) -> NDArray[Any]:
-        if self._folder is None:
-            return ask(part)
-        path = self._file(self._folder, teachers, part)
-        self._used.add(path)
-        with suppress(OSError, EOFError, ValueError):
-            stored: NDArray[Any] = np.load(path, allow_pickle=False)
-            return stored
-        rows = ask(part)
-        self.keep(teachers, part, rows)
-        return rows
-
-    def keep(self, teachers: Sequence[str], part: Sequence[Any], rows: NDArray[Any]) -> None:
-        """Store the answers about a part of a question, of at most `at_once`."""
-        if self._folder is not None:
-            path = self._file(self._folder, teachers, part)
+    def store(self, teachers: Sequence[str], part: Sequence[Any], rows: NDArray[Any]) -> None:
+        """Store the answers about at most `at_once` trees, sentences or strings."""
+        if (path := self._path(teachers, part)) is not None:
             with replacing(path) as temporary, temporary.open("wb") as file:
                 np.save(file, rows)
 
     def remove_unused(self) -> None:
-        """Remove the files that were not asked for."""
+        """Remove the files of questions that were not asked."""
         if self._folder is not None:
             for path in set(self._folder.glob("*.npy")) - self._used:
                 path.unlink()
 
-    @staticmethod
-    def _file(folder: Path, teachers: Sequence[str], part: Sequence[Any]) -> Path:
+    def _path(self, teachers: Sequence[str], part: Sequence[Any]) -> Path | None:
+        if self._folder is None:
+            return None
         asked = [
             [one.words, one.transitions.tolist()] if isinstance(one, Tree) else one for one in part
         ]
         digest = hashlib.sha256(json.dumps([teachers, asked]).encode()).hexdigest()
-        return folder / f"{digest:.32}.npy"
+        return self._folder / f"{digest:.32}.npy"

@@ -1,4 +1,4 @@
-"""Checkpoints after every epoch, without pickle: a killed run goes on as if it never stopped."""
+"""Checkpoints after every epoch, without pickle, from which a killed run resumes."""
 
 import hashlib
 import json
@@ -18,11 +18,7 @@ from thinstack.errors import DataError
 from thinstack.training.loop.learner import load_optimizers, optimizer_tensors
 
 SCHEMA: Final = "1"
-"""What files have in their metadata as `schema_version`, beside `state` and `sha256`."""
-
-_UNREADABLE = (
-    *(SafetensorError, OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError),
-)
+"""The `schema_version` in the metadata of a file."""
 
 
 def save_checkpoint(
@@ -31,8 +27,8 @@ def save_checkpoint(
     optimizers: Mapping[str, Optimizer],
     history: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Write the weights of `modules`, the optimisers' tensors and the records of the epochs so far
-    into one file with a digest over all of it, or leave the old one. Raises OSError."""
+    """Write the weights of `modules`, the states of the optimizers and the records of the epochs so
+    far atomically into one file, with a digest of all of it. Raises OSError."""
     tensors = {
         f"{module}/{name}": value
         for module, part in modules.items()
@@ -41,17 +37,17 @@ def save_checkpoint(
     tensors |= optimizer_tensors(optimizers)
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     noted = {"state": json.dumps({"history": history}), "schema_version": SCHEMA}
-    # Not `save_file`, which leaves a file of its own where it is killed.
+    # Not `save_file`, which leaves a temporary file if it is killed.
     write_atomically(path, save(whole, noted | {"sha256": _digest(whole, noted)}))
 
 
 def load_checkpoint(
     path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer], seed: int
 ) -> list[dict[str, Any]]:
-    """Put a checkpoint back into `modules` and `optimizers`, and return the records of the epochs
-    that are done, in order; none where there is no checkpoint.
+    """Load a checkpoint into `modules` and `optimizers`, and return the records of the finished
+    epochs, or [] if there is no such file.
 
-    Raises DataError if the file is not a checkpoint of these modules and this seed, or is damaged.
+    Raises DataError if the file is damaged, or not a checkpoint of these modules and this seed.
     """
     if not path.exists():
         return []
@@ -67,11 +63,12 @@ def load_checkpoint(
         if {record["seed"] for record in history} != {seed}:
             raise ValueError(f"expected records of seed {seed}, found others or none")
         for name, module in modules.items():
-            start = f"{name}/"
-            of_module = {key: tensors[key] for key in tensors if key.startswith(start)}
-            load_state(module, {key.removeprefix(start): of_module[key] for key in of_module})
+            split = ((key.partition("/"), value) for key, value in tensors.items())
+            load_state(module, {key: value for (part, _, key), value in split if part == name})
         load_optimizers(optimizers, tensors)
-    except _UNREADABLE as error:
+    except (
+        *(SafetensorError, OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError),
+    ) as error:
         raise DataError(
             f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh"
         ) from None
@@ -79,7 +76,7 @@ def load_checkpoint(
 
 
 def _digest(tensors: Mapping[str, Tensor], noted: Mapping[str, str]) -> str:
-    """SHA-256 over what is `noted`, and over the name, type, shape and bytes of every tensor."""
+    """Return the SHA-256 of the state, and of the name, type, shape and bytes of every tensor."""
     digest = hashlib.sha256(noted["state"].encode())
     for name, value in sorted(tensors.items()):
         digest.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())

@@ -1,5 +1,5 @@
-"""The training loop of one seed: epochs of minibatches, early stopping, a running average of the
-weights, resuming; at the end, further epochs for a parser alone."""
+"""The training loop of one seed: epochs of minibatches with early stopping, a running average of
+the weights and checkpoints; then additional epochs for a parser alone."""
 
 import copy
 import json
@@ -12,7 +12,6 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
@@ -29,15 +28,8 @@ from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Step
 
-Progress = Callable[[int, int, int], None]
-"""Takes an epoch, how many of its examples are done, and how many there are."""
-
-Report = Callable[[dict[str, Any]], None]
-"""Takes the record of an epoch."""
-
-
-def _nothing(*_: Any) -> None:
-    """For who does not look."""
+Progress = Callable[[int, int, int], object]
+"""Called with an epoch, how many of its examples are done, and how many there are."""
 
 
 @process_settings()
@@ -47,19 +39,20 @@ def train_seed(
     seed: int,
     folder: Path,
     *,
-    on_batch: Progress = _nothing,
-    on_epoch: Report = _nothing,
-    prepare: Callable[[Model], None] = _nothing,
+    on_batch: Progress = lambda *_: None,
+    on_epoch: Callable[[dict[str, Any]], object] = lambda _: None,
+    prepare: Callable[[Model], object] = lambda _: None,
 ) -> tuple[Model, list[dict[str, Any]]]:
-    """Train one seed of a recipe in `folder`. Returns the model with the weights to keep, and the
-    record of every epoch. `prepare` changes the weights of the model before it learns.
+    """Train one seed of a recipe. Returns the model with the selected weights, and the record of
+    every epoch, which `on_epoch` also receives. `prepare` may change the initial weights.
 
-    After each epoch a checkpoint is written to `folder`, from which a later call with the same
-    arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
-    same minibatches and dropout masks as one that was never stopped. While it runs the process
-    flushes denormals; on return it does not, whatever was set before, for torch has no getter.
-    Raises ConfigError where the training diverges or asks for a precision that the model or its
-    device does not have, and DataError for a checkpoint that cannot be used.
+    Each epoch writes a checkpoint to `folder`, from which a later call with the same arguments
+    resumes. As every epoch has its own random generator, a resumed run has the same minibatches and
+    dropout masks. During training the process flushes denormals; afterwards it does not, whatever
+    the previous setting, which torch does not expose.
+
+    Raises ConfigError if training diverges, or if the model or its device does not support the
+    precision, and DataError for an unusable checkpoint.
     """
     config = recipe.training
     torch.manual_seed(seed)
@@ -74,7 +67,7 @@ def train_seed(
     checkpoint = folder / "checkpoint.safetensors"
     history = load_checkpoint(checkpoint, modules, learner.optimizers, seed)
 
-    with _with_last_epoch(history, seed):
+    with _naming_last_epoch(history, seed):
         while len(history) < config.epochs and (
             not history or len(history) - best_epoch(history) < config.patience
         ):
@@ -91,7 +84,7 @@ def train_seed(
             write_atomically(folder / "metrics.jsonl", lines)
             save_checkpoint(checkpoint, modules, learner.optimizers, records)
             on_epoch(record)
-            history.append(record)  # it is on the disk
+            history.append(record)  # only now, after it was written
         if config.parser_epochs > 0:
             draw = np.random.default_rng([seed, config.epochs + 1])
             examples = [*datasets.train, *_drawn_examples(best, datasets, recipe, draw)]
@@ -100,8 +93,8 @@ def train_seed(
 
 
 @contextmanager
-def _with_last_epoch(history: Sequence[dict[str, Any]], seed: int) -> Iterator[None]:
-    """If the block is stopped or cannot write, add the last epoch of `history` to the error."""
+def _naming_last_epoch(history: Sequence[dict[str, Any]], seed: int) -> Iterator[None]:
+    """Add the last epoch of `history` to the error if the block is stopped or cannot write."""
     try:
         yield
     except (StoppedError, OSError, KeyboardInterrupt) as error:
@@ -113,21 +106,20 @@ def _with_last_epoch(history: Sequence[dict[str, Any]], seed: int) -> Iterator[N
 
 
 def best_epoch(history: Sequence[dict[str, Any]]) -> int:
-    """The epoch (from 1) whose weights are kept: the first best of those watched, or the last where
-    nothing was."""
+    """Return the epoch (from 1) whose weights are selected: the first best of those watched, or the
+    last if none were."""
     if not history or not history[-1]["watched"]:
         return len(history)
     return 1 + max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
 
 
 def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
-    """The figures that early stopping watches and their sum, and the figures that are only
-    traced."""
+    """Return the figures that early stopping watches, their sum, and the traced figures."""
     task, parsed = recipe.task, ["self"] if model.parses else []
-    sources = dict.fromkeys((*recipe.training.trees, *parsed)) if datasets.watched else ()
+    sources = (*recipe.training.trees, *parsed) if datasets.watched else ()
     figures, traced = (
         {s: task.measure(model, examples, s, recipe.model.shown_labels)[0] for s, examples in parts}
-        for parts in ([(s, datasets.watched) for s in sources], datasets.traced.items())
+        for parts in (dict.fromkeys(sources, datasets.watched).items(), datasets.traced.items())
     )
     total = sum(map(task.selection, figures.values()))
     return {"watched": figures, "selection": total} | ({"traced": traced} if traced else {})
@@ -136,10 +128,10 @@ def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
 def _draw_epoch(
     model: Model, datasets: Datasets, recipe: Recipe, seed: int, epoch: int
 ) -> list[tuple[list[Example], list[str]]]:
-    """The examples of each minibatch, and the tree source of each. Examples are parsed again if the
-    model's own trees are among the sources, and the masks of dropout get their seed."""
+    """Draw the examples of each minibatch and the tree source of each example, and seed dropout. If
+    the model's own trees are among the sources, parse the examples again."""
     config, draw = recipe.training, np.random.default_rng([seed, epoch])
-    examples = _read_in(epoch, datasets.train)
+    examples = _of_epoch(epoch, datasets.train)
     count = len(examples)
     dropout = int(draw.integers(2**31))
     kinds = config.trees
@@ -159,15 +151,15 @@ def _draw_epoch(
     ]
 
 
-def _read_in(epoch: int, examples: Sequence[Example]) -> list[Example]:
-    """The examples that an epoch reads: of some lessons, a part of them in turn."""
+def _of_epoch(epoch: int, examples: Sequence[Example]) -> list[Example]:
+    """Return the examples whose turn it is in an epoch."""
     return [example for example in examples if epoch % example.every == example.turn]
 
 
 def _drawn_examples(
     model: Model, datasets: Datasets, recipe: Recipe, draw: np.random.Generator
 ) -> list[Example]:
-    """The examples of the lessons that are drawn anew for each epoch."""
+    """Draw the examples of the lessons that are drawn again for each epoch."""
     if datasets.treebank is None:
         return []
     trees = drawn_trees(recipe, datasets.treebank, draw)
@@ -181,13 +173,13 @@ def _one_epoch(
     epoch: int,
     on_batch: Progress,
 ) -> dict[str, Any]:
-    """One pass over the minibatches. Its record has the mean loss a case (a labelled node, sentence
-    or pair), and, for a model that parses, a choice of transitions."""
+    """Train on the minibatches once. Returns the seconds and the mean loss per case: a labeled
+    node, sentence or pair, and, for a model that parses, a choice of transitions."""
     started, task, config = time.perf_counter(), recipe.task, recipe.training
     model, total = learner.model, sum(len(examples) for examples, _ in batches)
     model.train()
+    # The losses of the task and of a parser stay on the device, because reading one waits for it.
     device = model.embedding.table.device
-    # Of the task and of a parser. Losses stay on the device: a look at one would wait for its step.
     losses_so_far, cases = torch.zeros(2, dtype=torch.float64, device=device), np.zeros(2)
     done = 0
     for examples, sources in batches:
@@ -209,24 +201,25 @@ def _one_epoch(
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
     names, weights = zip(*model.named_parameters(), strict=True)
-    finite = torch.stack([torch.isfinite(value).all() for value in weights]).cpu()
-    broken = [name for name, fine in zip(names, finite.tolist(), strict=True) if not fine]
-    if broken or not math.isfinite(loss):
-        problem = f"{broken[0]} is no longer finite" if broken else f"the loss is {loss}"
-        raise ConfigError(
-            f"the training diverged in epoch {epoch}: {problem}; lower training.learning_rate or "
-            "training.vector_learning_rate"
-        )
+    finite = torch.stack([torch.isfinite(value).all() for value in weights]).tolist()
+    if all(finite) and math.isfinite(loss):
+        return
+    problem = (
+        f"the loss is {loss}" if all(finite) else f"{names[finite.index(False)]} is not finite"
+    )
+    raise ConfigError(
+        f"the training diverged in epoch {epoch}: {problem}; lower training.learning_rate or "
+        "training.vector_learning_rate"
+    )
 
 
 def fit_parser(
     model: Model, examples: Sequence[Example], config: TrainingConfig, seed: int, on_batch: Progress
 ) -> None:
     """Train only the parser of a model, for `parser_epochs` epochs, on the gold trees of the
-    examples that are `parsed`.
+    `parsed` examples. The epochs that `on_batch` receives continue those of the model.
 
-    `on_batch` is as in `train_seed`; the epochs count on from the model's last. While the
-    vectors of words change, a parser lags behind them. On SST these epochs are worth a point of F1.
+    A parser lags behind word vectors that still change. On SST, these epochs add a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)
     parsed = [example for example in examples if example.parsed]
@@ -235,30 +228,23 @@ def fit_parser(
     model.eval()
     encoder.parser.train()
     for epoch in range(config.parser_epochs):
-        examples = _read_in(epoch, parsed)
+        examples = _of_epoch(epoch, parsed)
         lengths = [example.words for example in examples]
         draw = np.random.default_rng([seed, config.epochs, epoch])
         torch.manual_seed(int(draw.integers(2**31)))
         done = 0
         order = draw.permutation(len(examples))
-        for chosen in minibatch_places(order, lengths, config, draw):
+        for places in minibatch_places(order, lengths, config, draw):
             set_rates(learner.optimizers, rates, epoch + done / len(examples))
-            batch = [examples[place] for place in chosen]
-            learner.learn(_parser_loss(model, encoder, batch, config) / len(chosen))
+            size = len(places)
+            batch = minibatch([examples[place] for place in places], ["gold"] * size, "static")
+            inputs = model.inputs(batch.forest)
+            with torch.no_grad(), lower_precision(model, config):
+                words = model.embed(inputs).float()
+            choices = encoder.parser(words, inputs["lengths"].long()).unsqueeze(1)
+            right = torch.from_numpy(batch.right)
+            learner.learn(encoder.judge(choices, right[:0], right).loss / size)
             learner.step()
-            done += len(chosen)
+            done += size
             on_batch(config.epochs + epoch + 1, done, len(examples))
     model.eval()
-
-
-def _parser_loss(
-    model: Model, encoder: ParsingEncoder, examples: Sequence[Example], config: TrainingConfig
-) -> Tensor:
-    """The sum of the losses of the parser's choices, over all examples."""
-    batch = minibatch(examples, ["gold"] * len(examples), "static")
-    inputs = model.inputs(batch.forest)
-    with torch.no_grad(), lower_precision(model, config):
-        words = model.embed(inputs).float()
-    choices = encoder.parser(words, inputs["lengths"].long()).unsqueeze(1)
-    wanted = torch.from_numpy(batch.right)
-    return encoder.judge(choices, wanted[:0], wanted).loss

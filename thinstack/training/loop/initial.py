@@ -1,11 +1,11 @@
-"""Makes the model of a recipe before it learns: its vocabulary, its leaf table and other pretrained
-weights, and its weights, fresh ones or those of a bundle."""
+"""The model of a recipe before training: its vocabulary, leaf table and other pretrained weights,
+and its weights, random or from a bundle."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 import torch
@@ -25,19 +25,8 @@ from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 from thinstack.training.recipe import DataConfig, InitConfig, Part, Recipe
 
-
-def vocabulary_of(
-    init: InitConfig, kind: str, start: Bundle | None = None
-) -> WordVocabulary | WordpieceVocabulary:
-    """The vocabulary of the bundle where learning starts, which `start` is if it is open already.
-    `kind`: of the recipe's leaf embedding. Raises ConfigError if the bundle's is another one."""
-    bundle = start or open_bundle(init.bundle)
-    if bundle.config.embedding.kind != kind:
-        raise ConfigError(
-            f"init.bundle: expected model.embedding.kind = {bundle.config.embedding.kind!r}, as "
-            f"{init.bundle} has it, found {kind!r}; describe the embedding as the bundle does"
-        )
-    return bundle.vocabulary()
+UNSEEN_STD: Final = 0.05
+"""Standard deviation of the vectors of words without pretrained ones."""
 
 
 def initial_model(
@@ -46,26 +35,20 @@ def initial_model(
     weights: Mapping[str, Tensor] | None = None,
     start: Bundle | None = None,
 ) -> Model:
-    """The model of a recipe before it learns.
-
-    Its weights come from the recipe's bundle; `start` is that bundle, if it is open already.
-    Without a bundle they are fresh, except for the leaf `table` (V, W) and pretrained `weights`, by
-    name.
-    """
+    """Build the model of a recipe, with the weights of its bundle (`start`, if open), or else with
+    random weights, the leaf `table` (V, W) and the pretrained `weights` by name."""
     model = build_model(recipe.model, entries=len(table))
     if recipe.init is not None:
         start_from(model, recipe.init, start)
     else:
         model.embedding.table.data.copy_(torch.from_numpy(table))
-        parameters = dict(model.named_parameters())
         for name, value in (weights or {}).items():
-            parameters[name].data.copy_(value)
+            model.get_parameter(name).data.copy_(value)
     return model
 
 
 def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> None:
-    """Put the bundle's weights into the parts of a model that `init` names. `start`: the bundle, if
-    it is open already.
+    """Copy the weights of the bundle (`start`, if open) to the parts of a model that `init` names.
 
     Raises ConfigError for a part that the model or the bundle lacks, and for weights of other
     shapes. Raises BundleError for a bundle without torch weights.
@@ -92,35 +75,40 @@ def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> N
 
 
 def part_of(name: str) -> Part:
-    """The part of a model that a weight belongs to."""
+    """Return the part of a model that a weight belongs to."""
     if name.startswith("encoder.parser."):
         return "parser"
     return cast(Part, name.partition(".")[0])
 
 
-UNSEEN_STD = 0.05
-
-
 def first_leaves(
     recipe: Recipe, data: Path, words_used: Iterable[str], width: int, start: Bundle | None = None
 ) -> Leaves:
-    """The vocabulary, the leaf table and other pretrained weights of a recipe. `width`: the columns
-    W of the table. `start`: the bundle where learning starts, if it is open already.
+    """Return the vocabulary, the leaf table (V, `width`) and other pretrained weights of a recipe.
+    `start`: the bundle that training starts from, if open.
 
-    A table of words holds the pretrained vectors. Words of the training data, `words_used`, that
-    these lack get random vectors. Row 0, the unknown word, is the mean of the pretrained vectors,
-    or 0 without any. If learning starts from a bundle, the vocabulary is the bundle's, and the
-    table is 0 and not used.
+    A table of words contains the pretrained vectors, and random vectors for the words of the
+    training data, `words_used`, that lack one. Row 0, the unknown word, is the mean of the
+    pretrained vectors, or 0. If training starts from a bundle, the vocabulary is the bundle's and
+    the table is 0, because it is not used.
 
     Raises ConfigError if the vectors are narrower than the table or do not fit the encoder, and
     DataError if they cannot be read.
     """
     pieces = recipe.model.embedding.kind == "wordpieces"
     if recipe.init is not None:
-        vocabulary = vocabulary_of(recipe.init, recipe.model.embedding.kind, start)
+        bundle, kind = start or open_bundle(recipe.init.bundle), recipe.model.embedding.kind
+        if (expected := bundle.config.embedding.kind) != kind:
+            raise ConfigError(
+                f"init.bundle: expected model.embedding.kind = {expected!r}, as "
+                f"{recipe.init.bundle} has it, found {kind!r}; describe the embedding as the "
+                "bundle does"
+            )
+        vocabulary = bundle.vocabulary()
         return Leaves(vocabulary, np.zeros((len(vocabulary), width), np.float32))
     if recipe.data.encoder is not None:
         return _encoder_leaves(recipe, data, recipe.data.encoder)
+    words, vectors = tuple[str, ...](), np.zeros((0, width), np.float32)
     if recipe.data.vectors is not None:
         words, vectors = _pretrained(recipe.data, recipe.model.embedding, data, width)
     elif pieces:
@@ -128,15 +116,11 @@ def first_leaves(
             "data.vectors: a wordpiece model needs a file of pieces and vectors, found none; "
             "'wordpieces' names the vectors that ship with thinstack"
         )
-    else:
-        words, vectors = (), np.zeros((0, width), np.float32)
     if pieces:
         return Leaves(WordpieceVocabulary(words), vectors)
     pretrained = WordVocabulary(words)
-    every = set(words_used)
-    unseen = sorted(
-        {word.lower() for word in every if pretrained.lookup(word) == pretrained.UNKNOWN}
-    )
+    lacking = (word for word in words_used if pretrained.lookup(word) == pretrained.UNKNOWN)
+    unseen = sorted({word.lower() for word in lacking})
     drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
     unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
     table = np.concatenate([unknown, drawn.astype(np.float32)])
@@ -144,7 +128,7 @@ def first_leaves(
 
 
 def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
-    """The leaves of a pretrained encoder, read by the module that the embedding names."""
+    """Read the leaves of a pretrained encoder with the module that the embedding names."""
     embedding = recipe.model.embedding
     spec = manager().find("embedding", embedding.registered)
     if not spec.plugin.pretrained:
@@ -166,7 +150,7 @@ def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
 def _pretrained(
     files: DataConfig, embedding: EmbeddingConfig, data: Path, width: int
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
-    """Words and the first `width` columns of their vectors."""
+    """Read words and the first `width` columns of their vectors."""
     assert files.vectors is not None
     words, vectors = recipe_vectors(files.vectors, data)
     if vectors.shape[1] < width:

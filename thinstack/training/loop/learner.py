@@ -1,6 +1,5 @@
-"""Holds `Learner`: a model that learns minibatch by minibatch, under the loop of recipes and under
-training loops of other programs. Its optimisers are one for the model, one for its leaf table, and
-one for a parser in front of the encoder."""
+"""`Learner`, a model that is trained minibatch by minibatch, by the loop of recipes or by those of
+other programs; and its optimizers: for the model, its leaf table and its parser."""
 
 import copy
 import math
@@ -22,9 +21,9 @@ from thinstack.training.recipe import Part, TrainingConfig
 
 @contextmanager
 def process_settings() -> Iterator[None]:
-    """What training wants of the process: denormals flushed, for they slow the backward of long
-    chains many times, and no checks of sparse tensors."""
-    checks: Any = torch.sparse.check_sparse_tensor_invariants  # unless one is chosen, torch warns
+    """Flush denormals, which slow the backward pass of long chains many times, and do not check
+    sparse tensors."""
+    checks: Any = torch.sparse.check_sparse_tensor_invariants  # unless it is set, torch warns
     torch.set_flush_denormal(True)
     try:
         with checks(False):
@@ -34,18 +33,18 @@ def process_settings() -> Iterator[None]:
 
 
 class Learner:
-    """A model that learns, its optimisers, and the running average of its weights.
+    """A model in training, its optimizers, and the running average of its weights.
 
-    `learn` adds the gradients of a loss, `step` moves the weights, and `update_average` moves the
-    average towards them. `frozen`: the parts of the model that learn nothing. `keeps_start`:
-    whether a loss compares the model with itself as learning starts.
+    `learn` accumulates the gradients of a loss, `step` updates the weights, and `update_average`
+    updates the average. `frozen`: the parts of the model that are not trained. `keeps_start`:
+    whether a loss compares the model with its initial weights.
 
     Attributes:
-        model: learns in place, on the device where it is.
-        config: the settings that it learns with.
-        initial: a copy of the model as learning starts, with `keeps_start`; else None.
-        average: a copy of the model that holds the running average.
-        optimizers: as `build_optimizers` names them.
+        model: trained in place, on its device.
+        config: the settings of training.
+        initial: a copy of the initial model with `keeps_start`, else None.
+        average: a copy of the model with the running average.
+        optimizers: those of `build_optimizers`.
     """
 
     def __init__(
@@ -65,12 +64,12 @@ class Learner:
         self.average = copy.deepcopy(model).eval()
 
     def learn(self, loss: Tensor) -> None:
-        """Add the gradients of a loss to those since the last step."""
+        """Accumulate the gradients of a loss."""
         loss.backward()  # type: ignore[no-untyped-call]
 
     def step(self) -> None:
-        """Move the weights by the gradients since the last step. Those of the weights that
-        `config.rule` learns are shortened to the length `config.clip`."""
+        """Update the weights with the gradients since the last step. `config.clip` limits the norm
+        of the gradients of the weights that `config.rule` trains."""
         if self.config.clip is not None:
             groups = self.optimizers["model"].param_groups
             weights = [weight for group in groups for weight in group["params"]]
@@ -88,41 +87,41 @@ class Learner:
             buffer.copy_(current)
 
 
-Named = list[tuple[str, nn.Parameter]]
-
-
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
-    """The optimisers of a model, by the names "model", "parser" and "vectors".
+    """Build the optimizers of a model:
 
-    - "model": every weight but the leaf table and the parser's. Its rule is AdaGrad (Tai et al.
-      2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2 (Teng & Zhang 2017, 6), or AdamW.
-    - "parser": the parser's weights, if there are any, by Adam.
-    - "vectors": the leaf table, by plain SGD, AdaGrad or Adam of the rows that have a gradient. If
-      its learning rate is 0, or layers above it are frozen, it is frozen too, and there is no such
-      optimiser.
+    - "model": for all weights except the leaf table and the parser's. Its rule is AdaGrad (Tai et
+      al. 2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2 (Teng & Zhang 2017, 6) or
+      AdamW.
+    - "parser": Adam, for the weights of a parser, if any.
+    - "vectors": SGD, AdaGrad or Adam of the rows with a gradient, for the leaf table. The table is
+      frozen if its learning rate is 0 or layers above it are frozen.
 
     Raises ConfigError for more `frozen_layers` than the leaf embedding has.
     """
     _freeze_layers(model.embedding, config.frozen_layers)
     table = model.embedding.table
-    named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
-    parser = [weight for name, weight in named if name.startswith("encoder.parser.")]
-    rest = [(name, weight) for name, weight in named if not name.startswith("encoder.parser.")]
+    parser: list[nn.Parameter] = []
+    rest: list[tuple[str, nn.Parameter]] = []
+    for name, weight in model.named_parameters():
+        if part_of(name) == "parser":
+            parser.append(weight)
+        elif weight is not table:
+            rest.append((name, weight))
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
     optimizers = {"model": rules[config.rule](_groups(rest, model.embedding, config), foreach=True)}
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
-    if config.vector_learning_rate > 0 and config.frozen_layers == 0:
-        rate = config.vector_learning_rate
-        if config.vector_rule == "adam":
-            optimizers["vectors"] = SparseAdam([table], rate)
-            optimizers["vectors"].register_step_pre_hook(_sparse_gradients)
-        else:
-            rule = SGD if config.vector_rule == "sgd" else Adagrad
-            optimizers["vectors"] = rule([table], lr=rate, foreach=False)
-    else:
+    rate = config.vector_learning_rate
+    if rate == 0 or config.frozen_layers > 0:
         table.requires_grad_(False)
+    elif config.vector_rule == "adam":
+        optimizers["vectors"] = SparseAdam([table], rate)
+        optimizers["vectors"].register_step_pre_hook(lambda *_: _make_sparse(table))
+    else:
+        rule = SGD if config.vector_rule == "sgd" else Adagrad
+        optimizers["vectors"] = rule([table], lr=rate, foreach=False)
     for optimizer in optimizers.values():
         for group in optimizer.param_groups:
             group["full_lr"] = group["lr"]
@@ -130,7 +129,7 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
 
 
 def _freeze_layers(embedding: Embedding, frozen: int) -> None:
-    """Keep the lowest layers of a pretrained encoder as they are, with all that lies below them."""
+    """Freeze the lowest layers of a pretrained encoder and everything below them."""
     above = embedding.layers_above()
     layers = max(above.values(), default=0)
     if frozen > layers:
@@ -144,13 +143,15 @@ def _freeze_layers(embedding: Embedding, frozen: int) -> None:
             embedding.get_parameter(name).requires_grad_(False)
 
 
-def _groups(named: Named, embedding: Embedding, config: TrainingConfig) -> list[dict[str, Any]]:
-    """The weights grouped by learning rate and weight decay. The rates of a pretrained encoder's
-    layers fall from the top down (Howard & Ruder 2018, 3.2)."""
+def _groups(
+    weights: list[tuple[str, nn.Parameter]], embedding: Embedding, config: TrainingConfig
+) -> list[dict[str, Any]]:
+    """Group weights by learning rate and weight decay. The rates of a pretrained encoder's layers
+    decrease from the top (Howard & Ruder 2018, 3.2)."""
     above = {f"embedding.{name}": count for name, count in embedding.layers_above().items()}
     undecayed = {f"embedding.{name}" for name in embedding.undecayed}
     groups: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
-    for name, weight in named:
+    for name, weight in weights:
         rate, decay = config.learning_rate, config.weight_decay
         if name in above:
             rate = config.encoder_learning_rate * config.layer_decay ** above[name]
@@ -158,23 +159,23 @@ def _groups(named: Named, embedding: Embedding, config: TrainingConfig) -> list[
             decay = 0.0
         groups[rate, decay].append(weight)
     return [
-        {"params": weights, "lr": rate, "weight_decay": decay}
-        for (rate, decay), weights in groups.items()
+        {"params": group, "lr": rate, "weight_decay": decay}
+        for (rate, decay), group in groups.items()
     ]
 
 
-def _sparse_gradients(optimizer: Optimizer, *_: Any) -> None:
-    """Make dense gradients (V, W) sparse, as `SparseAdam` wants them: a row of zeros has none."""
-    for weight in optimizer.param_groups[0]["params"]:
-        if weight.grad is not None:
-            weight.grad = weight.grad.to_sparse(1)
+def _make_sparse(table: nn.Parameter) -> None:
+    """Omit rows of zeros from the gradient (V, W), for `SparseAdam`."""
+    if table.grad is not None:
+        table.grad = table.grad.to_sparse(1)
 
 
 def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
-    """Set all learning rates to their values after so many `epochs`, which may be a fraction.
+    """Set all learning rates to their values after this number of `epochs`, which may be a
+    fraction.
 
-    The parser's falls in a straight line, and reaches 0 after the last epoch. `config.warm_up` and
-    `config.rate_factor` say how the others change.
+    The parser's decreases linearly to 0 after the last epoch. `config.warm_up` and
+    `config.rate_factor` determine the others.
     """
     done = epochs / config.epochs
     share = config.rate_factor ** math.floor(epochs / config.rate_epochs)
@@ -186,8 +187,7 @@ def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epoch
 
 
 def optimizer_tensors(optimizers: Mapping[str, Optimizer]) -> dict[str, torch.Tensor]:
-    """The states of optimisers as safetensors takes them, named `NAME.optimizer/INDEX.KEY`. Counts
-    that are no tensors become some."""
+    """Return the states of optimizers as {`NAME.optimizer/INDEX.KEY`: tensor}, for safetensors."""
     return {
         f"{name}.optimizer/{index}.{key}": torch.as_tensor(value)
         for name, optimizer in optimizers.items()
@@ -200,12 +200,12 @@ def optimizer_tensors(optimizers: Mapping[str, Optimizer]) -> dict[str, torch.Te
 def load_optimizers(
     optimizers: Mapping[str, Optimizer], tensors: Mapping[str, torch.Tensor]
 ) -> None:
-    """Put back what `optimizer_tensors` gave; `tensors` may hold others too. Raises KeyError or
-    RuntimeError for the tensors of other optimisers."""
+    """Restore the states that `optimizer_tensors` returned; `tensors` may contain others too.
+    Raises KeyError or RuntimeError for the tensors of other optimizers."""
     for name, optimizer in optimizers.items():
         start = f"{name}.optimizer/"
         names = [full for full in tensors if full.startswith(start)]
-        # Some optimisers have no state before their first step.
+        # Some optimizers have no state before their first step.
         if missing := {*names} ^ {*(optimizer_tensors({name: optimizer}) or names)}:
             raise KeyError(f"the optimizer's {min(missing)}")
         parameters = [weight for group in optimizer.param_groups for weight in group["params"]]

@@ -1,7 +1,8 @@
-"""The loss of a task head over its targets, and beside it that of a parser.
+"""The losses of a task head and of a parser.
 
-They are computed in float32, or by torch's autocast in bfloat16. There, products and states have
-half precision. Weights, their gradients, optimisers, losses and evaluation stay in float32."""
+They are computed in float32 or, with torch's autocast, in bfloat16, in which case products and
+states have half precision. Weights, gradients, optimizers, losses and evaluation stay in float32.
+"""
 
 import time
 from functools import cache
@@ -24,16 +25,18 @@ from thinstack.training.task import Losses, Step
 
 ROUNDS: Final = 3
 PAYS: Final = 0.9
-"""A CPU is faster in bfloat16 if a step takes at most so many times its time in float32."""
-TOKENS, WIDTH, INSIDE = 256, 384, 1536  # of the step that is timed: half a layer of MiniLM
+"""A CPU trains in bfloat16 if a step takes at most this share of its time in float32."""
+TOKENS, WIDTH, INSIDE = 256, 384, 1536  # of the timed step: half a layer of MiniLM
 LOWER: Final = "with torch.autocast('cpu', torch.bfloat16): loss = net(rows).sum()"
 STEPS: Final = ("net(rows).sum().backward()", f"{LOWER}\nloss.backward()")
+TINY: Final = 1e-30
+"""Minimum mean probability of a class, which keeps its logarithm finite."""
 
 
 def joint_of(
     model: Model, inputs: dict[str, Tensor], config: TrainingConfig, *, track: bool = True
 ) -> Joint:
-    """The outputs of `model.joint(inputs, track)` in float32, computed in the precision of the
+    """Return the outputs of `model.joint(inputs, track)` in float32, computed in the precision of
     training. In the backward pass, each weight's gradient is one product."""
     with lower_precision(model, config), one_weight_gradient():
         joint = model.joint(inputs, track)
@@ -41,21 +44,21 @@ def joint_of(
 
 
 def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
-    """The context that computes in the precision of the training. For "auto", that is bfloat16 if
-    the device is faster in it and all cells take it."""
+    """Return the context for the precision of training. "auto" is bfloat16 if the device is faster
+    in it and all cells support it."""
     device, lower = model.embedding.table.device, config.precision == "bf16"
     if config.precision == "auto":
-        lower = faster_in_bf16(device) and not _refusing(model)
+        lower = faster_in_bf16(device) and not _float32_cells(model)
     return torch.autocast(device.type, torch.bfloat16, enabled=lower)
 
 
 def check_precision(model: Model, config: TrainingConfig) -> None:
-    """Raise ConfigError if bfloat16 is asked for, but a cell of the model does not compute in it or
+    """Raise ConfigError if the precision is bfloat16 and a cell of the model does not support it or
     the device only emulates it."""
     if config.precision != "bf16":
         return
-    if refusing := _refusing(model):
-        problem = f"the cell {refusing[0]} does not support it"
+    if cells := _float32_cells(model):
+        problem = f"the cell {cells[0]} does not support it"
         raise ConfigError(f"training.precision = 'bf16': {problem}; leave precision out")
     device = model.embedding.table.device
     if not has_bf16(device):
@@ -66,14 +69,14 @@ def check_precision(model: Model, config: TrainingConfig) -> None:
         )
 
 
-def _refusing(model: Model) -> list[str]:
-    """The cells of a model that do not compute in bfloat16."""
+def _float32_cells(model: Model) -> list[str]:
+    """Return the names of the cells that do not support bfloat16."""
     cells = [part for part in model.modules() if isinstance(part, Cell)]
     return [type(cell).__name__ for cell in cells if not cell.bf16]
 
 
 def has_bf16(device: torch.device) -> bool:
-    """Whether a device computes in bfloat16 and does not emulate it."""
+    """Whether a device computes in bfloat16 without emulating it."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if not hasattr(torch.cpu, "get_capabilities"):  # as in torch 2.6
@@ -83,18 +86,17 @@ def has_bf16(device: torch.device) -> bool:
 
 
 def faster_in_bf16(device: torch.device) -> bool:
-    """Whether a device is faster in bfloat16 than in float32: a GPU that computes in it, or a CPU
-    that does and takes less time for a step. A process times its CPU once."""
+    """Whether a device is faster in bfloat16 than in float32: a GPU that supports it, or a CPU for
+    which this process has timed a step."""
     return has_bf16(device) and (device.type == "cuda" or _pays_on_cpu())
 
 
 @cache
 def _pays_on_cpu() -> bool:
-    """Whether a feed-forward net of a transformer's layer, with its backward pass, takes less
-    processor time in bfloat16.
+    """Time the feed-forward net of a transformer layer, with its backward pass.
 
-    The flags of a CPU do not tell it. With AVX512_BF16 but no AMX, a layer takes half of the time
-    on some, and 1.4 times as long on others.
+    The flags of a CPU are not sufficient: with AVX512_BF16 but no AMX, a layer takes half the time
+    on some CPUs and 1.4 times the time on others.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # on a busy machine, several would wait for one another
@@ -109,14 +111,9 @@ def _pays_on_cpu() -> bool:
     return min(half for _, half in rounds) <= PAYS * min(full for full, _ in rounds)
 
 
-TINY: Final = 1e-30
-"""The least mean probability of a class, so that it has a logarithm."""
-
-
 def joint_losses(step: Step, root_weight: float = 0.0, group_weight: float = 0.0) -> Losses:
-    """The losses of the head and of the transitions, (7) of Bowman et al. 2016, and over how many
-    cases each is a sum. Without right transitions no parser learns. `root_weight`: as in
-    `soft_labels`. `group_weight`: how much `group_loss` adds to the loss of the head."""
+    """Return the losses of the head and of a parser, (7) of Bowman et al. 2016, and the numbers of
+    cases. `root_weight`: as in `soft_labels`. `group_weight`: the weight of `group_loss`."""
     model, batch = step.model, step.batch
     joint = joint_of(model, model.inputs(batch.forest), step.training)
     loss, labelled = task_loss(model.head, joint.logits, batch, root_weight)
@@ -128,7 +125,8 @@ def joint_losses(step: Step, root_weight: float = 0.0, group_weight: float = 0.0
 def beside_parsing(
     model: Model, batch: Minibatch, joint: Joint, task: tuple[Tensor, int]
 ) -> Losses:
-    """The loss of a task over so many cases, and beside it that of the transitions."""
+    """Add the loss of a parser, if the minibatch has right transitions, to the loss of a task and
+    its number of cases."""
     loss, cases = task
     if not batch.right.size:
         return (loss, loss.new_zeros([])), (cases, 0)
@@ -139,10 +137,10 @@ def beside_parsing(
 def task_loss(
     head: TaskHead, logits: Tensor, batch: Minibatch, root_weight: float
 ) -> tuple[Tensor, int]:
-    """The loss of a minibatch, summed over its labelled targets, and the number of these targets.
+    """Return the loss summed over the labeled targets of a minibatch, and their number.
 
-    `logits`: (t, C), a row for each target. `root_weight`: as in `soft_labels`. A `root_weight`
-    above 0, and labels of a teacher, need a head that takes `soft_labels`.
+    `logits`: (t, C), one row per target. Soft labels, and a `root_weight` above 0 (see
+    `soft_labels`), require a head that takes them.
     """
     if batch.soft is None and root_weight == 0:
         labelled = int((batch.targets >= 0).sum())
@@ -156,27 +154,26 @@ def task_loss(
 
 
 def sent(values: NDArray[Any], like: Tensor) -> Tensor:
-    """Values of the host on the device of `like`, without a wait of the host."""
+    """Copy values to the device of `like`, without waiting."""
     return torch.from_numpy(values).to(like.device, non_blocking=True)
 
 
 def shares_in_sets(labels: Tensor, logits: Tensor) -> Tensor:
-    """Soft labels (k, C) of targets that have one of the classes with a count above 0 in `labels`
-    (k, C). The sum of each row is shared out as the model does, by its `logits` (k, C).
+    """Return the soft labels (k, C) of targets that have one of the classes above 0 in `labels` (k,
+    C): the sum of each row, divided among these classes as the `logits` (k, C) do.
 
-    With these shares held fixed, the gradient of the cross-entropy is that of -log p(set), where
-    p(set) is the sum of the probabilities of its classes.
+    With these labels, the gradient of the cross-entropy is that of -log p(set), where p(set) is the
+    sum of the probabilities of the classes.
     """
     within = logits.detach().float().masked_fill(labels == 0, -torch.inf)
     return labels.sum(1, keepdim=True) * torch.softmax(within, 1)
 
 
 def group_loss(logits: Tensor, batch: Minibatch) -> Tensor:
-    """How much the examples of a group differ: the sum of KL(p || m) over all examples.
+    """Return how much the examples of each group differ: the sum over examples of KL(p || m), where
+    p are the class probabilities of an example and m is their mean over its group.
 
-    Here p are the probabilities of the classes of an example, and m is their mean over its group.
-    `logits`: (t, C), a row for each target. Examples without a group add nothing, nor does one that
-    stands alone in the minibatch.
+    `logits`: (t, C), one row per target. Examples without a group, or alone in theirs, add 0.
     """
     chosen = np.flatnonzero(batch.groups >= 0)
     _, places, counts = np.unique(batch.groups[chosen], return_inverse=True, return_counts=True)
@@ -189,11 +186,11 @@ def group_loss(logits: Tensor, batch: Minibatch) -> Tensor:
 
 
 def soft_labels(batch: Minibatch, classes: int, root_weight: float) -> NDArray[np.float32]:
-    """How often each class counts in the loss of each target, (t, C): as a teacher says, or once
-    for the target's own class.
+    """Return the weight (t, C) of each class in the loss of each target: the soft labels of the
+    minibatch, or 1 for the class of the target.
 
-    The target of a whole example is multiplied by 1 + `root_weight` n, where n is the number of the
-    example's labelled targets.
+    The target of a whole example is multiplied by 1 + `root_weight` n, where n is the number of
+    labeled targets of the example.
     """
     if batch.soft is None:
         labels: NDArray[np.float32] = np.eye(classes, dtype=np.float32)[batch.targets]

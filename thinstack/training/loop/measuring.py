@@ -1,5 +1,5 @@
-"""Runs a model in training on examples: its scores, its answers beside the right ones, and its own
-trees, to learn from and to measure."""
+"""Runs a model in training on examples: its scores, its answers with the right ones, and its own
+trees for training and evaluation."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,9 +11,11 @@ from torch import Tensor
 
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
+from thinstack.core.scale import summed
 from thinstack.core.transitions import spans_of
 from thinstack.evaluate.figures import percentage
 from thinstack.evaluate.treebank_evaluation import bracketing
+from thinstack.runtime.scored import mean_scores
 from thinstack.training.examples.example import Example, forests_of
 
 SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"}
@@ -21,12 +23,12 @@ SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"
 
 
 class Answers(NamedTuple):
-    """The answers of a model for K labelled nodes, texts or pairs. Every array is (K,).
+    """The answers of a model for K labeled nodes, texts or pairs. Every array is (K,).
 
     Attributes:
         gold, predicted: class (int64) or rating (float).
         scores: (K, C) of each case.
-        example: the number of the example, from 0.
+        example: the index of the example, from 0.
         whole: whether the case is a whole sentence, text or pair.
     """
 
@@ -37,16 +39,42 @@ class Answers(NamedTuple):
     whole: NDArray[np.bool_]
 
     def at(self, cases: NDArray[np.bool_]) -> "Answers":
-        """Some of the cases, (K,)."""
+        """Return the cases of a mask (K,)."""
         return Answers._make(column[cases] for column in self)
+
+
+class SentenceScores(NamedTuple):
+    """The scores of the B sentences of T texts.
+
+    Attributes:
+        scores: (B, C) of each sentence.
+        lengths: (B,) the number of words of each sentence.
+        counts: (T,) the number of sentences of each text.
+    """
+
+    scores: NDArray[np.floating]
+    lengths: NDArray[np.integer]
+    counts: NDArray[np.integer]
+
+    @classmethod
+    def of(cls, model: Model, examples: Sequence[Example], source: str) -> "SentenceScores":
+        """Score texts over the trees of `source`."""
+        scores = scores_of(model, examples, source, sentences=True)
+        lengths = [example.trees[source].forest.lengths for example in examples]
+        counts = np.array(list(map(len, scores)))
+        return cls(np.concatenate(scores), np.concatenate(lengths), counts)
+
+    def pooled(self, sets: NDArray[np.float32] | None) -> NDArray[np.floating]:
+        """Return the scores of the texts, summed over `sets` of classes (S, C)."""
+        return summed(mean_scores(*self), sets)
 
 
 @torch.inference_mode()
 def scores_of(
     model: Model, examples: Sequence[Example], source: str, *, sentences: bool = False
 ) -> list[NDArray[np.floating]]:
-    """The scores (t, C) of each example over the trees of `source`: one row for each target, or for
-    each of its `sentences`. The source "self" is the model's own trees."""
+    """Return the scores (t, C) of each example over the trees of `source`, one row for each target
+    or each of its `sentences`. The source "self" is the model's own trees."""
     if source == "self":
         take_own_trees(model, examples)
     model.eval()
@@ -67,8 +95,8 @@ def answers_of(
     *,
     ratings: bool = False,
 ) -> Answers:
-    """The answers for every labelled target, from its row of the `scores` (t, C) of each example.
-    The answer is the most probable class, or with `ratings` the mean rating, from 1 to C."""
+    """Return the answers for all labeled targets, from the `scores` (t, C) of each example: the
+    most probable classes, or with `ratings` the mean ratings, from 1 to C."""
     trees = [example.trees[source] for example in examples]
     rows: NDArray[Any] = np.concatenate(scores)
     predicted = rows @ np.arange(1, rows.shape[1] + 1) if ratings else rows.argmax(1)
@@ -80,27 +108,25 @@ def answers_of(
 
 @torch.inference_mode()
 def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:
-    """The transitions (N,) that the model chooses for each example, one sentence after the other.
-    The model parses in evaluation mode, and its mode is restored."""
+    """Return the transitions (N,) that the model predicts in evaluation mode for each example, one
+    sentence after the other."""
     training = model.training
     model.eval()
-    # A parser may read sentences up to the longest one of a batch.
+    # A parser may pad sentences to the longest one of a batch.
     longest = [example.gold.forest.lengths.max(initial=0) for example in examples]
     order = np.argsort(longest, kind="stable").tolist()
-    parses: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
-    places = iter(order)
+    parses: list[NDArray[np.int64]] = []
     for part, forest in forests_of([examples[place] for place in order], "gold"):
         steps = model.choose_trees(model.inputs(without_trees(forest))).cpu().numpy()
         ends = np.cumsum([example.gold.forest.sizes.sum() for example in part])
-        for parse in np.split(steps, ends[:-1]):
-            parses[next(places)] = parse
+        parses += np.split(steps, ends[:-1])
     model.train(training)
-    return parses
+    return [parses[rank] for rank in np.argsort(order)]
 
 
 def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None = None) -> None:
-    """Set the trees of "self" of all examples to the model's parses. In the first `epoch` of
-    training (1), they are the treebank's trees."""
+    """Set the trees of "self" of all examples to the model's parses, or in the first `epoch` of
+    training (1) to the trees of the data."""
     if epoch == 1:
         for example in examples:
             example.trees["self"] = example.gold
@@ -111,20 +137,20 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
 
 @torch.inference_mode()
 def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | None]:
-    """How well the trees of "self" agree with the treebank's, as `bracketing` measures it. Call
-    `take_own_trees` before.
+    """Return how well the trees of "self", from `take_own_trees`, agree with the treebank: the
+    figures of `bracketing`, and two others in percent.
 
-    Two figures are added, in percent. `choices_right`: the right choices that the parser makes
-    along the treebank's trees, or None without choices. `transitions_right`: the transitions of its
-    own parses that are the treebank's of the same place, over all transitions of all sentences.
-    Forced ones count too, as in Bowman et al. (2016, Table 3).
+    `choices_right`: the right choices of the parser along the treebank's trees, or None without
+    choices. `transitions_right`: the transitions of its parses that equal those of the treebank in
+    the same place, including forced ones, as in Bowman et al. (2016, Table 3).
     """
-    forests = (
-        [example.trees[source].forest for example in examples] for source in ("self", "gold")
-    )
     parsed, gold = (
-        [steps for forest in part for steps in forest.by_tree(forest.transitions)]
-        for part in forests
+        [
+            steps
+            for forest in (example.trees[source].forest for example in examples)
+            for steps in forest.by_tree(forest.transitions)
+        ]
+        for source in ("self", "gold")
     )
     model.eval()
     right: Tensor | int = 0

@@ -1,4 +1,4 @@
-"""Trains and measures the seeds of a recipe, and takes means over them."""
+"""Trains and evaluates the seeds of a recipe, and summarizes their figures."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -23,13 +23,12 @@ class SeedResult:
     """A trained seed.
 
     Attributes:
-        seed: the number of the seed.
+        seed: the seed.
         model: the trained model, on the CPU.
         history: a record for each epoch.
-        dev: the figures on the development data, by tree source.
-        answers: the model's answers on the development data, by tree source. None for a task
-            that has no one answer a case.
-        test: the figures on `data.test`, by tree source, if there is such a file.
+        dev, test: the figures on the development data and on `data.test`, by tree source.
+        answers: the answers on the development data, by tree source, or None for a task without one
+            answer per case.
     """
 
     seed: int
@@ -41,44 +40,42 @@ class SeedResult:
 
     @property
     def epoch(self) -> int:
-        """The epoch whose weights were kept."""
+        """The epoch whose weights were selected."""
         return best_epoch(self.history)
 
     @property
     def selection(self) -> float:
-        """The watched figure that the epoch was chosen by, or -inf if nothing was watched."""
+        """The watched figure that selected the epoch, or -inf if nothing was watched."""
         watched = [one for one in self.history if one["epoch"] == self.epoch and one["watched"]]
         return watched[0]["selection"] if watched else float("-inf")
 
 
 def run_seed(
-    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **calls: Callable[..., None]
+    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **calls: Callable[..., object]
 ) -> SeedResult:
-    """Train one seed as `train_seed` does, and measure it on the development data. `calls`: as
-    `train_seed` takes them."""
+    """Train one seed with `train_seed`, whose callbacks are `calls`, and evaluate it."""
     model, history = train_seed(recipe, datasets, seed, folder, **calls)
     model = model.cpu()
-    dev, labels, sources = datasets.dev, recipe.model.shown_labels, recipe.measured_trees
-    measured, answers = dict[str, Figures](), dict[str, Answers | None]()
-    for source in sources:
-        measured[source], answers[source] = recipe.task.measure(model, dev, source, labels)
+    task, labels, sources = recipe.task, recipe.model.shown_labels, recipe.measured_trees
+    measured = {source: task.measure(model, datasets.dev, source, labels) for source in sources}
+    dev = {source: figures for source, (figures, _) in measured.items()}
     if model.parses and "gold" in sources:
-        measured["self"] |= agreement(model, dev)
+        dev["self"] |= agreement(model, datasets.dev)
     test = {
-        source: recipe.task.measure(model, datasets.test, source, labels)[0]
+        source: task.measure(model, datasets.test, source, labels)[0]
         for source in (sources if datasets.test else ())
     }
-    return SeedResult(seed, model, history, measured, answers, test)
+    answers = {source: one for source, (_, one) in measured.items()}
+    return SeedResult(seed, model, history, dev, answers, test)
 
 
 def summary(results: Sequence[SeedResult], part: Literal["dev", "test"] = "dev") -> Spreads:
-    """The mean and the standard deviation over seeds, by tree source and figure, on a part of the
-    data. Both are None for a figure without cases, and the deviation is None for one seed."""
-    figures: list[dict[str, Figures]] = [getattr(one, part) for one in results]
-    by_source = {source: [one[source] for one in figures] for source in figures[0]}
+    """Return the mean and the standard deviation over seeds on a part of the data, by tree source
+    and figure. Both are None for a figure without cases, and the deviation is None for one seed."""
+    by_seed: list[dict[str, Figures]] = [getattr(one, part) for one in results]
     return {
-        source: {name: _spread([one[name] for one in figures]) for name in figures[0]}
-        for source, figures in by_source.items()
+        source: {name: _spread([one[source][name] for one in by_seed]) for name in figures}
+        for source, figures in by_seed[0].items()
     }
 
 

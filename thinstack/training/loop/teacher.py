@@ -1,4 +1,4 @@
-"""Asks a teacher: bundles that give trees to sentences, and probabilities to all phrases."""
+"""Asks teachers: bundles that parse sentences and give class probabilities to all phrases."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,15 +19,15 @@ from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.recipe import TeacherConfig
 
 LEAST_MASS: Final = 0.01
-"""The least probability of a set of classes in which a teacher tells these apart."""
+"""Below this probability of a set of classes, the classes in it get equal shares."""
 
 
 class Teacher:
     """The bundles of a recipe's teacher.
 
-    `threads`: as a `Predictor` takes them. `words`: soft labels (C,) of words, which stand in place
-    of the teacher's. Raises ConfigError for a bundle that has other classes than `labels` or does
-    not score phrases.
+    `threads`: of each `Predictor`. `words`: soft labels (C,) of words, which replace the teacher's
+    within phrases. Raises ConfigError for a bundle that has other classes than `labels` or does not
+    score phrases.
     """
 
     def __init__(
@@ -39,13 +39,25 @@ class Teacher:
         threads: int | None = None,
         words: Mapping[str, NDArray[np.float16]] = {},  # it is only read
     ):
-        self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
+        self._bundles = [Predictor(open_bundle(name), threads=threads) for name in config.bundles]
+        for name, bundle in zip(config.bundles, self._bundles, strict=True):
+            if tuple(bundle.labels) != tuple(labels):
+                raise ConfigError(
+                    f"teacher.bundles: expected the classes of model.labels ({', '.join(labels)}), "
+                    f"but {name} has {', '.join(bundle.labels)}; name a bundle with the classes of "
+                    "the model"
+                )
+            if not bundle.phrases:
+                raise ConfigError(
+                    f"teacher.bundles: {name} scores only whole sentences; name a bundle that was "
+                    "trained on phrases"
+                )
         self._config, self._threads = config, threads
         self._cache, self._words = cache, words
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
-        """The binary tree of each sentence of words, by the bundle that parses. Raises ConfigError
-        if no bundle does."""
+        """Return the binary tree of each sentence of words. Raises ConfigError if no bundle
+        parses."""
         parser = self._parser()
         digests = [parser.bundle.manifest.digest]
 
@@ -53,24 +65,23 @@ class Teacher:
             scored = parser.trees_and_scores(words, "self")
             steps = [sentence.transitions for sentence in scored]
             if self._bundles == [parser]:
-                # They are asked for next, and an encoder takes most of the time of both.
+                # The scores are needed next, and encoding takes most of the time of both.
                 scores = np.concatenate([sentence.scores for sentence in scored])
                 trees = list(map(Tree.from_transitions, steps, words))
-                self._cache.keep(digests, trees, scores.astype(np.float16))
+                self._cache.store(digests, trees, scores.astype(np.float16))
             return np.concatenate(steps)
 
         steps = self._cache.answers("texts, for their trees", digests, sentences, ask)
-        trees = _cut(steps, [2 * len(words) - 1 for words in sentences])
+        trees = _split(steps, [2 * len(words) - 1 for words in sentences])
         return list(map(Tree.from_transitions, trees, sentences))
 
     def soft_labels(self, trees: Sequence[LabelledTree], what: str) -> list[NDArray[np.float16]]:
-        """How often each class counts for the nodes of each binary tree, (N, C).
+        """Return the soft labels (N, C) of the nodes of each binary tree. `what` names the trees.
 
-        It is the mean probability over all bundles. Where a tree has a label, that has
-        the share `alpha`, and the probabilities have the rest. Sentences of a text are read by
-        themselves, and nodes above them have their own label alone. A root with a set of classes
-        has their probabilities (`within_set`), of a text as the mean of its sentences. The `words`
-        of the teacher have their own labels alone, within a phrase. `what` names the trees.
+        They are the mean probabilities of all bundles, mixed with the labels of the tree (see
+        `with_labels`). Sentences of a text are scored separately, and the nodes above them only
+        have their labels. A root with a set of classes gets the probabilities `within_set`, in a
+        text from the mean of its sentences.
         """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
@@ -82,12 +93,15 @@ class Teacher:
         sentences = [one.sentence_trees() for one in trees]
         digests = [model.bundle.manifest.digest for model in self._bundles]
         answers = self._cache.answers(what, digests, [*chain.from_iterable(sentences)], ask)
-        means = _cut(answers, [sum(map(len, trees_of_text)) for trees_of_text in sentences])
+        means = _split(answers, [sum(map(len, trees_of_text)) for trees_of_text in sentences])
         labels = []
         for mean, one in zip(means, trees, strict=True):
-            soft = with_labels(_of_text(mean, one), one.labels, self._config.alpha)
+            soft = with_labels(_of_all_nodes(mean, one), one.labels, self._config.alpha)
             if one.root_set:
-                soft[-1] = within_set(_of_whole(mean, one), one.root_set)
+                lengths = np.array(one.sentences or [len(one.tree.words)])
+                roots = mean[np.cumsum(2 * lengths - 1) - 1]
+                (whole,) = mean_scores(roots, lengths, np.array([len(lengths)]))
+                soft[-1] = within_set(whole, one.root_set)
             for node, word in _words_in(one.tree) if self._words else ():
                 soft[node] = self._words.get(word, soft[node])
             labels.append(soft)
@@ -109,35 +123,25 @@ class Teacher:
 def with_labels(
     probabilities: NDArray[np.floating], labels: NDArray[np.int64], alpha: float
 ) -> NDArray[np.float16]:
-    """Soft labels (N, C): a mixture of the known labels (N,) and the teacher's `probabilities` (N,
-    C). The known labels have the share `alpha`, or all if the probabilities of a node are 0. Where
-    there is no label (-1), the teacher has it all."""
-    labelled = (labels >= 0)[:, np.newaxis]
+    """Mix the labels (N,) of nodes with a teacher's `probabilities` (N, C). A label has the weight
+    `alpha`, or 1 if all probabilities are 0; without a label (-1), the teacher has the weight 1."""
     classes = np.eye(probabilities.shape[1])[labels]
     mixed = alpha * classes + (1 - alpha) * probabilities.astype(np.float64)
     mixed = np.where(probabilities.any(1, keepdims=True), mixed, classes)
-    return np.where(labelled, mixed, probabilities).astype(np.float16)
+    return np.where(labels[:, np.newaxis] >= 0, mixed, probabilities).astype(np.float16)
 
 
 def within_set(probabilities: NDArray[np.floating], classes: Sequence[int]) -> NDArray[np.floating]:
-    """The probabilities (C,) of a set of classes alone, so that their sum is 1. They are even if
-    the set has less than `LEAST_MASS`, because shares of almost nothing say nothing."""
+    """Scale the probabilities (C,) of a set of classes to the sum 1, and set the others to 0. If
+    the set has less than `LEAST_MASS`, its classes get equal probabilities."""
     shares: NDArray[np.floating] = np.zeros(len(probabilities))
     masses = probabilities[[*classes]].astype(np.float64)
     shares[[*classes]] = masses / masses.sum() if masses.sum() >= LEAST_MASS else 1 / len(classes)
     return shares
 
 
-def _of_whole(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
-    """The probabilities (C,) of a whole, from the rows of its sentences: the mean of theirs."""
-    lengths = np.array(one.sentences or [len(one.tree.words)])
-    roots = rows[np.cumsum(2 * lengths - 1) - 1]
-    whole: NDArray[Any] = mean_scores(roots, lengths, np.array([len(lengths)]))[0]
-    return whole
-
-
-def _of_text(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
-    """The rows of all nodes of a text, from those of its sentences; 0 above sentences."""
+def _of_all_nodes(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
+    """Insert rows of 0 for the nodes above the sentences of a text."""
     if one.sentences is None:
         return rows
     above = joining_nodes(one.tree.spans, np.array(one.sentences))
@@ -147,8 +151,7 @@ def _of_text(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
 
 
 def word_labels(trees: Sequence[LabelledTree], classes: int) -> dict[str, NDArray[np.float16]]:
-    """How often each word of some trees has each class, (C,), of 1. Words without a label are left
-    out."""
+    """Return {word: share of each class (C,)} for the labeled words within phrases of trees."""
     counts: dict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros(classes))
     for one in trees:
         for node, word in _words_in(one.tree):
@@ -158,28 +161,13 @@ def word_labels(trees: Sequence[LabelledTree], classes: int) -> dict[str, NDArra
 
 
 def _words_in(tree: Tree) -> Iterator[tuple[int, str]]:
-    """The node of each word of a tree of several."""
+    """Yield the node of each word, unless the tree is a single word."""
     if len(tree) > 1:
         leaves = np.flatnonzero(tree.spans[:, 1] - tree.spans[:, 0] == 1).tolist()
         yield from zip(leaves, tree.words, strict=True)
 
 
-def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
-    predictor = Predictor(open_bundle(name), threads=threads)
-    if tuple(predictor.labels) != tuple(labels):
-        raise ConfigError(
-            f"teacher.bundles: expected the classes of model.labels ({', '.join(labels)}), but "
-            f"{name} has {', '.join(predictor.labels)}; name a bundle with the classes of the model"
-        )
-    if not predictor.phrases:
-        raise ConfigError(
-            f"teacher.bundles: {name} scores only whole sentences; name a bundle that was trained "
-            "on phrases"
-        )
-    return predictor
-
-
-def _cut(rows: Iterator[NDArray[Any]], sizes: Sequence[int]) -> list[NDArray[Any]]:
-    """The rows of each sentence."""
+def _split(rows: Iterator[NDArray[Any]], sizes: Sequence[int]) -> list[NDArray[Any]]:
+    """Split rows into parts of these sizes."""
     parts = list(rows)
     return np.split(np.concatenate(parts), np.cumsum(sizes)[:-1]) if parts else []

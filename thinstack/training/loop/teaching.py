@@ -1,10 +1,10 @@
-"""Gathers the trees that a model learns from: those of the training file and those of lessons, with
-soft labels where a teacher has labelled them (Hinton et al. 2015)."""
+"""Collects the trees to train on: those of the training file and of lessons, with soft labels if
+there is a teacher (Hinton et al. 2015)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,33 +13,24 @@ from thinstack.core.config import ModelConfig
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import ConfigError, TreeError
+from thinstack.errors import TreeError
 from thinstack.training.examples.example import Example, examples_of
 from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.loop.teacher import Teacher, word_labels
 from thinstack.training.recipe import Recipe
 
-TREEBANK: Final = "trees"
-"""The source of the trees of the training file. Other sources are titles of lessons."""
-
 
 class Taught(NamedTuple):
-    """A tree to learn from.
+    """The trees to train on from a `lesson`, or from the training file (None)."""
 
-    Attributes:
-        source: where the tree comes from: "trees", or the title of a lesson.
-        tree: the binary tree with its labels.
-        parsed: whether a parser learns from it.
-        turn: the remainder of the epochs that read it, divided by `every`.
-        every: it is read in one of so many epochs.
-    """
+    lesson: Lesson | None
+    trees: Sequence[LabelledTree]
 
-    source: str
-    tree: LabelledTree
-    parsed: bool
-    turn: int = 0
-    every: int = 1
+    @property
+    def source(self) -> str:
+        """The title of the lesson, or "trees"."""
+        return "trees" if self.lesson is None else self.lesson.title
 
 
 def taught_trees(
@@ -52,38 +43,32 @@ def taught_trees(
     threads: int | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> list[Taught]:
-    """The trees that a recipe with a teacher or lessons learns from, the same for all seeds: the
-    trees `train`, then those of the lessons that are made once. A lesson's place in the recipe is
-    the seed of its random draws, so that more trees of one lesson change no other.
+    """Return the trees `train`, and those of the lessons that are created once. They are the same
+    for all seeds.
 
-    Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache` and
-    `threads` are as a `Teacher` takes them, and `say` as a `Treebank` does.
-
-    Raises TreeError for trees that are not binary.
+    The random draws of a lesson are seeded with its place in the recipe, so that they do not depend
+    on other lessons. `aside`: held-out sentences, which no lesson may contain. `threads`: as in
+    `Teacher`. `say`: as in `Treebank`. Raises TreeError for trees that are not binary.
     """
-    treebank_trees = [LabelledTree(*tree) for tree in train]
-    _check_binary(train, data / recipe.data.train)
-    cache, teacher = cache or AnswerCache(), None
+    trees, cache, teacher = [LabelledTree(*tree) for tree in train], cache or AnswerCache(), None
+    for number, one in enumerate(trees):
+        try:
+            _ = one.tree.transitions
+        except TreeError as error:
+            file = str(data / recipe.data.train)
+            raise TreeError(f"tree {number}: {error}", source=file) from None
     if recipe.teacher is not None:
         labels = recipe.model.labels
-        words = word_labels(treebank_trees, len(labels)) if recipe.teacher.own_words else {}
+        words = word_labels(trees, len(labels)) if recipe.teacher.own_words else {}
         teacher = Teacher(recipe.teacher, labels, cache, threads=threads, words=words)
     more = {"parse": None if teacher is None else teacher.parse, "say": say}
-    treebank = treebank_of(recipe, treebank_trees, [tree.words for tree, _ in aside], data, **more)
-    by_lesson = [
-        (lesson, lesson.trees(treebank, np.random.default_rng(place)))
+    treebank = treebank_of(recipe, trees, [tree.words for tree, _ in aside], data, **more)
+    lessons = [
+        Taught(lesson, lesson.trees(treebank, np.random.default_rng(place)))
         for place, lesson in enumerate(recipe.lessons)
         if not lesson.anew
     ]
-    taught = [
-        Taught(TREEBANK, tree, True) for tree in _softened(recipe, treebank_trees, None, teacher)
-    ]
-    for lesson, trees in by_lesson:
-        softened = _softened(recipe, trees, lesson, teacher if lesson.taught else None)
-        taught += [
-            Taught(lesson.title, tree, lesson.teaches_parser, place % lesson.every, lesson.every)
-            for place, tree in enumerate(softened)
-        ]
+    taught = [_softened(recipe, one, teacher) for one in (Taught(None, trees), *lessons)]
     if teacher is not None:
         cache.remove_unused()
     return taught
@@ -96,59 +81,47 @@ def treebank_of(
     data: Path,
     **more: Any,
 ) -> Treebank:
-    """What the lessons of a recipe are made from; `more`: further fields of `Treebank`."""
+    """Return the data for the lessons of a recipe; `more`: further fields of `Treebank`."""
     labels, joins = recipe.model.labels, recipe.model.aggregation == "tree"
     more |= {"aside": aside, "folders": recipe.folders(data), "labels": labels, "joins": joins}
     return Treebank(trees, len(labels), **more)
 
 
 def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -> list[Taught]:
-    """The trees of the lessons that are drawn anew for each epoch."""
+    """Draw the trees of the lessons that are drawn again for each epoch."""
     return [
-        Taught(lesson.title, tree, lesson.teaches_parser)
+        _softened(recipe, Taught(lesson, lesson.trees(treebank, draw)), None)
         for lesson in recipe.lessons
         if lesson.anew
-        for tree in _softened(recipe, lesson.trees(treebank, draw), lesson, None)
     ]
 
 
-def check_drawn(recipe: Recipe, treebank: Treebank) -> None:
-    """Draws the lessons that are drawn anew, before the first epoch. Raises ConfigError for one
-    that draws nothing, and what they raise."""
-    for lesson in recipe.lessons:
-        if lesson.anew and not lesson.trees(treebank, np.random.default_rng(0)):
-            raise ConfigError(
-                f"lessons: expected trees of {lesson.name}, found none; raise its share, or leave "
-                "it out"
-            )
-
-
 def needs_soft_labels(recipe: Recipe) -> bool:
-    """Whether the loss reads soft labels: those of a teacher, or those of lessons that have them or
-    have a weight."""
+    """Whether the loss uses soft labels, because there is a teacher, or a lesson that has a weight
+    or soft labels."""
     soft = any(lesson.soft or lesson.weight != 1 for lesson in recipe.lessons)
     return recipe.teacher is not None or soft
 
 
-def _softened(
-    recipe: Recipe, trees: Sequence[LabelledTree], lesson: Lesson | None, teacher: Teacher | None
-) -> Sequence[LabelledTree]:
-    """The trees of a lesson, or of the training file without one, with the soft labels that the
-    `teacher` gives, or else their own, times the weight of the lesson."""
+def _softened(recipe: Recipe, taught: Taught, teacher: Teacher | None) -> Taught:
+    """Add soft labels, if needed: those of the teacher or of the trees, times the weight of the
+    lesson."""
+    lesson, trees = taught
     if not needs_soft_labels(recipe):
-        return trees
-    if teacher is not None:
+        return taught
+    if teacher is not None and (lesson is None or lesson.taught):
         soft = teacher.soft_labels(trees, "the training trees" if lesson is None else lesson.title)
-        trees = [tree._replace(root_set=()) for tree in trees]  # the teacher has chosen in them
+        trees = [tree._replace(root_set=()) for tree in trees]  # which the teacher has resolved
     else:
         soft = [_own_labels(tree, len(recipe.model.labels)) for tree in trees]
     weight = np.float16(1.0 if lesson is None else lesson.weight)
-    return [tree._replace(soft=labels * weight) for tree, labels in zip(trees, soft, strict=True)]
+    pairs = zip(trees, soft, strict=True)
+    return Taught(lesson, [tree._replace(soft=labels * weight) for tree, labels in pairs])
 
 
 def _own_labels(tree: LabelledTree, classes: int) -> NDArray[np.float16]:
-    """How often each class counts for the nodes of a tree, (N, C), by its own labels. The classes
-    of its root's set count alike."""
+    """Return the labels of a tree as soft labels (N, C). The classes of a root's set get equal
+    weights."""
     if tree.soft is not None:
         return tree.soft
     soft = np.eye(classes + 1, classes, dtype=np.float16)[tree.labels]  # 0 for -1, unknown
@@ -165,17 +138,15 @@ def taught_examples(
     reads: str,
     sources: Sequence[str] = (),
 ) -> list[Example]:
-    """The examples of trees, as `examples_of` makes them, with who reads them, and when."""
-    examples = examples_of([one.tree for one in taught], vocabulary, config, reads, sources)
-    return [
-        replace(example, parsed=one.parsed, turn=one.turn, every=one.every)
-        for one, example in zip(taught, examples, strict=True)
-    ]
-
-
-def _check_binary(treebank: Sequence[Labelled], file: Path) -> None:
-    for number, (tree, _) in enumerate(treebank):
-        try:
-            _ = tree.transitions
-        except TreeError as error:
-            raise TreeError(f"tree {number}: {error}", source=str(file)) from None
+    """Return the examples of trees, as in `examples_of`."""
+    examples = list[Example]()
+    for lesson, trees in taught:
+        new = examples_of(trees, vocabulary, config, reads, sources)
+        if lesson is not None:
+            parsed, every = lesson.teaches_parser, 1 if lesson.anew else lesson.every
+            new = [
+                replace(example, parsed=parsed, turn=place % every, every=every)
+                for place, example in enumerate(new)
+            ]
+        examples += new
+    return examples

@@ -1,5 +1,4 @@
-"""Turns a trained model into a bundle: exports it, verifies it, measures it as shipped, and
-describes it. Whatever writes a bundle to run takes its files from here."""
+"""Turns a trained model into a bundle: exports, verifies, evaluates and describes it."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -11,19 +10,7 @@ from rich.console import Console
 from rich.text import Text
 from torch import Tensor
 
-from thinstack.bundle import Bundle, write_bundle
-from thinstack.bundle.manifest import (
-    CARD_FILE,
-    CASES_FILE,
-    GPU_FILE,
-    ONNX_FILE,
-    REPORT_FILE,
-    TOKENIZER_FILE,
-    TORCHSCRIPT_FILE,
-    VOCABULARY_FILE,
-    WEIGHTS_FILE,
-    json_file,
-)
+from thinstack.bundle import Bundle, manifest, write_bundle
 from thinstack.bundle.weights import weights_of
 from thinstack.bundle.writing import seal
 from thinstack.core.config import ModelConfig
@@ -50,14 +37,21 @@ from thinstack.training.publish.calibrate import Calibration, calibrated
 from thinstack.training.publish.reports import card
 from thinstack.training.recipe import Recipe
 
+VERIFICATION_BATCH = 64
+"""Sentences per batch when the exported file is compared with the model."""
+MOST_VERIFIED = 2000
+"""Maximum development examples on which the exported file is compared."""
+OBSERVED: Final = 512
+"""About how many examples are read to find the ranges of the inputs of an encoder's products."""
+
 
 class BundleFiles(NamedTuple):
-    """The files of a bundle but its configuration, card and manifest.
+    """The files of a bundle except its configuration, card and manifest.
 
     Attributes:
-        files: their content, by name.
-        report: what the verification of the ONNX file found.
-        unscripted: why there is no TorchScript file though one was asked for; else "".
+        files: {name: content}.
+        report: the result of verifying the ONNX file.
+        unscripted: why there is no TorchScript file, although one was requested, or "".
     """
 
     files: dict[str, bytes]
@@ -75,14 +69,13 @@ def bundle_files(
     inference_only: bool = True,
     gpu: bool = False,
 ) -> BundleFiles:
-    """Export a trained model, verify it, and make the files of its bundle.
+    """Export and verify a trained model, and return the files of its bundle.
 
-    `quantize`, `development`: as `export_verified_onnx` has them. `inference_only`:
-    store the weights as the ONNX file has them, and only what that file lacks. Without it, the
-    model's own weights are stored, and a TorchScript file too if the model can be scripted. `gpu`:
-    add the file for GPUs, compared with the model too.
+    `quantize`, `development`: as in `export_verified_onnx`. `inference_only`: store only the
+    weights that the ONNX file lacks, as quantized there; otherwise store all weights of the model,
+    and a TorchScript file if the model can be scripted. `gpu`: add the file for GPUs.
 
-    Raises ExportError if the ONNX file does not answer as the model does.
+    Raises ExportError if an ONNX file and the model give different scores.
     """
     exported, report = export_verified_onnx(
         model,
@@ -97,24 +90,24 @@ def bundle_files(
         in_context = "lengths" in model.embedding.index_names
         cases = answer_cases(cases, exported, ENCODER_ROUNDING if in_context else INT8_ROUNDING)
     files = {
-        VOCABULARY_FILE: vocabulary.to_bytes(),
-        ONNX_FILE: exported,
-        CASES_FILE: json_file(cases),
+        manifest.VOCABULARY_FILE: vocabulary.to_bytes(),
+        manifest.ONNX_FILE: exported,
+        manifest.CASES_FILE: manifest.json_file(cases),
     }
     if gpu:
-        files[GPU_FILE] = gpu_file(model, config, vocabulary, quantize, beside=exported)
+        files[manifest.GPU_FILE] = gpu_file(model, config, vocabulary, quantize, beside=exported)
     if isinstance(vocabulary, WordpieceVocabulary):
-        files[TOKENIZER_FILE] = tokenizer_json(vocabulary)
+        files[manifest.TOKENIZER_FILE] = tokenizer_json(vocabulary)
     if inference_only:
-        files[WEIGHTS_FILE] = weights_of(dequantised(model, quantize), beside=exported)
+        files[manifest.WEIGHTS_FILE] = weights_of(dequantised(model, quantize), beside=exported)
     else:
-        files[WEIGHTS_FILE] = weights_of(model)
+        files[manifest.WEIGHTS_FILE] = weights_of(model)
         try:
-            files[TORCHSCRIPT_FILE], scripted = export_torchscript(model)
+            files[manifest.TORCHSCRIPT_FILE], scripted = export_torchscript(model)
             reports["torchscript"] = dataclasses.asdict(scripted)
         except ExportError as error:
             unscripted = str(error)
-    files[REPORT_FILE] = json_file(reports)
+    files[manifest.REPORT_FILE] = manifest.json_file(reports)
     return BundleFiles(files, report, unscripted)
 
 
@@ -126,22 +119,14 @@ def gpu_file(
     *,
     beside: bytes,
 ) -> bytes:
-    """The file for GPUs of a bundle whose ONNX file is `beside`, without the weights that this one
-    holds. Raises ExportError if it does not answer as the model does."""
+    """Return the file for GPUs, without the weights that the ONNX file `beside` it contains. Raises
+    ExportError if it and the model give different scores."""
     exported = export_onnx(
         model, config, device="gpu", quantize=quantize, vocabulary_digest=vocabulary.digest()
     )
     rounded = dequantised(model, quantize)
     verify_onnx(exported, model, runtimes=("onnxruntime",), rounded=rounded)
     return left_out(exported, beside)
-
-
-VERIFICATION_BATCH = 64
-"""The number of sentences in a batch when the exported file is compared with the model."""
-MOST_VERIFIED = 2000
-"""The most development examples that the exported file is compared on."""
-OBSERVED: Final = 512
-"""About how many examples are read to find how large the inputs of an encoder's products become."""
 
 
 def publish(
@@ -154,30 +139,29 @@ def publish(
     path: Path,
     console: Console,
 ) -> Bundle:
-    """Export a trained model with its temperature, and write its bundle to `path`. The weights of
-    the model of `result` stay as they are.
+    """Export a copy of a trained model with its temperature, and write its bundle to `path`.
 
-    The manifest and the card give the figures over all seeds on the recipe's development data. If a
-    predictor takes such a model, they also give the figures of the ONNX file as shipped. These are
-    measured with gold trees, with the trees that raw words get, and from raw text. A model of
-    sentiment also has its figures on the reported half of the suites. Predictors take models that
-    read binary trees or plain sentences, but not pairs.
+    The manifest and the card contain the figures of all seeds on the development data. If
+    predictors run such models, on binary trees or plain sentences, they also contain the figures of
+    the ONNX file as shipped: with gold trees, with the trees that raw words get, and from raw text.
+    For a sentiment model, they contain its figures on the reported halves of the suites.
 
-    The bundle has no TorchScript file if the model cannot be scripted; the console says why.
-
-    Raises ExportError if the ONNX file does not answer as the model does, on sampled trees or on
+    If the model cannot be scripted, the bundle has no TorchScript file, and the console shows why.
+    Raises ExportError if the ONNX file and the model give different scores for sampled trees or for
     the first `MOST_VERIFIED` development examples.
     """
     if recipe.export.quantize == "int8":
         observe_ranges(result.model, datasets.train)
     model = calibrated(result.model, calibration, datasets.dev)
-    result = dataclasses.replace(result, model=model)
+    development = list[Forest]()
+    for _, forest in forests_of(datasets.dev[:MOST_VERIFIED], "gold", VERIFICATION_BATCH):
+        development += [forest, without_trees(forest)] if model.parses else [forest]
     exported = bundle_files(
         model,
         recipe.model,
         datasets.vocabulary,
         quantize=recipe.export.quantize,
-        development=_development(datasets.dev, model),
+        development=development,
         inference_only=recipe.export.inference_only,
         gpu=recipe.export.gpu,
     )
@@ -186,13 +170,13 @@ def publish(
         reason = exported.unscripted.encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(f"the bundle has no TorchScript file: {reason}"))
     files = exported.files | recipe.task.bundle_files()
-    shipped, suites = _measure(files, recipe, datasets)
+    shipped, suites = _evaluate(files, recipe, datasets)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
         console.print(f"as shipped, {what}: {recipe.task.line(figures, recipe.model.shown_labels)}")
-    size = len(files[ONNX_FILE])
+    size = len(files[manifest.ONNX_FILE])
     text = card(recipe, result, shipped, over_seeds, calibration, suites, size=size)
-    files[CARD_FILE] = text.encode()
+    files[manifest.CARD_FILE] = text.encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
     metrics |= {"development": shipped, "over_seeds": over_seeds, "suites": suites}
     metrics["calibration"] = dataclasses.asdict(calibration)
@@ -201,21 +185,11 @@ def publish(
     )
 
 
-def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
-    """The first development examples in batches, over their gold trees. If the model parses, each
-    batch comes again without trees, for the model to make them."""
-    forests = []
-    for _, forest in forests_of(examples[:MOST_VERIFIED], "gold", VERIFICATION_BATCH):
-        forests += [forest, without_trees(forest)] if model.parses else [forest]
-    return forests
-
-
-def _measure(
+def _evaluate(
     files: dict[str, bytes], recipe: Recipe, datasets: Datasets
 ) -> tuple[dict[str, Figures], dict[str, dict[str, Any]]]:
-    """The figures of the files as a bundle, on the data and on the reported half of each suite.
-    Both are empty for a model that predictors do not take. Suites are for classes that have a
-    negative and a positive side."""
+    """Return the figures of a bundle on the development data and on the reported half of each
+    suite; empty if predictors do not run such models, or if its classes express no sentiment."""
     if not recipe.task.predicts or recipe.model.trees not in ("sequence", "binary"):
         return {}, {}
     predictor = Predictor(seal(files, config=recipe.model), isolated=False)
@@ -228,23 +202,24 @@ def _measure(
 
 @torch.inference_mode()
 def observe_ranges(model: Model, examples: Sequence[Example]) -> None:
-    """Set the `bound` of each product in the leaf embedding: for each of its inputs, the greatest
-    absolute value that it reads. About `OBSERVED` examples are read, evenly spread."""
+    """Set the `bound` of each product in the leaf embedding to the maximum absolute value of each
+    of its inputs, over about `OBSERVED` evenly spread examples."""
     modules: list[Any] = [
         module for module in model.embedding.modules() if hasattr(module, "bound")
     ]
+    if not modules:
+        return
+
+    def observe(module: Any, inputs: tuple[Tensor, ...]) -> None:
+        module.bound.copy_(torch.maximum(module.bound, inputs[0].abs().amax(0)))
+
     for module in modules:
         module.bound.zero_()
-    hooks = [module.register_forward_pre_hook(_note) for module in modules]
-    step = max(1, len(examples) // OBSERVED)
+    hooks = [module.register_forward_pre_hook(observe) for module in modules]
     model.eval()
     try:
-        for _, forest in forests_of(examples[::step] if modules else [], "gold"):
+        for _, forest in forests_of(examples[:: max(1, len(examples) // OBSERVED)], "gold"):
             model.embed(model.inputs(forest))
     finally:
         for hook in hooks:
             hook.remove()
-
-
-def _note(module: Any, inputs: tuple[Tensor, ...]) -> None:
-    module.bound.copy_(torch.maximum(module.bound, inputs[0].abs().amax(0)))

@@ -1,5 +1,4 @@
-"""Says what was measured: the figures of the seeds of a recipe and the classes that a model learns,
-on the console; and the model card of a bundle, whose text is `card.jinja`."""
+"""Prints the figures of seeds and the classes of data, and writes the model card, `card.jinja`."""
 
 import re
 from collections import Counter
@@ -24,12 +23,21 @@ from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Calibration
 from thinstack.training.recipe import Recipe
 
+MAX_LISTED: Final = 20
+"""Maximum classes in a list."""
+
 MEASURED_ON: Final = {
     "root_calibration_error": "sentences",
     "phrase_calibration_error": "phrases",
     "calibration_error": "all",
 }
-"""What a calibration error is about."""
+PARSER_FIGURES: Final = {
+    "choices_right": "correct splits along the file's trees",
+    "span_f1": "unlabeled F1 of its own trees without whole sentences",
+    "span_f1_with_root": "with them",
+    "span_f1_by_sentence": "as a mean over sentences",
+    "exact_trees": "exact trees",
+}
 
 
 def card(
@@ -42,11 +50,10 @@ def card(
     *,
     size: int,
 ) -> str:
-    """The card, as Markdown with front matter. It says what the model is, how it was made, and what
-    its data and terms are. It gives its figures, also on suites, and its calibration.
+    """Return the model card, as Markdown with front matter.
 
     `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
-    `suites`: the figures of each suite. `size`: the bytes of the ONNX file.
+    `suites`: the figures of each suite. `size`: the ONNX file in bytes.
     """
     model, data = recipe.model, recipe.data
     measured = (recipe.name, model, shipped, over_seeds)
@@ -79,27 +86,15 @@ def _template() -> Template:
 
 
 def as_markdown(label: str) -> str:
-    """Markdown that shows a label of a user as it is, whatever marks are in it."""
+    """Escape a label for Markdown."""
     return re.sub(r"([\\`*_\[\]#|~])", r"\\\1", escape(escaped(label), quote=False))
-
-
-MAX_LISTED: Final = 20
-"""Classes that are listed."""
-
-PARSER_FIGURES = {
-    "choices_right": "correct splits along the file's trees",
-    "span_f1": "unlabeled F1 of its own trees without whole sentences",
-    "span_f1_with_root": "with them",
-    "span_f1_by_sentence": "as a mean over sentences",
-    "exact_trees": "exact trees",
-}
 
 
 def show_seeds(
     results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, console: Console
 ) -> None:
-    """Print a table with a row for each tree source and seed, and one for the mean over several
-    seeds. For a model that parses, print how right its parses are."""
+    """Print the figures by tree source and seed, and their means over several seeds; for a model
+    that parses, also those of its parses."""
     plus_minus = "+-" if console.options.ascii_only else "±"
     names = recipe.task.names(recipe.model.shown_labels)
     title = "on the development data, accuracies in percent"
@@ -109,9 +104,10 @@ def show_seeds(
     for name in names.values():
         table.add_column(name, justify="right", min_width=max(map(len, name.split())))
     for source, spread in over_seeds.items():
-        for result in results:
-            figures = result.dev[source]
-            table.add_row(source, str(result.seed), *(shown(key, figures[key]) for key in names))
+        for one in results:
+            table.add_row(
+                source, str(one.seed), *(shown(key, one.dev[source][key]) for key in names)
+            )
         if len(results) == 1:
             table.add_section()
             continue
@@ -128,20 +124,18 @@ def show_seeds(
 
 
 def show_test(test: Mapping[str, Figures], recipe: Recipe, console: Console) -> None:
-    """Print the figures of a model on the held-out file, by tree source."""
+    """Print the figures on the held-out file, by tree source."""
     for source, figures in test.items():
-        named = recipe.task.line(figures, recipe.model.shown_labels)
         trees = f", {source} trees" if len(test) > 1 else ""
-        line = f"on the held-out data, {recipe.data.test}{trees}: {named}"
-        more = interval_line(figures)
-        console.print(Text(escaped(f"{line}; {more}" if more else line)), soft_wrap=True)
+        parts = (recipe.task.line(figures, recipe.model.shown_labels), interval_line(figures))
+        line = f"on the held-out data, {recipe.data.test}{trees}: {'; '.join(filter(None, parts))}"
+        console.print(Text(escaped(line)), soft_wrap=True)
 
 
 def say_classes(
     labels: Sequence[str], datasets: Datasets, console: Console, more: Iterable[str] = ()
 ) -> None:
-    """Print each class with its numbers of examples to train on and to report on, and `more`
-    lines."""
+    """Print each class with its numbers of training and development examples, and `more` lines."""
     train, dev = (
         Counter(int(one.gold.targets[one.gold.whole]) for one in part)
         for part in (datasets.train, datasets.dev)

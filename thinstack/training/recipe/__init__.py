@@ -1,4 +1,4 @@
-"""The recipe of a training run: model, data, where learning starts, training and export."""
+"""The recipe of a training run: task, data, model, training and export."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -60,7 +60,7 @@ class DataConfig(Strict):
 
     @property
     def reported(self) -> str:
-        """What the model is measured on, in words."""
+        """Describe the development data."""
         if self.dev is not None:
             return self.dev
         aside = f"{self.dev_share:.0%}" if self.dev_share else f"{self.dev_size} examples"
@@ -150,20 +150,20 @@ class Recipe(Strict):
     _folder: Path | None = PrivateAttr(default=None)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the settings are the same, wherever the recipes stand."""
+        """Whether the settings are the same, in any folder."""
         return isinstance(other, Recipe) and dict(self) == dict(other)
 
     def folders(self, data: Path) -> tuple[Path, ...]:
-        """Where files of lessons are: the folder of the data, and that of the recipe."""
+        """Return the folders of lessons' files: those of the data and of the recipe."""
         return (data,) if self._folder is None else (data, self._folder)
 
     @property
     def measured_trees(self) -> tuple[str, ...]:
-        """The sources of the trees that the model is measured with."""
+        """The tree sources that the model is evaluated with."""
         return self.task.measured_trees(self)
 
     @model_validator(mode="after")
-    def _trees_fit(self) -> Self:
+    def _trees_and_task_fit(self) -> Self:
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
             raise ValueError(
@@ -184,10 +184,6 @@ class Recipe(Strict):
                 raise ValueError(
                     "training.parser_epochs: the parser is frozen; leave it out of one"
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _task_fits(self) -> Self:
         self.task.check(self)
         return self
 

@@ -1,4 +1,4 @@
-"""Sections of a recipe: how the model learns, how it is exported, and the head of its card."""
+"""Sections of a recipe: training, export and the metadata of the card."""
 
 from typing import Annotated, Literal, Self
 

@@ -1,4 +1,4 @@
-"""Ratings of pairs as a table writes them, and the scale that they are on."""
+"""The ratings of pairs in a table, and their scale."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,15 +7,20 @@ from typing import Final
 from thinstack.errors import ConfigError, DataError
 
 MAX_SCALE: Final = 21
-"""The most whole numbers on a scale. A longer scale, such as 0 to 100, has too few pairs for
-each."""
+"""Maximum number of labels. A longer scale, such as 0 to 100, has too few pairs for each."""
 
 
 def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
-    """The rating of a score, from 1 to the number of `labels`. These are whole numbers, which the
-    scores of `column` go over."""
-    least, score = _least(labels), _number(text)
-    if score is None or not least <= score <= float(labels[-1]):
+    """Return the rating of a score in `column`, from 1 to the number of `labels`, which are the
+    whole numbers of the scale."""
+    least, *others = map(_number, labels)
+    if least is None or others != [least + step for step in range(1, len(labels))]:
+        raise ConfigError(
+            "model.labels: expected the whole numbers that the scores of the table go over, one by "
+            f"one (such as 0, 1, 2, 3, 4, 5), found {', '.join(labels)}"
+        )
+    score = _number(text)
+    if score is None or not 0 <= score - least <= len(others):
         expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
         raise DataError(
             f"expected {expected}, found {text!r:.60}; fix it, or pass the whole scale, such "
@@ -25,8 +30,8 @@ def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
 
 
 def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
-    """The labels of a model of these scores: the whole numbers from the least to the greatest
-    score. Texts that are no number are ignored. `source` leads messages."""
+    """Return the labels of a model for these scores: the whole numbers from the lowest to the
+    highest. Texts that are not numbers are ignored. `source` starts messages."""
     least, greatest, text = math.inf, -math.inf, ""
     for text in scores:
         if (score := _number(text)) is not None:
@@ -49,26 +54,15 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
     return tuple(str(number) for number in range(low, high + 1))
 
 
+def is_fraction(text: str) -> bool:
+    """Whether a text is a number that is not whole."""
+    number = _number(text)
+    return number is not None and not number.is_integer()
+
+
 def _number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _least(labels: Sequence[str]) -> float:
-    """The least score of a model, whose labels are whole numbers that go up by one."""
-    numbers = [_number(label) for label in labels]
-    if numbers[0] is None or numbers != [numbers[0] + step for step in range(len(labels))]:
-        raise ConfigError(
-            "model.labels: expected the whole numbers that the scores of the table go over, one by "
-            f"one (such as 0, 1, 2, 3, 4, 5), found {', '.join(labels)}"
-        )
-    return numbers[0]
-
-
-def is_fraction(text: str) -> bool:
-    """Whether a text is a number that is not whole."""
-    number = _number(text)
-    return number is not None and not number.is_integer()

@@ -1,10 +1,10 @@
-"""What tasks over tables share: how a table is written, and what `thinstack train TABLE` takes for
-a recipe."""
+"""The base classes of tasks on tables: how to read a table, and how to write a recipe for it."""
 
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.bundle import Bundle
+from thinstack.core.config import ModelConfig
 from thinstack.core.scale import ClassSets
 from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.files.writing import write_atomically
@@ -22,7 +23,7 @@ from thinstack.data.tables.dialects import Separator
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, RowChecks, TableRow
 from thinstack.errors import DataError, InputError, escaped
-from thinstack.text.sentences import Splitter, splitter
+from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.set_aside import repeated
@@ -32,16 +33,19 @@ from thinstack.training.task import Task
 
 SKIPPED_FILE: Final = "skipped.txt"
 
+AT_ONCE: Final = 1000
+"""Texts that are split into words at a time."""
+
 NOTABLE: Final = 0.03
-"""The share of a table's words from which on unknown words are named."""
+"""Minimum share of unknown words in a table that triggers a warning."""
 
 
 class Defaults(NamedTuple):
-    """What a recipe for a table has, unless it takes over the head of another bundle.
+    """Settings of a recipe for a table, unless it reuses the head of another bundle.
 
     Attributes:
         head: the task head.
-        dropout: of the words' vectors.
+        dropout: of the leaf vectors.
         description: of the bundle.
         learning_rate: of `training.rule`.
     """
@@ -53,12 +57,12 @@ class Defaults(NamedTuple):
 
 
 class TableTask(Task):
-    """Learns from the rows of a table.
+    """A task on the rows of a table.
 
     Attributes:
-        defaults: the settings that `thinstack train TABLE` takes.
+        defaults: the settings for `thinstack train TABLE`.
         advice: what to do about a missing column.
-        starts: the bundles where learning may start unless a user names one, the best first.
+        starts: the bundles to start from by default, the best one first.
     """
 
     items: ClassVar[str] = "texts"
@@ -76,90 +80,153 @@ class TableTask(Task):
     skip_bad: bool = False
     """Skip unusable rows, and list them in skipped.txt. Otherwise, the first one stops the run."""
 
+    # -- the table
+
+    @property
+    @abstractmethod
+    def text_columns(self) -> Sequence[str]:
+        """The columns of texts."""
+
     @property
     @abstractmethod
     def columns_read(self) -> list[str]:
-        """The columns that are read."""
+        """The columns to read."""
 
     @property
     def optional_columns(self) -> list[str]:
-        """Those in which nothing may stand."""
+        """The columns whose cells may be empty."""
         return []
 
     @property
     @abstractmethod
     def target_column(self) -> str:
-        """The column that holds what is learnt."""
+        """The column of labels or ratings."""
 
     def classes(self, labels: Collection[str]) -> Classes | None:
-        """The column of classes, of which `labels` are known; None for a column of numbers."""
+        """Describe the column of classes, with the known `labels`; None for a column of numbers."""
         return Classes(self.target_column, labels)
 
     def table(self, path: FilePath) -> Table:
-        """A file as a table that is written as the settings say."""
+        """Open a file as a table in the format of the settings."""
         return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
 
     def for_corrections(self, file: FilePath) -> Self:
-        """The task as it reads a file of corrections. What `thinstack serve` saves is UTF-8 with
-        commas and a header, however the table is written."""
+        # `thinstack serve` saves UTF-8 with commas and a header, whatever the format of the table.
         try:
             saved = FileContent.of(file).content().decode(errors="replace")
-        except OSError:  # `rows` says why
+        except OSError:  # `rows` reports it
             return self
         if not saved.startswith(csv_line(self.columns_read)) or "\ufffd" in saved:
             return self
         return self.model_copy(update={"encoding": "utf-8", "separator": None, "header": None})
 
     def text_of(self, row: TableRow) -> Hashable:
-        """What a row of the table has in common with the correction that replaces it."""
-        columns = (name for name in self.columns_read if name != self.target_column)
-        return tuple(likeness(row.values[name]) for name in columns)
+        """Return what a row has in common with the correction that replaces it."""
+        return tuple(likeness(row.values[column]) for column in self.text_columns)
+
+    def row_checks(self, skipped: list[DataError] | None, labels: Collection[str]) -> RowChecks:
+        """Return the checks of `rows`."""
+        return {
+            "skipped": skipped,
+            "advice": self.advice,
+            "classes": self.classes(labels),
+            "optional": self.optional_columns,
+        }
 
     def rows(
         self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
     ) -> Iterator[TableRow]:
-        """The rows of a table.
+        """Iterate over the rows of a table.
 
-        `labels`: the classes, if they are known; one of them may be a word such as "NA", which else
-        stands for a missing value. The errors of bad rows, with file and line, go to the list
-        `skipped`; without it the first is raised.
+        `labels`: the classes, if known, in case one of them looks like a missing value, such as
+        "NA". `skipped` receives the errors of bad rows, with file and line; without it, the first
+        one is raised.
         """
-        classes = self.classes(labels)
-        checks: RowChecks = {"skipped": skipped, "advice": self.advice, "classes": classes}
-        checks["optional"] = self.optional_columns
-        return self.table(path).rows(self.columns_read, **checks)
+        return self.table(path).rows(self.columns_read, **self.row_checks(skipped, labels))
+
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Any]:
+        items, bad = list[Any](), skipped if self.skip_bad else None
+        rows, cut = self.rows(path, bad, model.shown_labels), self.splitter()
+        while batch := list(islice(rows, AT_ONCE)):
+            texts = [cut(row.values[column] for row in batch) for column in self.text_columns]
+            for row, *sentences in zip(batch, *texts, strict=True):
+                with located(path, row, bad):
+                    for column, part in zip(self.text_columns, sentences, strict=True):
+                        if not part:
+                            raise no_words(column, row.values[column])
+                    items.append(self.item(row, sentences, model))
+        return items
+
+    def item(self, row: TableRow, texts: Sequence[list[Sentence]], model: ModelConfig) -> Any:
+        """Return the item of a row, for `read`. `texts`: the sentences of each of its texts. Raises
+        DataError without the place."""
+        raise NotImplementedError
+
+    def splitter(self) -> Splitter:
+        """Return the function that splits texts into sentences."""
+        return splitter()
+
+    # -- reports
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         self.say_targets(recipe, datasets, console)
-        say_what_is_odd(self, recipe, datasets, out, console)
+        for line, style in self._problems(recipe, datasets, out):
+            console.print(Text(escaped(line), style=style))
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
-        """Print what is learnt: the classes, and how many rows have each."""
+        """Print the classes, and the number of rows of each."""
         say_classes(recipe.model.shown_labels, datasets, console)
 
-    # -- what `thinstack train TABLE` asks
+    def _problems(self, recipe: Recipe, datasets: Datasets, out: Path) -> Iterator[tuple[str, str]]:
+        """Yield lines with their styles about skipped rows, which are listed in the folder `out`,
+        repeated texts, unknown words, and texts in both parts of the data."""
+        if datasets.skipped:
+            path, count = out / SKIPPED_FILE, len(datasets.skipped)
+            write_atomically(path, "".join(f"{error}\n" for error in datasets.skipped))
+            yield f"skipped unusable rows: {count:,} (listed in {path})", "yellow"
+        what, (train, dev) = self.items, datasets.items
+        several, unlike = repeated([*train, *dev], self.class_of, self.group_of)
+        if several and not self.repeats:
+            aside = "" if recipe.data.dev else ", all rows of each in the same part"
+            odd = f", {unlike:,} of them with different classes" if unlike else ""
+            yield f"{what} that occur in several rows: {several:,}{odd}{aside}", ""
+        rows = (row for part in datasets.items for row in part)
+        counts = Counter(word for row in rows for words in self.sentences(row) for word in words)
+        knows = datasets.vocabulary.knows
+        unknown = Counter({word: count for word, count in counts.items() if not knows(word)})
+        share = unknown.total() / max(counts.total(), 1)
+        if share >= NOTABLE:
+            most = ", ".join(word for word, _ in unknown.most_common(5))
+            problem = f"{share:.0%} of the words are unknown to the model, such as {most:.80}"
+            yield f"{problem}: it cannot tell them apart", "yellow"
+        trained = {self.group_of(row) for row in train}
+        if shared := sum(self.group_of(row) in trained for row in dev):
+            problem = f"{shared:,} of the development {what} are also in the training data"
+            yield f"{problem}, so the figures are too high", "yellow"
+
+    # -- for `thinstack train TABLE`
 
     def labels_of(
         self, values: Sequence[str], source: str, named: Sequence[str], scale: bool | None
     ) -> tuple[str, ...]:
-        """The labels of a model that learns these values of `target_column`; those that a user has
-        `named`, if any. `source` leads messages. `scale`: whether a user takes them for a scale.
-        Raises InputError for a scale whose order is not known."""
+        """Return the labels of a model for these values of `target_column`: those that the user has
+        `named`, or else `labels_in`. `source` starts messages. `scale`: whether the user calls them
+        a scale. Raises InputError for a scale in unknown order."""
         return tuple(named) or self.labels_in(values, f"{source}, {self.target_column}")
 
     def labels_in(self, values: Sequence[str], source: str) -> tuple[str, ...]:
-        """The labels of these values of `target_column`, if a user names none: classes."""
+        """Return the labels in these values of `target_column`."""
         return find_labels(values, source)
 
     def settled(
         self, labels: Sequence[str], scale: bool | None, start: Bundle | None
     ) -> tuple[Self, ClassSets | None]:
-        """The task with the settings that follow from its `labels`, and what these stand for among
-        the classes of the bundle where learning starts.
+        """Return the task with the settings that follow from its `labels`, and the classes of the
+        bundle `start` that each label means: {} if they are the same classes, None if they are
+        classes of their own.
 
-        That is nothing (empty) if they are these classes, and None if they are classes of their
-        own. `scale`: whether they are a scale in their order; None leaves that to their names.
-        Raises InputError for a `scale` that does not fit.
+        `scale`: whether they are a scale in their order; None decides by their names. Raises
+        InputError for an unsuitable `scale`.
         """
         if scale:
             raise InputError(
@@ -170,17 +237,21 @@ class TableTask(Task):
         return self, {} if same and pairs == ("pairs" in self.heads) else None
 
     def starts_for(self, labels: Sequence[str], scale: bool | None) -> tuple[str, ...]:
-        """Those of `starts` that suit these labels. Raises what `settled` raises."""
+        """Return those of `starts` that suit these labels. Raises the errors of `settled`."""
         return self.starts
 
 
 class TextTask(TableTask):
-    """Learns from a table with a column of texts and one of labels."""
+    """A task on a table with a text column and a label column."""
 
     text_column: str = "text"
     """Text column."""
     label_column: str = "label"
     """Label column."""
+
+    @property
+    def text_columns(self) -> Sequence[str]:
+        return [self.text_column]
 
     @property
     def columns_read(self) -> list[str]:
@@ -190,23 +261,17 @@ class TextTask(TableTask):
     def target_column(self) -> str:
         return self.label_column
 
-    def text_of(self, row: TableRow) -> Hashable:
-        return likeness(row.values[self.text_column])
-
-    def splitter(self) -> Splitter:
-        """The function that cuts texts into sentences."""
-        return splitter()
-
     def group_of(self, item: Any) -> Hashable:
         return likeness(item.text)
 
-    def no_words(self, text: str) -> DataError:
-        """The error of a text that has no words."""
-        return DataError(f"expected a text with words in {self.text_column}, found {text!r:.60}")
+
+def no_words(column: str, text: str) -> DataError:
+    """Return the error of a text without words."""
+    return DataError(f"expected a text with words in {column}, found {text!r:.60}")
 
 
 def check_label(label: str, labels: Sequence[str], column: str, what: str = "model.labels") -> None:
-    """Raise DataError for a `label` in this `column` of a table that is not one of the `labels`."""
+    """Raise DataError unless a `label` in this `column` is one of the `labels`."""
     if label not in labels:
         expected = f"one of {what} ({', '.join(labels)})"
         raise DataError(f"expected {expected} in {column}, {unknown_label(label, labels)}")
@@ -214,8 +279,8 @@ def check_label(label: str, labels: Sequence[str], column: str, what: str = "mod
 
 @contextmanager
 def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
-    """Put file and line before a DataError of the block, and add it to the list `skipped`. Without
-    a list it is raised."""
+    """Add file and line to a DataError of the block, and append it to `skipped`; without that list,
+    raise it."""
     try:
         yield
     except DataError as error:
@@ -223,43 +288,3 @@ def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> I
         if skipped is None:
             raise problem from None
         skipped.append(problem)
-
-
-def say_what_is_odd(
-    task: TableTask, recipe: Recipe, datasets: Datasets, out: Path, console: Console
-) -> None:
-    """Print how many rows were left out, which texts stand in several rows or in both parts, and
-    which words have no piece. The errors of the rows go to `skipped.txt` in the folder `out`."""
-    if datasets.skipped:
-        list_of, count = out / SKIPPED_FILE, len(datasets.skipped)
-        write_atomically(list_of, "".join(f"{error}\n" for error in datasets.skipped))
-        listed = f"listed in {escaped(str(list_of))}"
-        console.print(Text(f"skipped unusable rows: {count:,} ({listed})", style="yellow"))
-    what, (train, dev) = task.items, datasets.items
-    several, unlike = repeated([*train, *dev], task.class_of, task.group_of)
-    if several and not task.repeats:
-        aside = "" if recipe.data.dev else ", all rows of each in the same part"
-        odd = f", {unlike:,} of them with different classes" if unlike else ""
-        console.print(Text(f"{what} that occur in several rows: {several:,}{odd}{aside}"))
-    if unknown := _unknown_words(task, datasets):
-        console.print(Text(escaped(unknown), style="yellow"))
-    learnt = {task.group_of(row) for row in train}
-    if shared := sum(task.group_of(row) in learnt for row in dev):
-        problem = f"{shared:,} of the development {what} are also in the training data"
-        console.print(Text(f"{problem}, so the figures are too high", style="yellow"))
-
-
-def _unknown_words(task: TableTask, datasets: Datasets) -> str:
-    """A warning for a table with a notable share of words that have no piece."""
-    rows = (row for part in datasets.items for row in part)
-    counts = Counter(word for row in rows for words in task.sentences(row) for word in words)
-    knows = datasets.vocabulary.knows
-    unknown = Counter({word: count for word, count in counts.items() if not knows(word)})
-    share = unknown.total() / max(counts.total(), 1)
-    if share < NOTABLE:
-        return ""
-    most = ", ".join(word for word, _ in unknown.most_common(5))
-    return (
-        f"{share:.0%} of the words are unknown to the model, such as {most:.80}: it cannot "
-        "tell them apart"
-    )

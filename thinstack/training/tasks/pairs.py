@@ -1,4 +1,4 @@
-"""The tasks of pairs of sentences in a table: their classes, or their ratings."""
+"""The tasks of pairs of sentences in a table: classes and ratings."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -17,7 +17,6 @@ from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
-from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.cell_text import Classes
 from thinstack.data.tables.table_rows import TableRow
@@ -27,8 +26,8 @@ from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import entailment, relatedness
 from thinstack.plugins.kinds import hookimpl
 from thinstack.runtime.predictor import Predictor
-from thinstack.text.given_trees import TreeMaker, tree_maker
-from thinstack.text.sentences import Splitter, splitter
+from thinstack.text.given_trees import tree_maker
+from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
@@ -37,17 +36,15 @@ from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
 from thinstack.training.tasks._ratings import find_scale, is_fraction, rating_of
-from thinstack.training.tasks._table import Defaults, TableTask, check_label, located
+from thinstack.training.tasks._table import Defaults, TableTask, check_label
 
 __all__ = ["thinstack_tasks"]
 
 ADVICE: Final = (
     "name the columns of pairs with --text, given twice, and --label (classes) or --score (ratings)"
 )
-
-
 TABLE: Final = "table.v1"
-"""The format of pairs of sentences in a table, which has no trees."""
+"""The format of pairs in a table, without trees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +63,23 @@ class Pair:
 
 
 class Pairs(TableTask):
-    """Learns from pairs of sentences."""
+    """A task on pairs of sentences."""
 
     heads: ClassVar[tuple[str, ...]] = ("pairs",)
     items: ClassVar[str] = "pairs"
     advice: ClassVar[str] = ADVICE
     starts: ClassVar[tuple[str, ...]] = ("vectors", "sentiment")
     rates: ClassVar[bool] = False
-    """Whether the targets are ratings, and not classes."""
+    """Whether the targets are ratings instead of classes."""
 
     format: Literal["table.v1"]
     """File format: tables (.csv, .tsv, .json, .jsonl, .parquet)."""
     pair_columns: tuple[str, str] = ("text_a", "text_b")
     """Columns of the first and the second sentence."""
+
+    @property
+    def text_columns(self) -> Sequence[str]:
+        return self.pair_columns
 
     @property
     def columns_read(self) -> list[str]:
@@ -97,20 +98,20 @@ class Pairs(TableTask):
 
     @abstractmethod
     def value(self, text: str, labels: Sequence[str]) -> float | str:
-        """The rating or the class of a pair whose `target_column` holds `text`."""
+        """Return the rating or the class in a cell of `target_column`."""
 
     # -- data
 
-    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
-        bad = skipped if self.skip_bad else None
-        cut, pairs = splitter(sentences=False), list[Pair]()
+    def splitter(self) -> Splitter:
+        return splitter(sentences=False)
+
+    def item(self, row: TableRow, texts: Sequence[list[Sentence]], model: ModelConfig) -> Pair:
         maker = tree_maker("balanced" if model.parses else model.tree_source)
-        for row in self.rows(path, bad, model.labels):
-            with located(path, row, bad):
-                first, second = (_tree(row, column, cut, maker) for column in self.pair_columns)
-                value = self.value(row.values[self.target_column], model.labels)
-                pairs.append(Pair(str(row.line), (first, second), value))
-        return pairs
+        first, second = (
+            Tree.from_transitions(maker(sentence.words), sentence.words) for (sentence,) in texts
+        )
+        target = self.value(row.values[self.target_column], model.labels)
+        return Pair(str(row.line), (first, second), target)
 
     def sentences(self, item: Pair) -> Iterable[Sequence[str]]:
         return [tree.words for tree in item.trees]
@@ -119,15 +120,16 @@ class Pairs(TableTask):
         self, items: Sequence[Pair], vocabulary: Vocabulary, recipe: Recipe, reads: str
     ) -> list[Example]:
         model = recipe.model
+        targets = [_target(pair, model.labels) for pair in items]
         return [
             Example({"gold": labelled_pair(pair.trees, target, vocabulary, model)})
-            for pair, target in [(pair, _target(pair, model.labels)) for pair in items]
+            for pair, target in zip(items, targets, strict=True)
         ]
 
     def group_of(self, item: Pair) -> Hashable:
-        return frozenset(likeness(" ".join(tree.words)) for tree in item.trees)
+        return frozenset(self.replaced_by(item))
 
-    def replaced_by(self, item: Pair) -> Hashable:
+    def replaced_by(self, item: Pair) -> tuple[Hashable, ...]:
         return tuple(likeness(" ".join(tree.words)) for tree in item.trees)
 
     # -- measuring
@@ -142,7 +144,6 @@ class Pairs(TableTask):
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets
     ) -> dict[str, Figures]:
-        """The figures of pairs of a table, from their words."""
         pairs, labels = datasets.items[1], recipe.model.labels
         scores = predictor.score_pairs([words for pair in pairs for words in self.sentences(pair)])
         predicted = scores @ np.arange(1, len(labels) + 1) if self.rates else scores.argmax(1)
@@ -150,7 +151,6 @@ class Pairs(TableTask):
         return {"text": self._figures_of(predicted, gold)}
 
     def _figures_of(self, predicted: NDArray[Any], gold: NDArray[Any]) -> Figures:
-        """The figures of ratings from 1 on, or of classes (P,)."""
         return relatedness(predicted, gold) if self.rates else entailment(predicted, gold)
 
     # -- what fits
@@ -260,30 +260,20 @@ def thinstack_tasks() -> list[type[Task]]:
 
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:
-    """The class of a pair, or its rating from 1 to the number of classes."""
+    """Return the class of a pair, or its rating from 1."""
     return labels.index(pair.target) if isinstance(pair.target, str) else float(pair.target)
 
 
-def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:
-    text = row.values[column]
-    (sentences,) = cut([text])
-    if not sentences:
-        raise DataError(f"expected a sentence with words in {column}, found {text!r:.60}")
-    words = sentences[0].words
-    return Tree.from_transitions(maker(words), words)
-
-
 def always_commonest(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
-    """The name and the figures on `dev` of a rival that always gives the most frequent class of
-    `train`."""
+    """Return the name and the figures on `dev` of the majority baseline of `train`."""
     commonest = Counter(pair.target for pair in train).most_common(1)[0][0]
     right = np.array([pair.target == commonest for pair in dev], np.int64)
     return "always the most frequent class", entailment(right, np.ones_like(right))
 
 
 def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
-    """The name and the figures on `dev` of a linear regression of ratings on the share of words
-    that both sentences have: the Jaccard index of their lower-cased words."""
+    """Return the name and the figures on `dev` of a linear regression on the Jaccard index of the
+    lower-cased words of both sentences."""
     x, y = _overlaps(train), np.array([pair.target for pair in train], np.float64)
     slope = np.cov(x, y)[0, 1] / variance if (variance := x.var(ddof=1)) else 0.0
     ratings = y.mean() + slope * (_overlaps(dev) - x.mean())

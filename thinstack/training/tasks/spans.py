@@ -1,4 +1,4 @@
-"""The task of classes of phrases that a table names by their characters."""
+"""The task of classes of phrases, whose characters are in a table."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ class Spans(Texts):
 
     @property
     def evaluate_options(self) -> None:
-        """None: it measures whole texts."""
+        """None, because `thinstack evaluate` measures whole texts."""
         return None
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:

@@ -38,7 +38,7 @@ BRACKETS = "brackets.v1"
 
 
 class Treebank(Task):
-    """Learns the classes of the nodes of labelled trees, read by a registered reader."""
+    """A task on the classes of the nodes of labeled trees."""
 
     items: ClassVar[str] = "trees"
 
@@ -112,8 +112,8 @@ class Treebank(Task):
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers]:
-        """The figures of phrases are None for a model that scores only whole sentences. The binary
-        figures are None if the classes `labels` have no negative and positive side."""
+        """Return figures, which are None for phrases if the model scores only whole sentences, and
+        for binary accuracy if the `labels` are not a scale."""
         scores = self.scores(model, examples, source)
         trees = [example.trees[source] for example in examples]
         targets, roots = [one.targets for one in trees], [one.whole for one in trees]
@@ -123,7 +123,7 @@ class Treebank(Task):
         return figures, answers_of(scores, examples, source)
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
-        """Sentences, with labelled phrases beside them if more than whole sentences have labels."""
+        """Return sentences, and labeled phrases if there are any."""
         nodes = answers_of(self.scores(model, examples, source), examples, source)
         kinds = {"root_calibration_error": cases_of(nodes.at(nodes.whole))}
         return kinds if nodes.whole.all() else kinds | {"phrase_calibration_error": cases_of(nodes)}

@@ -1,4 +1,4 @@
-"""The task of aspects: which phrases are terms, and what is said of them."""
+"""The task of aspects: terms, and the opinions about them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -123,7 +123,8 @@ class Aspects(TextTask):
         return [item.words]
 
     def class_of(self, item: LabelledSentence) -> str:
-        """Its labels, so that sentences with terms of both sides are set aside in proportion."""
+        """Return its labels, so that sentences with terms of both polarities are set aside in
+        proportion."""
         return ", ".join(sorted({label for _, _, label in item.terms}))
 
     def check(self, recipe: Recipe) -> None:
@@ -193,7 +194,7 @@ class Aspects(TextTask):
 
     @property
     def evaluate_options(self) -> None:
-        """None: it measures whole texts, or suites."""
+        """None, because `thinstack evaluate` measures whole texts, or suites."""
         return None
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:

@@ -11,7 +11,7 @@ from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
-from thinstack.training.tasks._table import check_label, located
+from thinstack.training.tasks._table import check_label, located, no_words
 from thinstack.training.tasks.spans import ENDS
 from thinstack.training.tasks.texts.reading import characters, word_span
 
@@ -23,12 +23,12 @@ class LabelledSentence(NamedTuple):
     """A sentence with its terms.
 
     Attributes:
-        text: the text that it stands in.
+        text: the text that contains it.
         words: its L words.
         offsets: (L, 2) the characters [start, end) of each word in the text.
         terms: the words [start, end) of each term, and its label.
         line: the line of the first row of the text in the table, from 1.
-        labelled: whether it is known which terms there are.
+        labelled: whether its terms are known.
     """
 
     text: str
@@ -39,11 +39,11 @@ class LabelledSentence(NamedTuple):
     labelled: bool = True
 
     def characters(self, start: int, end: int) -> tuple[int, int]:
-        """The characters of the text that the words [start, end) are."""
+        """Return the characters of the words [start, end) in the text."""
         return int(self.offsets[start, 0]), int(self.offsets[end - 1, 1])
 
     def term(self, start: int, end: int) -> str:
-        """The words [start, end), as a message shows them."""
+        """Return the words [start, end) for a message."""
         first, last = self.characters(start, end)
         return f"{self.text[first:last]!r:.60}"
 
@@ -51,12 +51,12 @@ class LabelledSentence(NamedTuple):
 def read_sentences(
     path: FilePath, task: "Aspects", labels: Sequence[str], skipped: list[DataError] | None
 ) -> list[LabelledSentence]:
-    """The sentences of the texts of a table, in order, with the terms of all rows of each text.
+    """Return the sentences of the texts of a table, with the terms of all rows of each text.
 
-    A row is bad if its label is not one of `labels`, or if its term is not whole words of one
-    sentence. So is one whose term crosses another, or has another label in another row. A row that
-    repeats another says nothing new. Bad rows go to `skipped` or raise, as in `TableTask.rows`. Of
-    their texts nothing is learnt, because a term that is left out would be taken for none.
+    A row is also bad if its label is not one of `labels`, if its term is not whole words of one
+    sentence, or if its term crosses another or has another label in another row. Repeated rows are
+    ignored. `skipped`: as in `TableTask.rows`. Texts with a bad row are skipped entirely, because
+    the missing term would be treated as no term.
     """
     texts: dict[str, list[TableRow]] = {}
     for row in task.rows(path, skipped, labels):
@@ -76,7 +76,7 @@ def read_sentences(
 def read_texts(
     path: FilePath, task: "Aspects", skipped: list[DataError] | None
 ) -> list[LabelledSentence]:
-    """The sentences of a table of texts whose terms nobody has labelled."""
+    """Return the sentences of a table of texts whose terms are not labeled."""
     rows = task.table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
     lines = {row.values[task.text_column]: row.line for row in rows}
     cut = zip(lines.items(), task.splitter()(list(lines)), strict=True)
@@ -99,12 +99,11 @@ def _add(
     task: "Aspects",
     labels: Sequence[str],
 ) -> None:
-    """Put the term of a row into its sentence, unless it is there. Raises DataError for one that
-    does not fit the others."""
+    """Add the term of a row to its sentence. Raises DataError if it does not fit the others."""
     text, label = row.values[task.text_column], row.values[task.label_column]
     first, last = (row.values[name] for name in ENDS)
     if not cut:
-        raise task.no_words(text)
+        raise no_words(task.text_column, text)
     if not (label or first or last):
         return
     if not (label and first and last):

@@ -1,4 +1,4 @@
-"""The loss of texts: of the mean of their sentences, and of phrases that keep their meaning."""
+"""The loss of texts, with a penalty for phrases that change their scores."""
 
 import numpy as np
 import torch
@@ -11,26 +11,26 @@ from thinstack.training.task import Losses, Step
 
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
-    """Distributions (T, C) over `classes` ordered classes, for the `targets` (T,). The neighbours
-    of a target have the `share`, half of it each if there are two. The target has the rest."""
+    """Return distributions (T, C) over `classes` ordered classes: each of the `targets` (T,) has 1
+    - `share`, and its neighbors have the rest, in equal parts."""
     right = functional.one_hot(targets, classes).float()
     beside = functional.pad(right[:, 1:], (0, 1)) + functional.pad(right[:, :-1], (1, 0))
     return (1 - share) * right + share * beside / beside.sum(1, keepdim=True)
 
 
 def text_losses(step: Step, *, neighbours: float = 0.0, penalty: float = 0.0) -> Losses:
-    """The losses of the texts and of a parser, each summed, and the numbers of cases in each sum.
-    The loss of a parser is 0 over 0 cases, because no parser learns from texts.
+    """Return the loss of the texts, and 0 for a parser, which is not trained on texts; and the
+    numbers of cases.
 
-    The probabilities of a text are the mean of its sentences' probabilities, weighted by words, as
-    in predictions. Where the model has `class_sets`, they are summed to those of the S labels; the
-    loss compares these with one another, so that a class in no set is left as it is. With
-    `neighbours`, the target of a text is the distribution of `near_classes`.
+    As in predictions, the probabilities of a text are the mean of its sentences' probabilities,
+    weighted by words. If the model has `class_sets`, they are summed to those of the S labels and
+    normalized, so that classes in no set are not trained. With `neighbours`, the target of a text
+    is the distribution of `near_classes`.
 
-    With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
-    over the phrases of the minibatch: all inside sentences, or the sentences if the model scores
-    only these. `initial` is `step.initial`. Sentences are left free, because
-    labels of texts may be rare or common as they were not in what the start learnt from.
+    With a `penalty`, each text adds that many times the mean divergence KL(initial || model) over
+    the phrases inside the sentences of the minibatch, or over the sentences if the model scores
+    only these. Whole sentences are free to change, because the labels of the texts may be more or
+    less frequent than in the data of `step.initial`.
     """
     model, batch, training, initial, _ = step
     inputs = model.inputs(batch.forest)
@@ -55,13 +55,11 @@ def text_losses(step: Step, *, neighbours: float = 0.0, penalty: float = 0.0) ->
         loss = model.head.loss(logs, targets)
     if initial is not None and penalty > 0:
         with torch.no_grad():
-            wanted = functional.log_softmax(
-                joint_of(initial, inputs, training, track=False).logits, 1
-            )
+            before = joint_of(initial, inputs, training, track=False).logits
         rows = sent(inner, logits)
-        moved, still = (
-            values.index_select(0, rows) for values in (functional.log_softmax(logits, 1), wanted)
+        now, then = (
+            functional.log_softmax(values, 1).index_select(0, rows) for values in (logits, before)
         )
-        divergence = functional.kl_div(moved, still, reduction="sum", log_target=True)
+        divergence = functional.kl_div(now, then, reduction="sum", log_target=True)
         loss = loss + penalty * batch.size * divergence / max(1, len(inner))
     return (loss, loss.new_zeros([])), (batch.size, 0)

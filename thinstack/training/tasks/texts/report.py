@@ -1,8 +1,8 @@
-"""The plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn; and what is
-printed of the model beside it, and beside the model where learning started."""
+"""The baseline for texts, TF-IDF and logistic regression in scikit-learn, and the comparison of a
+model with it and with the model from which training started."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -34,41 +34,43 @@ from thinstack.training.tasks.texts.reading import Text
 NAME: Final = "TF-IDF of words and characters, logistic regression"
 
 MAX_RIVAL_TEXTS: Final = 50_000
-"""The most texts that the rival learns from. Of more texts it takes so many, evenly spread."""
+"""Maximum texts that the baseline is trained on, evenly spread."""
 
 MAX_WEIGHTS: Final = 1_000_000
-"""The most weights of words, and of characters: features, times classes."""
+"""Maximum weights of words, and of characters: features times classes."""
 
 _FEW: Final = 50
-"""Of fewer texts, pieces of words count that stand in one text only."""
+"""Below this number of texts, character n-grams that occur in one text only are features too."""
 
 _LISTED: Final = 3
-"""Texts that became right, and wrong."""
+"""Number of texts that became right, and wrong, in a list."""
 
 
 def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
-    """The figures of the rival on `dev`, after `learn_plain` has learnt from `train`, or from
-    `MAX_RIVAL_TEXTS` of its texts and a text of each class. `labels`: all classes, in order."""
+    """Return the figures on `dev` of the baseline, trained by `learn_plain` on at most
+    `MAX_RIVAL_TEXTS` of the texts `train` and a text of each class. `labels`: all classes."""
     size = min(len(train), MAX_RIVAL_TEXTS)
     places = {*np.linspace(0, len(train) - 1, size, dtype=int).tolist()}
     places |= {*{text.label: place for place, text in enumerate(train)}.values()}
-    learnt = [train[place] for place in sorted(places)]
-    classes = [text.label for text in learnt]
+    chosen = [train[place] for place in sorted(places)]
     gold = np.array([labels.index(text.label) for text in dev], np.int64)
-    with warnings.catch_warnings(action="ignore"):  # Those of scikit-learn are not about the model.
-        score = learn_plain(list(map(_spaced, learnt)), classes, labels, characters=True)
-        return text_figures(score(list(map(_spaced, dev))), gold, labels)
+    words, dev_words = (
+        [" ".join(word for part in text.sentences for word in part) for text in texts]
+        for texts in (chosen, dev)
+    )
+    with warnings.catch_warnings(action="ignore"):  # scikit-learn's are not about the model
+        score = learn_plain(words, [text.label for text in chosen], labels, characters=True)
+        return text_figures(score(dev_words), gold, labels)
 
 
 def learn_plain(
     texts: Sequence[str], names: Sequence[str], labels: Sequence[str], *, characters: bool = False
 ) -> Callable[[Sequence[str]], NDArray[np.float64]]:
-    """A function that gives T texts the probabilities (T, C) of `labels`.
+    """Train a logistic regression (C = 10) over TF-IDF-weighted word 1- and 2-grams, and with
+    `characters` also character 2- to 5-grams within words, if two texts share one.
 
-    It is a logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of words. With
-    `characters`, 2- to 5-grams of the characters of words come beside them, if two texts have one
-    in common. It learns from `texts` of the classes `names`. Texts are words with spaces between
-    them.
+    `texts`: words separated by spaces. `names`: their classes. Returns a function that gives T
+    texts the probabilities (T, C) of `labels`.
     """
     most = {"max_features": MAX_WEIGHTS // len(labels)}
     grams = [TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+", **most)]
@@ -85,7 +87,7 @@ def learn_plain(
         except ValueError:
             if not characters:
                 raise
-            return learn_plain(texts, names, labels)  # no two texts have a piece in common
+            return learn_plain(texts, names, labels)  # no two texts share an n-gram
 
     def score(texts: Sequence[str]) -> NDArray[np.float64]:
         scores = np.zeros((len(texts), len(labels)))
@@ -95,15 +97,10 @@ def learn_plain(
     return score
 
 
-def _spaced(text: Text) -> str:
-    """The words of a text with spaces between them."""
-    return " ".join(word for sentence in text.sentences for word in sentence)
-
-
 def show_texts(
     answers: Answers, reached: Figures, rival: tuple[str, Figures], recipe: Recipe, to: Console
 ) -> None:
-    """Print the figures of a seed beside the rival's, and the confusion matrix of its answers."""
+    """Print the figures of a seed and of the baseline, and the confusion matrix of its answers."""
     labels = recipe.model.shown_labels
     names = figure_names(NAMES, labels)
     table = Table(title=f"on {recipe.data.reported}, in percent", title_justify="left")
@@ -119,23 +116,25 @@ def show_texts(
             "the same texts selected the best epoch, so these figures are slightly optimistic; for "
             "unbiased figures, pass a held-out table: --test FILE"
         )
-    for line in (*lines, *_what_to_try(reached, rival, recipe)):
+    if advice := _advice(reached, rival, recipe):
+        lines.append(advice)
+    for line in lines:
         to.print(Line(line), soft_wrap=True)
     if len(labels) <= WIDEST:
         to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))
 
 
-def _what_to_try(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -> Iterator[str]:
-    """What to do where the rival is ahead."""
+def _advice(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -> str:
+    """Return what to try if the baseline is ahead."""
     name, figures = rival
     ahead = (figures["accuracy"] or 0.0) - (reached["accuracy"] or 0.0)
     if ahead <= 0:
-        return
+        return ""
     start, tries = recipe.init.bundle if recipe.init else "none", ["more rows"]
     tries += ["--init sentiment"] if start == "none" else []
     tries += ["--init sentiment-context"] if start in ("none", "sentiment") else []
     tries += [f"--epochs {2 * recipe.training.epochs} or {max(1, recipe.training.epochs // 2)}"]
-    yield (
+    return (
         f"the baseline ({name}) is ahead by {ahead:.1f} percentage points: try "
         f"{', '.join(tries)}, or use the baseline if you do not need phrases"
     )
@@ -144,8 +143,8 @@ def _what_to_try(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -
 def show_changes(
     before: NDArray[np.int64], answers: Answers, texts: Sequence[Text], recipe: Recipe, to: Console
 ) -> None:
-    """Print the accuracy over `texts` of the classes (T,) that the model where learning started
-    gave them, and of the trained model's `answers`; then which texts became right, and wrong."""
+    """Print the accuracy over `texts` of the classes (T,) `before`, from the model where training
+    started, and of the trained model's `answers`; then some texts that became right, and wrong."""
     gold, after, labels = answers.gold, answers.predicted, recipe.model.shown_labels
     better, worse = (after == gold) & (before != gold), (after != gold) & (before == gold)
     first, now = (percent(percentage(classes == gold)) for classes in (before, after))

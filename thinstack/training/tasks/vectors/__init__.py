@@ -1,4 +1,4 @@
-"""The task of vectors: a sentence encoder says what each phrase of a text is like."""
+"""The task of vectors of phrases, distilled from a sentence encoder."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -43,18 +43,17 @@ from thinstack.training.tasks.vectors.phrases import Text, draw_nodes, parse, re
 __all__ = ["thinstack_tasks"]
 
 SEED = 0
-"""Of the phrases that are drawn: all seeds of a recipe learn the same."""
+"""Seed of the drawn phrases, so that all seeds of a recipe use the same."""
 AT_ONCE = 20_000
-"""Strings that the teacher reads at once, and texts whose main directions it is turned to."""
+"""Strings per file of the teacher's answers, and texts that determine its rotation."""
 
 
 class VectorsOfPhrases(Task):
     """Vectors of phrases, as a sentence encoder computes them from their text, and the classes and
     trees of another bundle.
 
-    Phrases of each text are drawn once. In the first epochs (`mean_epochs`) no tree is composed:
-    the leaf table and what the head makes of the mean of words learn alone, which is several times
-    as fast.
+    Phrases of each text are drawn once. The first epochs (`mean_epochs`) train only the leaf table
+    and the head of the mean of words, without trees, which is several times as fast.
     """
 
     name: ClassVar[str] = "vectors.v1"
@@ -130,8 +129,8 @@ class VectorsOfPhrases(Task):
         width: int,
         start: Bundle | None,
     ) -> Leaves:
-        """The leaves as the teacher's vectors of pieces say them, unless learning starts from a
-        bundle. If that gives vectors of this size, the teacher is turned to them."""
+        """Return leaves from the teacher's vectors of pieces, unless training starts from a bundle.
+        If that returns vectors of the same size, the teacher is rotated to them."""
         words = list(words)
         leaves = super().leaves(recipe, data, items, words, width, start)
         encoder = StringEncoder(self.encoder, data, self.pooling)
@@ -174,8 +173,8 @@ class VectorsOfPhrases(Task):
         return examples
 
     def _trees(self, items: Sequence[Text], model: ModelConfig) -> Iterable[Scored]:
-        """The guide's trees of texts, with its scores if they are learnt. A model without a parser
-        learns over the trees that it will get."""
+        """Return the guide's trees of texts, with its scores if the model has labels. A model
+        without a parser is trained on its own kind of trees."""
         if not model.parses:
             maker, none = tree_maker(model.tree_source), np.zeros((0, 0), np.float32)
             return (Scored(maker(text.words), none) for text in items)
@@ -187,10 +186,8 @@ class VectorsOfPhrases(Task):
                 f"{', '.join(guide.config.labels) or 'none'} in {self.guide}; use these as "
                 "labels"
             )
-        trees = parse(items, guide)
-        return (
-            trees if model.labels else (tree._replace(scores=tree.scores[:, :0]) for tree in trees)
-        )
+        classes = len(model.labels)
+        return (tree._replace(scores=tree.scores[:, :classes]) for tree in parse(items, guide))
 
     # -- what fits
 
@@ -219,7 +216,7 @@ class VectorsOfPhrases(Task):
         return learn(step, vectors, self)
 
     def _teacher_vectors(self, targets: NDArray[Any]) -> Tensor:
-        """The teacher's vectors (n, D) of the targets that have one."""
+        """Return the teacher's vectors (n, D) of the targets that have one."""
         assert self._teacher is not None, "examples are made first"
         return torch.from_numpy(self._teacher.vectors[targets[targets >= 0]].astype(np.float32))
 

@@ -1,4 +1,4 @@
-"""A sentence encoder of transformers as a teacher: the vectors of strings."""
+"""A sentence encoder of transformers, as a teacher that gives vectors to strings."""
 
 import hashlib
 import json
@@ -21,25 +21,25 @@ from thinstack.training.loop.losses import faster_in_bf16
 
 EXPECTED: Final = "task.encoder: expected a sentence encoder of transformers"
 POOLING_FILE: Final = "1_Pooling/config.json"
-"""Where a model of sentence-transformers says how it pools."""
+"""The file of sentence-transformers with the kind of pooling."""
 
 MOST_PIECES: Final = 64
-"""Pieces of a string that are read; what follows is left out."""
+"""Maximum pieces of a string; the rest is ignored."""
 BATCH_PIECES: Final = 2048
 Pooling = Literal["mean", "cls"]
-"""The vector of a string: the mean of the outputs of its pieces, or the output of the first one."""
+"""The vector of a string: the mean of the outputs of its pieces, or the first output."""
 
 Vectors = NDArray[np.float16]
 
 
 class StringEncoder:
-    """A sentence encoder in a folder under `data`, or one of the hub.
+    """A sentence encoder in a folder under `data`, or on the Hub.
 
     Attributes:
         width: the columns of its vectors.
         digest: of its weights and its pooling.
 
-    Raises DataError if there is no such encoder, ConfigError if nothing says how it pools, and
+    Raises DataError if there is no such encoder, ConfigError if its pooling is unknown, and
     MissingExtraError without transformers.
     """
 
@@ -68,7 +68,7 @@ class StringEncoder:
 
     @torch.inference_mode()
     def encode(self, strings: Sequence[str]) -> Vectors:
-        """The vectors (n, width) of strings, of length 1."""
+        """Return the vectors (n, width) of strings, normalized to length 1."""
         cut = {"truncation": True, "max_length": self._most_pieces}
         rows = self._tokenizer(list(strings), **cut)["input_ids"] if strings else []
         vectors = np.zeros((len(rows), self.width), np.float16)
@@ -99,11 +99,11 @@ def _stated_pooling(folder: Path) -> Pooling:
 
 
 class TeacherTable:
-    """The vectors that an encoder gives to strings, turned to their `size` main directions.
+    """The vectors of strings from an encoder, reduced to `size` columns by a rotation.
 
     Attributes:
-        vectors: (n, size) float16 of length 1, a row for each string so far.
-        rotation: (width, size), the main directions, without centring; at first those of columns.
+        vectors: (n, size) float16, normalized to length 1, one row for each string so far.
+        rotation: (width, size); initially, it selects the first columns.
     """
 
     def __init__(self, encoder: StringEncoder, size: int, cache: AnswerCache):
@@ -114,47 +114,43 @@ class TeacherTable:
             )
         self.encoder, self._size, self._cache = encoder, size, cache
         self._rows = dict[str, int]()
-        self._parts: list[Vectors] = []
+        self.vectors = np.zeros((0, size), np.float16)
         self.rotation = np.eye(encoder.width, size, dtype=np.float32)
 
     def rows_of(self, strings: Sequence[str]) -> NDArray[np.int32]:
-        """The row of each string; new ones are encoded."""
+        """Return the row of each string, and encode those without a row."""
         new = [string for string in dict.fromkeys(strings) if string not in self._rows]
-        for vectors in self._parts_of(new):
+        parts = [self.vectors]
+        for vectors in self._encoded(new):
             turned = vectors.astype(np.float32) @ self.rotation
             lengths = np.linalg.norm(turned, axis=1, keepdims=True)
-            self._parts.append(np.asarray(turned / lengths, np.float16))
+            parts.append(np.asarray(turned / lengths, np.float16))
+        self.vectors = np.concatenate(parts)
         self._rows |= zip(new, count(len(self._rows)), strict=False)
         return np.array([self._rows[string] for string in strings], np.int32)
 
     def turn_to(self, strings: Sequence[str]) -> None:
-        """Take the main directions of the vectors of these strings."""
-        self.rotation = main_directions(self._encode(strings), self._size)
+        """Rotate to the main directions of the vectors of these strings, without centering."""
+        self.rotation = main_directions(self._whole(strings), self._size)
 
     def turn_like(self, strings: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Turn the vectors of these strings to be as near to other vectors (n, size) as turning
-        can make them (Schoenemann 1966)."""
-        left, _, right = np.linalg.svd(self._encode(strings).T @ vectors)
+        """Rotate the vectors of these strings as close as possible to other vectors (n, size)
+        (Schoenemann 1966)."""
+        left, _, right = np.linalg.svd(self._whole(strings).T @ vectors)
         self.rotation = np.ascontiguousarray(left[:, : self._size] @ right)
 
-    @property
-    def vectors(self) -> Vectors:
-        if len(self._parts) != 1:
-            self._parts = [np.concatenate([np.zeros((0, self._size), np.float16), *self._parts])]
-        return self._parts[0]
-
     def turned_strings(self, strings: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors (n, size) of strings in the main directions, not of length 1."""
-        return self._encode(strings) @ self.rotation
+        """Return the rotated vectors (n, size) of strings, not normalized."""
+        return self._whole(strings) @ self.rotation
 
-    def _encode(self, strings: Sequence[str]) -> NDArray[np.float32]:
-        return np.concatenate([*self._parts_of(strings)]).astype(np.float32)
+    def _whole(self, strings: Sequence[str]) -> NDArray[np.float32]:
+        return np.concatenate([*self._encoded(strings)]).astype(np.float32)
 
-    def _parts_of(self, strings: Sequence[str]) -> Iterator[Vectors]:
+    def _encoded(self, strings: Sequence[str]) -> Iterator[Vectors]:
         return self._cache.answers("phrases", [self.encoder.digest], strings, self.encoder.encode)
 
 
 def main_directions(rows: NDArray[np.floating], count: int) -> NDArray[np.float32]:
-    """The directions (W, count) in which rows (n, W) are largest, without centring."""
-    _, directions = np.linalg.eigh(rows.T @ rows)  # from the least on
+    """Return the directions (W, count) in which rows (n, W) are largest, without centering."""
+    _, directions = np.linalg.eigh(rows.T @ rows)  # in ascending order
     return np.ascontiguousarray(directions[:, ::-1][:, :count], np.float32)

@@ -1,5 +1,5 @@
-"""The leaf table and the head of vectors before they learn, from what a teacher says of pieces; and
-the losses of vectors of phrases, of the classes that a guide gives them, and of a parser."""
+"""The initial leaf table and head of vectors, from the teacher's vectors of pieces; and the losses
+of vectors of phrases, of a guide's classes and of a parser."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
@@ -28,15 +28,20 @@ if TYPE_CHECKING:
 
 AnyVocabulary = WordVocabulary | WordpieceVocabulary
 
+MEAN_BESIDE: Final = "mean_beside.v1"
+
 RARE: Final = 1e-3
-"""A piece of frequency p weighs a / (a + p) (Arora et al. 2017)."""
+"""A piece of frequency p has the weight a / (a + p) (Arora et al. 2017)."""
+
+SIMILARITY_WEIGHT: Final = 10.0
+"""Weight of the mean squared difference of the cosines in a batch, relative to 1 - cosine."""
 
 
 def start_of(
     recipe: Recipe, vocabulary: AnyVocabulary, words: Iterable[str], teacher: TeacherTable
 ) -> Leaves:
-    """The leaves before they learn. Each piece has the main directions of the teacher's vector of
-    it, rare pieces with more weight. The head maps the mean of words back to the teacher's columns.
+    """Return the initial leaves: the main directions of the teacher's vectors of pieces, where rare
+    pieces have more weight. The head maps the mean of words back to the teacher's columns.
 
     `words`: those of the training texts, whose pieces are counted.
     """
@@ -59,20 +64,14 @@ def start_of(
     return Leaves(vocabulary, table.astype(np.float32), {f"{name}.linear.weight": linear})
 
 
-MEAN_BESIDE: Final = "mean_beside.v1"
-
-SIMILARITY_WEIGHT: Final = 10.0
-"""How much the mean squared difference of the cosines of a batch counts beside 1 - cosine."""
-
-
 def head_of_vectors(model: Model) -> TaskHead:
-    """The head of a model that gives vectors."""
+    """Return the head of a model that returns vectors."""
     return model.head if model.vectors is None else model.vectors
 
 
 def vector_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses:
-    """The losses of a minibatch, as if each were a sum over its texts. `teacher`: (n, D), the
-    vectors of its targets that have one."""
+    """Return the losses of a minibatch, as sums over its texts. `teacher`: the vectors (n, D) of
+    the targets that have one."""
     model, batch = step.model, step.batch
     inputs = model.inputs(batch.forest)
     with lower_precision(model, step.training), one_weight_gradient():
@@ -91,8 +90,8 @@ def vector_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Loss
 
 
 def mean_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses:
-    """The losses of vectors that are made of the mean of words alone: the rest of the state is 0,
-    and no tree is composed."""
+    """Return the losses of vectors of the mean of words only: the rest of the state is 0, and no
+    tree is composed."""
     model, batch = step.model, step.batch
     words = model.embed(model.inputs(batch.forest))
     spans = sent(spans_of(batch.forest.transitions)[batch.targets >= 0], words)
@@ -107,26 +106,24 @@ def mean_losses(step: Step, teacher: Tensor, task: "VectorsOfPhrases") -> Losses
 
 
 def cell_of(model: Model) -> Any:
-    """The cell of a model, which the task has checked."""
+    """Return the `MEAN_BESIDE` cell of a model."""
     kind = manager().find("cell", MEAN_BESIDE).plugin
     return next(part for part in model.encoder.modules() if isinstance(part, kind))
 
 
 def similarity_loss(vectors: Tensor, teacher: Tensor, task: "VectorsOfPhrases") -> Tensor:
-    """1 - cosine to the teacher's vectors (n, D), the mean over them, with the mean squared
-    difference of the cosines of all pairs beside it. The same for the first `task.short` columns,
-    weighed by `task.short_weight` (Kusupati et al. 2022)."""
+    """Return the mean of 1 - cosine to the teacher's vectors (n, D), plus the mean squared
+    difference of the cosines of all pairs; and add the same for the first `task.short` columns,
+    with the weight `task.short_weight` (Kusupati et al. 2022)."""
     teacher = teacher.to(vectors.device, non_blocking=True)
-    loss = _similarity_loss(vectors, teacher)
-    if task.short_weight:
-        columns = slice(task.short)
-        short = _similarity_loss(vectors[:, columns], normalize(teacher[:, columns]))
-        loss = loss + task.short_weight * short
-    return loss
 
+    def loss(rows: Tensor, teacher: Tensor) -> Tensor:
+        rows, n = normalize(rows), max(len(rows), 2)
+        differences = rows @ rows.T - teacher @ teacher.T
+        pairs = (differences * differences).sum() / (n * (n - 1))
+        return (1 - (rows * teacher).sum(1)).mean() + SIMILARITY_WEIGHT * pairs
 
-def _similarity_loss(vectors: Tensor, teacher: Tensor) -> Tensor:
-    rows, n = normalize(vectors), max(len(vectors), 2)
-    differences = rows @ rows.T - teacher @ teacher.T
-    pairs = (differences * differences).sum() / (n * (n - 1))
-    return (1 - (rows * teacher).sum(1)).mean() + SIMILARITY_WEIGHT * pairs
+    whole, short = loss(vectors, teacher), slice(task.short)
+    if not task.short_weight:
+        return whole
+    return whole + task.short_weight * loss(vectors[:, short], normalize(teacher[:, short]))

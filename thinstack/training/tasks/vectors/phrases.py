@@ -1,7 +1,6 @@
-"""Reads texts, makes their trees by a bundle, and draws the phrases that a teacher says a vector
-of."""
+"""Reads texts, parses them with a bundle, and draws the phrases whose vectors are trained."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -12,25 +11,24 @@ from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.scored import Scored, ScoredText
+from thinstack.runtime.scored import Scored
 from thinstack.text.sentences import Sentence, splitter
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.vectors import VectorsOfPhrases
 
 LONGEST_PHRASE: Final = 25
-"""Words of a phrase that may be drawn."""
+"""Maximum words of a phrase."""
 LONGEST_WHOLE: Final = 30
-"""Words of a text whose own vector is learnt; a teacher reads a longer one as a whole, with much in
-it."""
+"""Maximum words of a whole text. The teacher's vector of a longer one covers too many topics."""
 WORD_SHARE: Final = 0.3
-"""How often one of the words of a text is drawn too."""
+"""Probability that a word of a text is drawn too."""
 EVENNESS: Final = 8.0
-"""A phrase of n words has the weight n / (n + 8), for short phrases are many."""
+"""A phrase of n words has the weight n / (n + 8), because most phrases are short."""
 
 
 class Text(NamedTuple):
-    """A text of a table: its sentences, and the words of all."""
+    """A text of a table, with its sentences."""
 
     text: str
     sentences: list[Sentence]
@@ -40,19 +38,18 @@ class Text(NamedTuple):
         return [word for sentence in self.sentences for word in sentence.words]
 
     def strings(self, spans: NDArray[np.int64]) -> list[str]:
-        """The characters of the words [start, end) of each span."""
+        """Return the characters of the words [start, end) of each span."""
         offsets = np.concatenate([one.offsets + one.start for one in self.sentences])
         starts, ends = offsets[spans[:, 0], 0], offsets[spans[:, 1] - 1, 1]
         return [self.text[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 def read_texts(path: FilePath, task: "VectorsOfPhrases") -> list[Text]:
-    """The texts of the column of a table, each once. Texts without words and of more than
-    `task.max_words` words are left out. Raises DataError if none is left."""
+    """Return the distinct texts of a table that have 1 to `task.max_words` words. Raises DataError
+    if there are none."""
     rows = Table(path).rows([task.text_column])
     texts = list(dict.fromkeys(row.values[task.text_column] for row in rows))
-    cut = zip(texts, splitter()(texts), strict=True)
-    items = [Text(text, sentences) for text, sentences in cut]
+    items = [Text(*pair) for pair in zip(texts, splitter()(texts), strict=True)]
     usable = [item for item in items if 0 < len(item.words) <= task.max_words]
     if not usable:
         raise DataError(
@@ -62,29 +59,26 @@ def read_texts(path: FilePath, task: "VectorsOfPhrases") -> list[Text]:
     return usable
 
 
-def parse(texts: Sequence[Text], guide: Predictor) -> Iterable[Scored]:
-    """The trees of texts as the guide makes them, sentences joined as it joins them, and the scores
-    of their nodes."""
+def parse(texts: Sequence[Text], guide: Predictor) -> Iterator[Scored]:
+    """Yield one tree for each text, from the guide, which also joins sentences, and the scores of
+    its nodes."""
     words = [[sentence.words for sentence in text.sentences] for text in texts]
-    return map(_whole, guide.score_texts(words))
-
-
-def _whole(text: ScoredText) -> Scored:
-    """One tree over the nodes of all sentences."""
-    if text.joint is None:
-        return text.sentences[0]
-    steps = over(text.joint.transitions, [one.transitions for one in text.sentences])
-    sentences, top = iter(text.sentences), text.joint
-    above = zip(top.transitions, top.scores, strict=True)
-    scores = [next(sentences).scores if step == SHIFT else row[None] for step, row in above]
-    return Scored(steps, np.concatenate(scores))
+    for scored in guide.score_texts(words):
+        if (top := scored.joint) is None:
+            yield scored.sentences[0]
+            continue
+        sentences = iter(scored.sentences)
+        above = zip(top.transitions, top.scores, strict=True)
+        scores = [next(sentences).scores if step == SHIFT else row[None] for step, row in above]
+        steps = over(top.transitions, [one.transitions for one in scored.sentences])
+        yield Scored(steps, np.concatenate(scores))
 
 
 def draw_nodes(
     steps: NDArray[np.integer], phrases: int, draw: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Nodes of the tree of a text whose vectors are learnt: up to so many `phrases`, the whole text
-    if it is short, and sometimes a word."""
+    """Draw nodes of the tree of a text: up to this number of `phrases`, the whole text if it is
+    short, and sometimes a word."""
     spans = spans_of(steps)
     sizes = spans[:, 1] - spans[:, 0]
     chosen = set[int]()
