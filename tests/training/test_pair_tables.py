@@ -20,12 +20,12 @@ from thinstack.errors import ConfigError, DataError, ThinstackError
 from thinstack.evaluate.pair_figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.inputs import Inputs
+from thinstack.training.examples.labels import find_scale
 from thinstack.training.loop.initial import start_from
 from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.table_task import TableOptions, table_task
-from thinstack.training.tasks._ratings import find_scale
 from thinstack.training.tasks.pairs import Entailment, Pair, always_commonest, by_overlap
 
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}

@@ -11,8 +11,7 @@ from thinstack.errors import DataError
 from thinstack.training.examples.labels import MAX_CLASSES, find_labels
 from thinstack.training.examples.set_aside import repeated, set_aside_share
 from thinstack.training.tasks.spans import Spans
-from thinstack.training.tasks.texts import Texts, report
-from thinstack.training.tasks.texts.reading import Text
+from thinstack.training.tasks.texts import Text, Texts, report
 from thinstack.training.tasks.texts.report import plain_rival
 
 LABELS = ("no", "yes")

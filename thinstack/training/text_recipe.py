@@ -21,11 +21,11 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import manager
 from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
-from thinstack.training.loop.measuring import SentenceScores
+from thinstack.training.loop.measuring import text_scores_of
 from thinstack.training.recipe import DataConfig, ExportConfig, InitConfig, Recipe, TrainingConfig
 from thinstack.training.table_task import TableOptions, table_task
 from thinstack.training.tasks._table import TableTask
-from thinstack.training.tasks.texts.reading import Text
+from thinstack.training.tasks.texts import Text
 
 TEXTS: Final = FineTuning(
     texts=120_000,
@@ -128,7 +128,7 @@ def text_recipe(
     model = _model(task, labels, init, start, sets)
     spec = manager().find("embedding", model.embedding.registered)
     tuning: FineTuning = spec.plugin.fine_tuning or TEXTS
-    differing = {"epochs": tuning.epochs[1]} | (tuning.own_classes if sets is not None else {})
+    differing = {"epochs": tuning.epochs[1], **(tuning.own_classes if sets is not None else {})}
     epochs = options.epochs
     if epochs is None:
         epochs = max(tuning.epochs[0], round(tuning.texts / max(texts, 1)))
@@ -203,8 +203,8 @@ def with_weights(recipe: Recipe, items: Sequence[Text], start: Bundle) -> Recipe
     words = [text.sentences for text in texts]
     examples = recipe.task.made_examples(words, gold, start.vocabulary(), config)
     source = "self" if config.parses else "gold"
-    scores = SentenceScores.of(load_model(start), examples, source)
-    masses = scores.pooled(set_matrix(config.labels, config.class_sets))
+    sets = set_matrix(config.labels, config.class_sets)
+    masses = text_scores_of(load_model(start), examples, source, sets)(None)
     weights = fit_weights(masses, np.array(gold)).tolist()
     rounded = {"class_weights": tuple(float(f"{weight:.4g}") for weight in weights)}
     return recipe.model_copy(update={"model": config.model_copy(update=rounded)})

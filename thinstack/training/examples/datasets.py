@@ -1,8 +1,9 @@
 """Reads the data sets of a recipe."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.bundle import Bundle
-from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.vocabulary import Vocabulary, WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.plugins.build import build_model
@@ -108,19 +109,6 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
     trained = examples([] if taught else train, files.train, taught)
     watched, reported = examples(held, files.train), examples(dev, files.dev or files.train)
     tested = inputs.items(files.test, recipe) if files.test is not None else []
-    treebank = None
-    if any(lesson.anew for lesson in recipe.lessons):
-        trees = [
-            tree for lesson, trees in taught if not lesson or lesson.every == 1 for tree in trees
-        ]
-        aside = [*_sentences(task, held + dev)]
-        treebank = treebank_of(recipe, trees, aside, folder, vocabulary=vocabulary)
-        for one in drawn_trees(recipe, treebank, np.random.default_rng(0)):
-            if not one.trees:
-                raise ConfigError(
-                    f"lessons: expected trees of {one.source}, found none; raise its share, or "
-                    "leave it out"
-                )
     return Datasets(
         vocabulary,
         table,
@@ -131,12 +119,35 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
         skipped=inputs.skipped,
         weights=weights,
         taught=Counter(one.source for one in taught for _ in one.trees),
-        treebank=treebank,
+        treebank=_treebank(recipe, taught, _sentences(task, held + dev), folder, vocabulary),
         traced=_traced(recipe, reported),
         start=start,
         test=examples(tested, files.test or ""),
         notes=inputs.notes,
     )
+
+
+def _treebank(
+    recipe: Recipe,
+    taught: Sequence[Taught],
+    aside: Iterable[Sequence[str]],
+    folder: Path,
+    vocabulary: Vocabulary,
+) -> Treebank | None:
+    """Return the data for lessons that are drawn for each epoch, if there are any. Raises
+    ConfigError if one of them draws nothing."""
+    if not any(lesson.anew for lesson in recipe.lessons):
+        return None
+    always = (one.trees for one in taught if one.lesson is None or one.lesson.every == 1)
+    trees = [*chain.from_iterable(always)]
+    treebank = treebank_of(recipe, trees, [*aside], folder, vocabulary=vocabulary)
+    for one in drawn_trees(recipe, treebank, np.random.default_rng(0)):
+        if not one.trees:
+            raise ConfigError(
+                f"lessons: expected trees of {one.source}, found none; raise its share, or leave "
+                "it out"
+            )
+    return treebank
 
 
 def _traced(recipe: Recipe, reported: Sequence[Example]) -> dict[str, Sequence[Example]]:

@@ -225,30 +225,27 @@ def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> 
     right = np.full(len(taken), SHIFT, np.int64)
     starts: list[int] = []  # first words of the phrases on the stack
     shifted = 0
+
+    def wanted() -> int:
+        """Return the right transition for a stack whose top has the words [starts[-1], shifted)."""
+        node, first, bounds = words[starts[-1]], starts[-1], {*starts}
+        while (
+            spans[node][1] < shifted
+            or spans[node] == [first, shifted]
+            or spans[node][0] not in bounds
+        ):
+            if parents[node] < 0:
+                return -1
+            node = parents[node]
+        further_right, further_left = spans[node][1] > shifted, spans[node][0] < first
+        return -1 if further_right and further_left else SHIFT if further_right else REDUCE
+
     for step, transition in enumerate(taken.tolist()):
         if starts:
-            right[step] = _wanted(words[starts[-1]], starts, shifted, parents, spans)
+            right[step] = wanted()
         if transition == REDUCE:
             starts.pop()
         else:
             starts.append(shifted)
             shifted += 1
     return right
-
-
-def _wanted(
-    node: int, starts: list[int], end: int, parents: list[int], spans: list[list[int]]
-) -> int:
-    """Return the right transition for a stack whose top has the words [starts[-1], end). `node` is
-    the gold leaf of the first of these words."""
-    open_starts = set(starts)
-    while (
-        spans[node][1] < end
-        or spans[node] == [starts[-1], end]
-        or spans[node][0] not in open_starts
-    ):
-        if parents[node] < 0:
-            return -1
-        node = parents[node]
-    further_right, further_left = spans[node][1] > end, spans[node][0] < starts[-1]
-    return -1 if further_right and further_left else SHIFT if further_right else REDUCE

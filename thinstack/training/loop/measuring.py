@@ -1,12 +1,13 @@
 """Runs a model in training on examples: its scores, its answers with the right ones, and its own
 trees for training and evaluation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import softmax
 from torch import Tensor
 
 from thinstack.core.forest import without_trees
@@ -43,32 +44,6 @@ class Answers(NamedTuple):
         return Answers._make(column[cases] for column in self)
 
 
-class SentenceScores(NamedTuple):
-    """The scores of the B sentences of T texts.
-
-    Attributes:
-        scores: (B, C) of each sentence.
-        lengths: (B,) the number of words of each sentence.
-        counts: (T,) the number of sentences of each text.
-    """
-
-    scores: NDArray[np.floating]
-    lengths: NDArray[np.integer]
-    counts: NDArray[np.integer]
-
-    @classmethod
-    def of(cls, model: Model, examples: Sequence[Example], source: str) -> "SentenceScores":
-        """Score texts over the trees of `source`."""
-        scores = scores_of(model, examples, source, sentences=True)
-        lengths = [example.trees[source].forest.lengths for example in examples]
-        counts = np.array(list(map(len, scores)))
-        return cls(np.concatenate(scores), np.concatenate(lengths), counts)
-
-    def pooled(self, sets: NDArray[np.float32] | None) -> NDArray[np.floating]:
-        """Return the scores of the texts, summed over `sets` of classes (S, C)."""
-        return summed(mean_scores(*self), sets)
-
-
 @torch.inference_mode()
 def scores_of(
     model: Model, examples: Sequence[Example], source: str, *, sentences: bool = False
@@ -86,6 +61,35 @@ def scores_of(
         counts = [len(one.forest.sizes if sentences else one.targets) for one in trees]
         scores.extend(np.split(rows, np.cumsum(counts)[:-1]))
     return scores
+
+
+def text_scores_of(
+    model: Model, examples: Sequence[Example], source: str, sets: NDArray[np.float32] | None = None
+) -> Callable[[float | None], NDArray[np.floating]]:
+    """Score texts, as the means of their sentences, over the trees of `source`.
+
+    Returns a function from a temperature, or None, to the scores (T, C) of the classes, or (T, S)
+    of `sets` of classes (S, C), by default the model's.
+    """
+    sentences = scores_of(model, examples, source, sentences=True)
+    rows, counts = np.concatenate(sentences), np.array(list(map(len, sentences)))
+    lengths = np.concatenate([example.trees[source].forest.lengths for example in examples])
+    if sets is None and model.class_sets is not None:
+        sets = model.class_sets.numpy()
+
+    def at(temperature: float | None) -> NDArray[np.floating]:
+        scores = rows if temperature is None else tempered(rows, temperature)
+        return summed(mean_scores(scores, lengths, counts), sets)
+
+    return at
+
+
+def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
+    """Return softmax(z / T) for rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation
+    9). A temperature above 1 makes scores less certain, and keeps their order."""
+    logs = np.log(np.maximum(scores, np.finfo(np.float32).tiny).astype(np.float64))
+    softer: NDArray[np.float64] = softmax(logs / temperature, axis=1)
+    return softer
 
 
 def answers_of(

@@ -58,7 +58,16 @@ class Teacher:
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
         """Return the binary tree of each sentence of words. Raises ConfigError if no bundle
         parses."""
-        parser = self._parser()
+        bundles, name = self._bundles, self._config.parser
+        if name is not None:
+            bundles = [Predictor(open_bundle(name), threads=self._threads)]
+        parser = next((bundle for bundle in bundles if bundle.config.parses), None)
+        if parser is None:
+            names = name or ", ".join(self._config.bundles)
+            raise ConfigError(
+                f"teacher.parser: expected a bundle that parses, which {names} does not; name "
+                "one, such as sentiment"
+            )
         digests = [parser.bundle.manifest.digest]
 
         def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
@@ -106,18 +115,6 @@ class Teacher:
                 soft[node] = self._words.get(word, soft[node])
             labels.append(soft)
         return labels
-
-    def _parser(self) -> Predictor:
-        bundles, name = self._bundles, self._config.parser
-        if name is not None:
-            bundles = [Predictor(open_bundle(name), threads=self._threads)]
-        if parsers := [bundle for bundle in bundles if bundle.config.parses]:
-            return parsers[0]
-        names = name or ", ".join(self._config.bundles)
-        raise ConfigError(
-            f"teacher.parser: expected a bundle that parses, which {names} does not; name "
-            "one, such as sentiment"
-        )
 
 
 def with_labels(

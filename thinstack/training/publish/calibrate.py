@@ -11,13 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import softmax
 
 from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error
 from thinstack.training.examples.example import Example, forests_of
-from thinstack.training.loop.measuring import Answers
+from thinstack.training.loop.measuring import Answers, tempered
 from thinstack.training.recipe import Recipe
 
 FEWEST: Final = 50
@@ -122,14 +121,6 @@ def fit_temperature(kinds: Collection[Cases], half: int | None = None) -> float:
 
     fitted = minimize_scalar(loss, bounds=np.log(BOUNDS), method="bounded")
     return float(np.exp(fitted.x))
-
-
-def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
-    """Return softmax(z / T) for rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation
-    9). A temperature above 1 makes scores less certain, and keeps their order."""
-    logs = np.log(np.maximum(scores, np.finfo(np.float32).tiny).astype(np.float64))
-    softer: NDArray[np.float64] = softmax(logs / temperature, axis=1)
-    return softer
 
 
 @torch.inference_mode()

@@ -31,11 +31,11 @@ from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
+from thinstack.training.examples.labels import find_scale, is_fraction, rating_of
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, cases_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
-from thinstack.training.tasks._ratings import find_scale, is_fraction, rating_of
 from thinstack.training.tasks._table import Defaults, TableTask, check_label
 
 __all__ = ["thinstack_tasks"]

@@ -12,8 +12,7 @@ from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
 from thinstack.training.tasks._table import check_label, located, no_words
-from thinstack.training.tasks.spans import ENDS
-from thinstack.training.tasks.texts.reading import characters, word_span
+from thinstack.training.tasks.spans import ENDS, characters, word_span
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.aspects import Aspects

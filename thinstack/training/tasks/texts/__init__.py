@@ -3,10 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from sys import intern
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 from rich.console import Console
 
@@ -36,15 +35,14 @@ from thinstack.runtime.scored import text_scores
 from thinstack.text.sentences import Sentence
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
-from thinstack.training.loop.measuring import Answers, SentenceScores, answers_of
+from thinstack.training.loop.measuring import Answers, answers_of, text_scores_of
 from thinstack.training.loop.seeds import SeedResult, Spreads
-from thinstack.training.publish.calibrate import Cases, tempered
+from thinstack.training.publish.calibrate import Cases
 from thinstack.training.publish.reports import say_classes, show_seeds
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Losses, Step
 from thinstack.training.tasks._table import Defaults, TextTask, check_label
 from thinstack.training.tasks.texts.loss import text_losses
-from thinstack.training.tasks.texts.reading import Text
 from thinstack.training.tasks.texts.report import NAME, plain_rival, show_changes, show_texts
 
 __all__ = ["Texts"]
@@ -54,6 +52,22 @@ NEIGHBOURS = 0.2
 
 PHRASE_PENALTY = 1.0
 """`phrase_penalty` for texts whose labels are classes of the initial bundle, or sets of them."""
+
+
+class Text(NamedTuple):
+    """A text, or a phrase of one, with its class.
+
+    Attributes:
+        text: the text in the table.
+        sentences: the words of each sentence. A phrase is one sentence.
+        label: its class.
+        line: its line in the table, from 1.
+    """
+
+    text: str
+    sentences: list[list[str]]
+    label: str
+    line: int
 
 
 class Texts(TextTask):
@@ -136,19 +150,14 @@ class Texts(TextTask):
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers]:
-        texts = SentenceScores.of(model, examples, source).pooled(_sets(model))
+        texts = text_scores_of(model, examples, source)(None)
         answers = answers_of(np.split(texts, len(texts)), examples, source)
         return text_figures(texts, answers.gold, labels), answers
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
-        sentences, sets = SentenceScores.of(model, examples, source), _sets(model)
-
-        def at(temperature: float) -> NDArray[np.floating]:
-            scores = tempered(sentences.scores, temperature)
-            return sentences._replace(scores=scores).pooled(sets)
-
         gold = np.concatenate([example.trees[source].targets for example in examples])
-        return {"calibration_error": Cases(at, gold, np.arange(len(gold)) % 2)}
+        cases = Cases(text_scores_of(model, examples, source), gold, np.arange(len(gold)) % 2)
+        return {"calibration_error": cases}
 
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets
@@ -194,10 +203,9 @@ class Texts(TextTask):
         same = labels == model.shown_labels
         if not same and (not model.class_sets or labels != model.labels):
             return
-        start = load_model(datasets.start)
-        sets = _sets(start) if same else set_matrix(model.labels, model.class_sets)
-        before = SentenceScores.of(start, datasets.dev, source).pooled(sets).argmax(1)
-        show_changes(before, answers, datasets.items[1], recipe, console)
+        sets = None if same else set_matrix(model.labels, model.class_sets)
+        before = text_scores_of(load_model(datasets.start), datasets.dev, source, sets)(None)
+        show_changes(before.argmax(1), answers, datasets.items[1], recipe, console)
 
     def say_targets(self, recipe: Recipe, datasets: Datasets, console: Console) -> None:
         lines = self._scale_lines(recipe.model)
@@ -271,7 +279,3 @@ class Texts(TextTask):
                 "phrases (--task spans)"
             )
         yield f'try it: thinstack predict --model {bundle} "Any text."'
-
-
-def _sets(model: Model) -> NDArray[np.float32] | None:
-    return None if model.class_sets is None else model.class_sets.numpy()

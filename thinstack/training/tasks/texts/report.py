@@ -3,7 +3,7 @@ model with it and with the model from which training started."""
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,9 @@ from thinstack.integrations.show.outline import as_text, visible
 from thinstack.integrations.show.terminal import WIDEST, matrix
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks.texts.reading import Text
+
+if TYPE_CHECKING:
+    from thinstack.training.tasks.texts import Text
 
 NAME: Final = "TF-IDF of words and characters, logistic regression"
 
@@ -46,7 +48,7 @@ _LISTED: Final = 3
 """Number of texts that became right, and wrong, in a list."""
 
 
-def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
+def plain_rival(train: Sequence["Text"], dev: Sequence["Text"], labels: Sequence[str]) -> Figures:
     """Return the figures on `dev` of the baseline, trained by `learn_plain` on at most
     `MAX_RIVAL_TEXTS` of the texts `train` and a text of each class. `labels`: all classes."""
     size = min(len(train), MAX_RIVAL_TEXTS)
@@ -141,7 +143,11 @@ def _advice(reached: Figures, rival: tuple[str, Figures], recipe: Recipe) -> str
 
 
 def show_changes(
-    before: NDArray[np.int64], answers: Answers, texts: Sequence[Text], recipe: Recipe, to: Console
+    before: NDArray[np.int64],
+    answers: Answers,
+    texts: Sequence["Text"],
+    recipe: Recipe,
+    to: Console,
 ) -> None:
     """Print the accuracy over `texts` of the classes (T,) `before`, from the model where training
     started, and of the trained model's `answers`; then some texts that became right, and wrong."""
