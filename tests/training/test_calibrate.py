@@ -1,6 +1,7 @@
 """The temperature of a published model."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -70,25 +71,18 @@ def test_kinds_count_the_same_however_many_cases_they_have():
 
 def test_a_text_is_fitted_by_the_mean_of_its_sentences(monkeypatch):
     draw = np.random.default_rng(1)
-    targets, counts = draw.integers(3, size=300), [2, 1, 3] * 100
-    logits = draw.normal(0, 4, (600, 3))
-    starts = np.cumsum(counts) - counts
-
-    class Model:
-        class_sets = None
-
-    def example(count, target):
-        forest = Forest(sizes=np.ones(count, int), lengths=np.ones(count, int))
-        return Example({"gold": LabelledForest(forest, np.array([target]), 0)})
-
-    examples = [example(*pair) for pair in zip(counts, targets, strict=True)]
-    scores = np.split(softmax(logits, axis=1), starts[1:])
+    targets, counts = draw.integers(3, size=(300, 1)), [2, 1, 3] * 100
+    logits = np.split(draw.normal(0, 4, (600, 3)), np.cumsum(counts)[:-1])
+    scores = [softmax(rows, axis=1) for rows in logits]
     monkeypatch.setattr(measuring, "scores_of", lambda *_, **__: scores)
-    (kind,) = Texts().cases(Model(), examples, "gold").values()
+    examples = []
+    for count, target in zip(counts, targets, strict=True):
+        forest = Forest(sizes=np.ones(count, int), lengths=np.ones(count, int))
+        examples.append(Example({"gold": LabelledForest(forest, target, 0)}))
+    (kind,) = Texts().cases(SimpleNamespace(class_sets=None), examples, "gold").values()
 
     def loss(temperature):
-        rows = softmax(logits / temperature, axis=1)
-        means = [rows[a : a + n].mean(0) for a, n in zip(starts, counts, strict=True)]
+        means = [softmax(rows / temperature, axis=1).mean(0) for rows in logits]
         return -float(np.mean([np.log(mean[y]) for mean, y in zip(means, targets, strict=True)]))
 
     tried = np.linspace(0.2, 10, 491)

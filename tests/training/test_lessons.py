@@ -200,8 +200,7 @@ def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
     recipe = tiny_recipe.recipe(lessons=[lesson], epochs=2)
     datasets = load_datasets(recipe, data)
     (drawn,) = drawn_trees(recipe, datasets.treebank, np.random.default_rng(0))
-    assert (drawn.source, len(drawn.trees)) == ("both", 15)
-    assert not drawn.lesson.teaches_parser
+    assert (drawn.source, len(drawn.trees), drawn.lesson.teaches_parser) == ("both", 15, False)
     for tree, labels, soft, *_ in drawn.trees:
         place = tree.words.index("and")
         first, second = int(tree.children[tree.root][0]), int(tree.children[tree.root][1])

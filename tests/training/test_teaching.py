@@ -129,8 +129,8 @@ def test_what_is_reported_on_or_held_is_not_shown(texts):
     aside = [(Tree.right(words), np.full(2 * len(words) - 1, -1))]
     (texts / "texts.txt").write_text(f"{TEXT}{line.upper()}\n{line} twice\n", encoding="utf-8")
     recipe = recipe_of(TEXTS)
-    taught = flat(taught_trees(recipe, parts(texts)[0], aside, texts))
-    found = [each.tree.words for _, each in taught]
+    _, (_, trees) = taught_trees(recipe, parts(texts)[0], aside, texts)
+    found = [each.tree.words for each in trees]
     assert (*words, "twice") in found
     assert not [each for each in found if [word.lower() for word in each] == words]
 
