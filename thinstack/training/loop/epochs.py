@@ -201,7 +201,8 @@ def _one_epoch(
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
     names, weights = zip(*model.named_parameters(), strict=True)
-    finite = torch.stack([torch.isfinite(value).all() for value in weights]).tolist()
+    # One copy from the device, instead of a wait for each weight.
+    finite = torch.stack([torch.isfinite(value).all() for value in weights]).cpu().tolist()
     if all(finite) and math.isfinite(loss):
         return
     problem = (

@@ -148,7 +148,7 @@ class TableTask(Task):
         items, bad = list[Any](), skipped if self.skip_bad else None
         rows, cut = self.rows(path, bad, model.shown_labels), self.splitter()
         while batch := list(islice(rows, AT_ONCE)):
-            texts = [cut(row.values[column] for row in batch) for column in self.text_columns]
+            texts = [cut([row.values[column] for row in batch]) for column in self.text_columns]
             for row, *sentences in zip(batch, *texts, strict=True):
                 with located(path, row, bad):
                     for column, part in zip(self.text_columns, sentences, strict=True):
