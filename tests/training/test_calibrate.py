@@ -22,7 +22,6 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import LabelledForest
-from thinstack.training.loop import measuring
 from thinstack.training.loop.measuring import scores_of
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.publish.calibrate import (
@@ -74,7 +73,7 @@ def test_a_text_is_fitted_by_the_mean_of_its_sentences(monkeypatch):
     targets, counts = draw.integers(3, size=(300, 1)), [2, 1, 3] * 100
     logits = np.split(draw.normal(0, 4, (600, 3)), np.cumsum(counts)[:-1])
     scores = [softmax(rows, axis=1) for rows in logits]
-    monkeypatch.setattr(measuring, "scores_of", lambda *_, **__: scores)
+    monkeypatch.setattr("thinstack.training.loop.measuring.scores_of", lambda *_, **__: scores)
     examples = []
     for count, target in zip(counts, targets, strict=True):
         forest = Forest(sizes=np.ones(count, int), lengths=np.ones(count, int))

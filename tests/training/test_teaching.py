@@ -35,7 +35,6 @@ pytestmark = pytest.mark.usefixtures("with_own_lessons")
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 TEXT = "The film is not bad. I liked it.\n"
 
-
 EXCHANGED = {"name": "exchanged.v1"}
 ENDED = {"name": "ended.v1"}
 TEXTS = {"name": "texts.v1", "texts": ["texts.txt"]}

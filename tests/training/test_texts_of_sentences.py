@@ -24,7 +24,6 @@ ASKED = {"name": "asked.v1"}
 SENTENCES = [*map(labelled, own_lessons.SENTENCES)]
 TEXT = LabelledTree.text(SENTENCES, 1)
 
-
 pytestmark = pytest.mark.usefixtures("with_own_lessons")
 
 
