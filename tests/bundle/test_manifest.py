@@ -60,6 +60,9 @@ OF_ANOTHER_FORM = {
     r"files\.vocabulary\.txt\.size": lambda raw: raw.update(files={"vocabulary.txt": {}}),
     "greater than": lambda raw: raw["files"]["vocabulary.txt"].update(size=-1),
     "mode": lambda raw: raw["files"]["vocabulary.txt"].update(mode=1),
+    "all files are 12,8": lambda raw: raw["files"].update(
+        {f"{number}.bin": record(b"x") | {"size": 4 << 30} for number in range(3)}
+    ),
     r"producer\.extra": lambda raw: raw["producer"].update(extra=1),
     r"vocabulary\.txt: not listed": lambda raw: raw["files"].pop("vocabulary.txt"),
     # Nothing but a version is told.

@@ -36,6 +36,8 @@ _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 
 MANIFEST_BYTES: Final = _MIB
 MOST_FILES: Final = 1000
+MOST_BYTES: Final = 8 * _GIB
+"""For all files of a bundle together, so that a download ends."""
 MOST_ENTRIES: Final = 3_000_000
 """For a vocabulary; GloVe's largest table has 2.2 million words."""
 
@@ -115,6 +117,9 @@ class Manifest(_Part):
             if record.size > size_limit(name):
                 most = f"{size_limit(name):,}"
                 raise ValueError(f"{name} is {record.size:,} bytes; expected at most {most}")
+        total = sum(record.size for record in self.files.values())
+        if total > MOST_BYTES:
+            raise ValueError(f"all files are {total:,} bytes; expected at most {MOST_BYTES:,}")
         return self
 
     @classmethod
