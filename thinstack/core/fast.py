@@ -111,7 +111,7 @@ def one_weight_gradient() -> Iterator[None]:
 
 
 def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
-    """Return the weight to use for `weight` in `dtype`; None if it has no gradient in a block."""
+    """Return the weight to use in `dtype`; None outside a block, and if it needs no gradient."""
     weights: dict[Any, Shared] | None = getattr(_block, "weights", None)
     if weights is None or _PASS_ID is None or not weight.requires_grad:
         return None

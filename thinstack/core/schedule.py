@@ -63,7 +63,7 @@ def schedule_transitions(transitions: Tensor) -> Schedule:
 
 
 def schedule_lengths(lengths: Tensor) -> Schedule:
-    """Return the schedule of sentences (B,) as chains. A word's only child is the word before."""
+    """Return the schedule of chains of lengths (B,) >= 1; a word's child is the one before."""
     parents = parents_of_lengths(lengths, int(lengths.sum()))
     return schedule_parents(parents, torch.zeros_like(parents), torch.ones_like(parents), 1)
 

@@ -100,7 +100,7 @@ def nodes_over(top: NDArray[np.integer], sizes: NDArray[np.integer]) -> IntArray
 
 
 def sentence_trees(transitions: NDArray[np.integer], lengths: IntArray) -> NDArray[np.integer]:
-    """Return the transitions of texts without those that join their sentences (S,)."""
+    """Return the transitions of texts without those that join sentences of lengths (S,)."""
     joining = joining_nodes(spans_of(transitions), lengths)
     steps: NDArray[np.integer] = np.delete(transitions, joining)
     return steps

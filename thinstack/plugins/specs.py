@@ -28,7 +28,7 @@ OPEN, NAMED = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 @contextmanager
 def plugin_errors(failed: str) -> Iterator[None]:
-    """Raise PluginError, naming what `failed`, for errors of other types, except Ctrl-C."""
+    """Turn errors, except thinstack's and Ctrl-C, into a PluginError that names what `failed`."""
     try:
         yield
     except ThinstackError:

@@ -18,7 +18,7 @@ KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
 
 def fold_constants(g: Graph, *, apart: bool = False) -> None:
-    """Replace nodes that read only weights by weights. `apart`: store parts of matrices anyway."""
+    """Replace nodes that read only weights by weights. `apart`: store parts of whole matrices."""
     nodes, g.nodes[:] = list(g.nodes), []
     folder, outputs = _Folder(g, apart), {output.name for output in g.outputs}
     left = folder.folded(nodes, outputs)
@@ -105,7 +105,7 @@ class _Folder:
             nodes.append(helper.make_node("ConstantOfShape", [shape], [name], value=none))
 
     def _values(self, node: onnx.NodeProto) -> list[NDArray[np.generic]] | None:
-        """Return the outputs of a node with known inputs, or None, also without an evaluator."""
+        """Return a node's outputs if its inputs are known and the evaluator has it, else None."""
         names = [name for name in node.input if name]
         if not (names or node.op_type == "Constant") or not self._known.keys() >= set(names):
             return None

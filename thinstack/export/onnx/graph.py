@@ -161,7 +161,7 @@ class Graph:
         return self.ops("Loop", steps, np.array(True), *start, outputs=outputs, body=body.build())
 
     def choose(self, condition: Value, then: "Graph", otherwise: "Graph") -> list[Value]:
-        """Return the outputs of one of two graphs in this one, without inputs."""
+        """Return the outputs of `then` or `otherwise`, graphs in this one without inputs."""
         branches = {"then_branch": then.build(), "else_branch": otherwise.build()}
         return self.ops("If", condition, outputs=len(then.outputs), **branches)
 

@@ -30,7 +30,7 @@ FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.Tenso
 
 IndexType = Literal["int32", "int64"]
 Outputs = Literal["nodes", "roots"]
-"""The scores in a file: `nodes` includes those of roots; `roots` are no others."""
+"""The scores in a file: of all nodes and of the roots, or of the roots only."""
 
 Device = Literal["cpu", "gpu"]
 """The target of a file. For a GPU, steps are nested, weights are rounded as `quantize` specifies

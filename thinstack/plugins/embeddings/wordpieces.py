@@ -8,7 +8,7 @@ from thinstack.core.embedding import Embedding
 
 
 class WordpieceEmbedding(Embedding):
-    """A table of vectors of pieces (V, X), sparse gradients, and dropout of the means."""
+    """A table of vectors of pieces (V, X) with sparse gradients; dropout applies to words."""
 
     name = "wordpieces.v1"
     summary = "the mean of the rows of a word's pieces"

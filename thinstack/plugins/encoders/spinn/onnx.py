@@ -221,7 +221,7 @@ class _Loop:
         return outputs.view(-1, 2 * size)
 
     def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
-        """Return the states (r, W) of pairs (r, 2, W) whose `rows` of h (B, T) are set."""
+        """Return the states (r, W) of nodes from their children's (r, 2, W) and `rows` of h."""
         context = (
             hidden.op("Compress", rows, axis=0)
             if self.cell.inner_size
