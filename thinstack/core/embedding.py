@@ -141,7 +141,7 @@ class Embedding(nn.Module):
 
     def layers_above(self) -> dict[str, int]:
         """Return {weight name: number of layers above it} of a pretrained encoder, whose learning
-        rate decreases from layer to layer."""
+        rate decreases from layer to layer. Other weights use the model's rate."""
         return {}
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:

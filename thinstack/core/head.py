@@ -65,7 +65,7 @@ class TaskHead(nn.Module):
 
         A head that `rates` takes ratings, float (n,) from 1 to C. A head of vectors takes vectors
         (n, C), where a row of -1 means no vector. With `soft_labels`, labels may also be weights of
-        the classes in each row, by which the losses of the classes are summed.
+        the classes in each row, zeros for no label, by which the losses of the classes are summed.
 
         Shapes:
             logits: (n, C); for a head that reads candidates the scores of trees, (B,).
