@@ -190,14 +190,14 @@ def test_a_text_is_stored_as_a_whole_or_not_at_all(model, index, monkeypatch):
     stopped = thinstack.PhraseIndex(model)
     stopped.add(TEXTS[:2], range(2))
     with monkeypatch.context() as patch:
-        calls, add = [], stopped._table._append
+        calls, add = [], stopped._table._add_sentence
 
-        def interrupted(rows):
-            calls.append(add(rows))
+        def interrupted(*sentence):
+            calls.append(add(*sentence))
             if len(calls) == 3:
                 raise KeyboardInterrupt
 
-        patch.setattr(stopped._table, "_append", interrupted)
+        patch.setattr(stopped._table, "_add_sentence", interrupted)
         with pytest.raises(KeyboardInterrupt):
             stopped.add([TEXTS[2], "new seats. " + TEXTS[6], TEXTS[3]], range(2, 5))
     stopped.add(TEXTS[3:], range(3, len(TEXTS)))
