@@ -16,6 +16,7 @@ from thinstack.bundle.hub import is_address
 from thinstack.bundle.reading import pack
 from thinstack.errors import BundleError, MissingExtraError
 from thinstack.training.loop.initial import first_leaves
+from thinstack.training.recipe import InitConfig
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 FILMS = "hf://user/films"
@@ -145,7 +146,7 @@ def test_an_address_is_a_name_wherever_there_is_one(fetched, cli, tmp_path):
     assert found["label"] == "good"
     (tmp_path / "trees.txt").write_text("(2 (1 film) (2 good))\n", encoding="utf-8")
     assert cli("evaluate", pinned, tmp_path / "trees.txt").code == 0
-    recipe = tiny_recipe.recipe(init={"bundle": pinned})
+    recipe = tiny_recipe.recipe().model_copy(update={"init": InitConfig(bundle=pinned)})
     assert first_leaves(recipe, tmp_path, [], 1).vocabulary.entries[0] == "good"
     assert set(fetched) == {pinned}
 
