@@ -61,10 +61,9 @@ def names_of_vectors() -> dict[str, Any]:
 
 
 def names_of_themes() -> dict[str, Any]:
-    rows = [
-        f"awful plot,{store},2026-03-0{day}" for store in ("Hull", "Bath") for day in range(1, 9)
-    ]
-    Path("reviews.csv").write_text("\n".join(["review,store,date", *rows]), encoding="utf-8")
+    rows = [f"awful plot,{town},2026-03-0{n}" for town in ("Hull", "Bath") for n in range(1, 9)]
+    for name in ("reviews.csv", "next_month.csv"):
+        Path(name).write_text("\n".join(["review,store,date", *rows]), encoding="utf-8")
     return {}
 
 
