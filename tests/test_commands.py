@@ -141,7 +141,7 @@ def write_treebanks(folder):
 
 def write_teacher(data):
     """DATA: a sentence encoder, and texts of which some are set aside."""
-    write_encoder(data / "encoders" / "all-minilm-l6-v2", hidden_size=128)
+    write_encoder(data / "sentence-transformers" / "all-MiniLM-L6-v2", hidden_size=128)
     texts = itertools.product(("good", "bad", "fine"), ("film", "plot"), range(50))
     rows = [json.dumps({"text": f"The {word} {noun}, seen {n} times."}) for word, noun, n in texts]
     (data / "texts.jsonl").write_text("\n".join(rows), encoding="utf-8")
