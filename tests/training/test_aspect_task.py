@@ -97,7 +97,7 @@ def recipe(folder, *, labels=LABELS, train="terms.jsonl", init="three", **sectio
         ({"labels": (*THREE, NO_TERM)}, "model.labels: "),
         ({"labels": (NO_TERM, *FIVE)}, "model.labels: .*found no term, very negative"),
         ({"labels": (NO_TERM, "a", "b")}, "model.labels: .*found no term, a, b$"),
-        ({"model": {"parser": None}}, "model.parser: .* start from a bundle .* such as sentiment$"),
+        ({"model": {"parser": None}}, "model.parser: .* such as sentiment .--init sentiment.$"),
         ({"training": {"gold": False, "sources": ["self"]}}, "training: .*expected gold alone$"),
         ({"init": None}, 'task.guide: expected a bundle .*guide = "sentiment"'),
         ({"task": {"phrase_weight": -1}}, "task.*phrase_weight: .*greater than or equal to 0"),

@@ -200,7 +200,8 @@ def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
 def _opened(
     folder: Path, manifest: Manifest, name: str
 ) -> Iterator[tuple[io.BufferedReader, FileRecord]]:
-    """Open a file of the size in the manifest, which is not a link or in a linked folder."""
+    """Open a file of the bundle. Raises BundleError if its size differs from the manifest, or if it
+    is a link or in a linked folder."""
     record, path = _record(folder, manifest, name), folder / name
     for inner in list(path.parents)[: name.count("/")]:
         if inner.is_symlink():

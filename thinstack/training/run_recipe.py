@@ -142,7 +142,8 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
     check_replaceable(bundle)
     with suppress(FileNotFoundError):
         before = note.read_text(encoding="utf-8")
-        if before != json.dumps(work, indent=2) + "\n" and (out / SEEDS_FOLDER).exists():
+        ran = (out / SEEDS_FOLDER).exists() or (out / RESULTS_FILE).exists()
+        if before != json.dumps(work, indent=2) + "\n" and ran:
             changed = [file for file, digest in digests.items() if digest not in before]
             cause = f"of this one before {' and '.join(changed)} changed"
             raise ConfigError(

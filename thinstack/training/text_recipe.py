@@ -74,8 +74,6 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
     file = inputs.table(path.name).named(path)
     rows = list(task.rows(file, bad, options.labels))
     watched = round(len(rows) * (data.dev_share or 0.0))
-    if data.dev is not None:
-        watched = sum(1 for _ in task.rows(inputs.table(data.dev), bad, options.labels))
     if data.add is not None:
         added = inputs.table(data.add)
         more = list(task.for_corrections(added).rows(added, bad, options.labels))
@@ -83,6 +81,8 @@ def table_recipe(path: Path, name: str, options: TableOptions, inputs: Inputs) -
         rows = [row for row in rows if task.text_of(row) not in replaced] + more
     values = [row.values[task.target_column] for row in rows]
     labels = task.labels_of(values, str(file), options.labels, options.scale)
+    if data.dev is not None:
+        watched = sum(1 for _ in task.rows(inputs.table(data.dev), bad, options.labels))
     init = options.init or default_start(task, labels, options.scale)
     start = None if init == "none" else inputs.bundle(init)
     sizes = {"texts": len(values), "watched": watched}
@@ -160,8 +160,8 @@ def text_recipe(
         source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
         reused = {"parser": model.parser, "head": sets, "vectors": model.vectors}
         parts = ["embedding", "encoder", *(part for part, one in reused.items() if one is not None)]
-        frozen = {"parser"}.intersection(() if task.teaches_parser else parts)
-        sections["init"] = InitConfig(bundle=init, parts=parts, frozen=tuple(frozen))
+        frozen = () if task.teaches_parser or model.parser is None else ("parser",)
+        sections["init"] = InitConfig(bundle=init, parts=parts, frozen=frozen)
     sections["data"] = files.model_copy(update=source)
     return Recipe.parse(sections, source="the recipe of the table")
 

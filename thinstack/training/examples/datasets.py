@@ -106,9 +106,9 @@ def load_datasets(recipe: Recipe, data: Path | Inputs) -> Datasets:
         except TreeError as error:
             raise TreeError(error.message, source=str(folder / file)) from None
 
+    tested = inputs.items(files.test, recipe) if files.test is not None else []
     trained = examples([] if taught else train, files.train, taught)
     watched, reported = examples(held, files.train), examples(dev, files.dev or files.train)
-    tested = inputs.items(files.test, recipe) if files.test is not None else []
     return Datasets(
         vocabulary,
         table,

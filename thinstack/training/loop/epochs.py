@@ -107,7 +107,7 @@ def _naming_last_epoch(history: Sequence[dict[str, Any]], seed: int) -> Iterator
 
 def best_epoch(history: Sequence[dict[str, Any]]) -> int:
     """Return the epoch (from 1) whose weights are selected: the first best of those watched, or the
-    last if none were."""
+    last if none were. 0 without any epoch."""
     if not history or not history[-1]["watched"]:
         return len(history)
     return 1 + max(range(len(history)), key=lambda epoch: history[epoch]["selection"])

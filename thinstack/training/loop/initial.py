@@ -119,7 +119,7 @@ def first_leaves(
     if pieces:
         return Leaves(WordpieceVocabulary(words), vectors)
     pretrained = WordVocabulary(words)
-    lacking = (word for word in words_used if pretrained.lookup(word) == pretrained.UNKNOWN)
+    lacking = (word for word in {*words_used} if pretrained.lookup(word) == pretrained.UNKNOWN)
     unseen = sorted({word.lower() for word in lacking})
     drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
     unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)

@@ -174,8 +174,8 @@ class Recipe(Strict):
             raise ValueError("training.sources: 'self' needs a model.parser")
         if self.training.epochs == 0 and (self.init is None or self.training.parser_epochs == 0):
             raise ValueError(
-                "training.epochs: 0 trains the parser of a bundle; set training.parser_epochs, and "
-                "the bundle in [init]"
+                "training.epochs: expected 1 or more, found 0; 0 is only for a recipe with [init] "
+                "and training.parser_epochs, which trains the parser of a bundle"
             )
         if self.training.parser_epochs > 0:
             if self.model.parser is None:
