@@ -142,7 +142,7 @@ def test_rows_that_could_not_be_read_are_said(cli, folder, tmp_path):
         name, *options = command
         options += ["--by", "store", "--model", folder if name == "report" else vectors]
         err = cli(name, table, *options).err
-        assert "of 4 rows, 1 are no rows that can be read; the first is line 2: " in err
+        assert "of 4 rows, 1 cannot be read; the first is line 2: " in err
         assert "of 4 rows, 1 have no value in the column of groups; the first is line 3" in err
         assert "of 4 rows, 1 have no text; the first is line 4\n" in err
 

@@ -334,8 +334,9 @@ def test_the_rest_is_other_or_in_general(themes, model):
     assert "no theme is in enough texts" in repr(alone)
 
 
-def test_opinions_below_a_threshold_for_labels_count_too(themes, model, frame):
+def test_opinions_below_a_threshold_for_labels_count_too(themes, model, frame, monkeypatch):
     cut = thinstack.load(model.bundle.path, abstain=0.999)
+    monkeypatch.setattr(type(cut), "_start", None)  # its session is not started again
     same = thinstack.themes(frame, "review", by="shop", over="day", model=cut)
     assert same.to_dict() == themes.to_dict()
 

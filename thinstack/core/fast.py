@@ -174,7 +174,8 @@ def matmul(rows: Tensor, weight: Tensor) -> Tensor:
 
 
 def gelu(values: Tensor) -> Tensor:
-    """Return x times the probability of a normal variable below x (Hendrycks & Gimpel 2016)."""
+    """Return x times the probability of a standard normal variable below x (Hendrycks & Gimpel
+    2016)."""
     if not torch.jit.is_scripting() and not torch.compiler.is_compiling():  # type: ignore[attr-defined]
         return functional.gelu(values)
     # onnxruntime recognizes this order, and fuses the five operators.

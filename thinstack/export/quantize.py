@@ -19,7 +19,9 @@ Quantize = Literal["none", "fp16", "int8-tables", "int8"]
 - `none`: in float32.
 - `fp16`: in half precision.
 - `int8-tables`: the leaf table in 8 bits and matrices in half precision.
-- `int8`: as `int8-tables`, with matrix products in 8 bits if possible; all else is in float32.
+- `int8`: as `int8-tables`, with matrix products in 8 bits if possible.
+
+All else is in float32.
 """
 
 # Not 127, because sums of two larger products would overflow the 16 bits of some processors.

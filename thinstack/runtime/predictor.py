@@ -83,10 +83,14 @@ class Predictor(PairScorer):
         return _reopen, (name, self._settings, self.bundle.manifest.digest)
 
     def without_abstain(self) -> Self:
-        """Return a predictor of the same model that labels every text."""
+        """Return a predictor that labels every text, over the same session."""
         if not self.view.abstain:
             return self
-        return type(self)(self.bundle, **self._settings | {"abstain": None})
+        labelling = object.__new__(type(self))
+        labelling.__dict__ |= self.__dict__
+        labelling._settings = self._settings | {"abstain": None}
+        labelling.view = self.view._replace(abstain=0.0)
+        return labelling
 
     def __copy__(self) -> Self:
         return self

@@ -2,21 +2,26 @@
 each row."""
 
 import csv
-import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from thinstack.errors import InputError
 
 
+class _Echo:
+    """A stream whose `write`, and so `writerow`, returns the line."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
 def csv_line(cells: Iterable[Any]) -> str:
     """Format one row, for a stream that does not translate line feeds (`newline=""`). None and ""
     are empty cells. Text is unchanged, even if it begins with "=" like a formula."""
-    stream = io.StringIO(newline="")
     # Before Python 3.13, `csv` quotes only cells that contain a character of the line terminator,
     # but a carriage return needs quotes too.
-    csv.writer(stream, lineterminator="\r\n").writerow(cells)
-    return stream.getvalue().removesuffix("\r\n") + "\n"
+    line: Any = csv.writer(_Echo(), lineterminator="\r\n").writerow(cells)
+    return str(line).removesuffix("\r\n") + "\n"
 
 
 def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], instead: str) -> None:

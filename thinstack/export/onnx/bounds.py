@@ -24,10 +24,10 @@ ROUNDS = 4  # of the body of a loop, after which values that still grow have no 
 
 
 class Bounds:
-    """Bounds of the absolute values in a model, by name; infinite if unknown. Activations are at
-    most 1, looked-up values at most the greatest entry of their table, and moving values keeps
-    their bounds. Matrix products and sums over rows have none, because a true one would be far too
-    high. `stated` are bounds that do not follow from the operators."""
+    """Bounds of the absolute values in a model, by name; infinite if unknown. Outputs of tanh,
+    sigmoid and softmax are at most 1, looked-up values at most the greatest entry of their table,
+    and moving values keeps their bounds. Matrix products and sums over rows have none, because a
+    true one would be far too high. `stated` are bounds that do not follow from the operators."""
 
     def __init__(self, weights: Iterable[onnx.TensorProto], stated: dict[str, float]):
         self._stated = stated

@@ -5,8 +5,8 @@ multiply the same numbers in float32.
 The scale of activations is static, so that a row does not depend on others in its batch. It comes
 from an upper bound (`Bounds`), or an observed one in a pretrained encoder. Weights have a scale per
 column. Products of activations without a bound stay in float32, as do those of a parser, which in 8
-bits would change the tree of every tenth sentence, and all outside a pretrained encoder, where they
-would save little time for as much loss of accuracy.
+bits would change the tree of every tenth sentence. In a model with a pretrained encoder, all
+products outside it do too: they would save little time for as much loss of accuracy.
 """
 
 from collections.abc import Sequence

@@ -192,18 +192,27 @@ class Value:
     def ones_like(self) -> "Value":
         return self.full_like(1)
 
+    def masked_fill(self, mask: "Value", value: int) -> "Value":
+        return mask.op("Where", value, self).shaped_as(self)
+
     def addmm(self, rows: "Value", weight: "Value") -> "Value":
         return rows.op("Gemm", weight, self)
 
     @staticmethod
-    def arange(end: Operand, device: None = None) -> "Value":
-        last = end.squeeze(0) if isinstance(end, Value) else end
-        numbers = innermost(last).op("Range", 0, last, 1)
-        return numbers.as_vector(end if isinstance(end, Value) else None)
+    def arange(*ends: Operand, device: None = None) -> "Value":
+        first, last = ends if len(ends) == 2 else (0, ends[0])
+        start, end = (x.squeeze(0) if isinstance(x, Value) else x for x in (first, last))
+        numbers = innermost(start, end).op("Range", start, end, 1)
+        length = last if isinstance(first, int) and first == 0 and isinstance(last, Value) else None
+        return numbers.as_vector(length)
 
     @staticmethod
     def cat(values: "Sequence[Value]", dim: int = 0) -> "Value":
         return innermost(*values).op("Concat", *values, axis=dim)
+
+    @staticmethod
+    def stack(values: "Sequence[Value]", dim: int) -> "Value":
+        return Value.cat([value.unsqueeze(dim) for value in values], dim)
 
 
 def innermost(*operands: Operand) -> "Graph":

@@ -21,7 +21,7 @@ Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
 the model could not score; an unreadable group, date or rating."""
 
 REASONS: Final[dict[Kind, str]] = {
-    "row": "are no rows that can be read",
+    "row": "cannot be read",
     "empty": "have no text",
     "language": "may not be in English",
     "failed": "could not be scored",

@@ -123,7 +123,7 @@ def term_names(asked: Asked) -> tuple[str, ...]:
     because their mentions would be counted together."""
     names = tuple(map(name_of, asked))
     if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"about: two terms or categories are named {twice[0]!r}: rename one")
+        raise InputError(f"two terms or categories are named {twice[0]!r}: rename one of them")
     return names
 
 

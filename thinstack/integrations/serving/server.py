@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from time import monotonic
 from typing import Any, Final
 
 from thinstack.errors import InputError, ThinstackError
@@ -31,7 +32,7 @@ MAX_WORDS: Final = 20_000
 """Maximum words and punctuation marks of a request; with phrases, they take two seconds."""
 
 _SILENCE: Final = 2.0  # seconds that a client whose request was refused may be silent
-_MOST_DRAINED: Final = 1_000  # reads of its request, each of at most `MAX_BODY` bytes
+_MOST_DRAINED: Final = 10.0  # seconds in which the rest of its request is read
 
 _JSON: Final = "application/json"
 _KINDS: Final = {
@@ -165,9 +166,9 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(_SILENCE)
-            for _ in range(_MOST_DRAINED):
-                if not self.rfile.read1(MAX_BODY):
-                    break
+            until = monotonic() + _MOST_DRAINED
+            while monotonic() < until and self.rfile.read1(MAX_BODY):
+                pass
 
     def _check_host(self) -> None:
         """Refuse other host names, by which third-party pages could reach this server (DNS

@@ -143,9 +143,9 @@ def _treebank(
     treebank = treebank_of(recipe, trees, [*aside], folder, vocabulary=vocabulary)
     for one in drawn_trees(recipe, treebank, np.random.default_rng(0)):
         if not one.trees:
+            name = one.lesson.name if one.lesson else one.source
             raise ConfigError(
-                f"lessons: expected trees of {one.source}, found none; raise its share, or leave "
-                "it out"
+                f"lessons: expected trees of {name}, found none; raise its share, or leave it out"
             )
     return treebank
 
