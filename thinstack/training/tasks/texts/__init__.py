@@ -155,9 +155,9 @@ class Texts(TextTask):
         return text_figures(texts, answers.gold, labels), answers
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
+        at = text_scores_of(model, examples, source)  # parses, if the trees are the model's own
         gold = np.concatenate([example.trees[source].targets for example in examples])
-        cases = Cases(text_scores_of(model, examples, source), gold, np.arange(len(gold)) % 2)
-        return {"calibration_error": cases}
+        return {"calibration_error": Cases(at, gold, np.arange(len(gold)) % 2)}
 
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets
