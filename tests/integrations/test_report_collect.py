@@ -8,9 +8,9 @@ from integrations.report_rows import SIDES, collected, mention, plan, report, ro
 from scipy import stats
 
 from thinstack.integrations.report import collect
+from thinstack.integrations.report.quotes import MOST_CHARACTERS, Quote, Span
 from thinstack.integrations.report.rows import Fault
 from thinstack.integrations.report.tally import MOST_SAID, Figures
-from thinstack.integrations.report.terms import MOST_CHARACTERS, Quote, Span
 
 TEXTS = rows(900)
 NAMES = {"battery": {"battery", "batteries"}, "staff": {"staff"}, "price": {"price"}}

@@ -19,7 +19,9 @@ from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
     from thinstack.integrations.corpora.run_manifest import Progress, Tell
+    from thinstack.integrations.report.report import Report
     from thinstack.integrations.report.rows import ReportOptions, Source
+    from thinstack.integrations.themes.themes import Themes
 
 
 @contextmanager
@@ -118,3 +120,12 @@ def print_note(*lines: str) -> None:
     console = Console(stderr=True)
     for line in lines:
         console.print(escaped(line), soft_wrap=True, highlight=False, markup=False)
+
+
+def print_unread(result: "Report | Themes") -> None:
+    """Print the number of rows that could not be read, by reason, and the first of each."""
+    from thinstack.integrations.report.rows import REASONS
+
+    for kind, rows, (example, *_) in result.unread:
+        first = ": ".join(filter(None, example))
+        print_note(f"of {result.rows:,} rows, {rows:,} {REASONS[kind]}; the first is {first}")

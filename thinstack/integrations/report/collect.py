@@ -8,10 +8,10 @@ from typing import Final
 
 from thinstack.data.tables.alike import likeness
 from thinstack.integrations.report.plan import Plan
+from thinstack.integrations.report.quotes import Quote
 from thinstack.integrations.report.rows import Example, Kind, Mention, TextRow, Unread
 from thinstack.integrations.report.tally import QUOTES, Figures, Tally
 from thinstack.integrations.report.terms import (
-    Quote,
     key_of,
     no_topic,
     normalised,

@@ -14,7 +14,7 @@ from thinstack.errors import DataError, InputError, escaped, shown
 from thinstack.integrations.corpora.inputs import Columns, Corpus, Row, rows_of
 from thinstack.integrations.frames import frame_cells, opened_frame
 from thinstack.integrations.report.dates import cell_of_date, date_of
-from thinstack.integrations.report.terms import Quote, Rank
+from thinstack.integrations.report.quotes import Quote, Rank
 
 Kind = Literal["row", "empty", "language", "failed", "group", "date", "stars"]
 """Kinds of faults: a bad row; a text that is missing, without words, in another language, or that

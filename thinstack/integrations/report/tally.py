@@ -8,8 +8,9 @@ from datetime import date
 from itertools import chain
 from typing import Any, Final, Literal, Self
 
+from thinstack.integrations.report.quotes import Quote, Rank
 from thinstack.integrations.report.statistics import Interval, mean_interval, share_interval
-from thinstack.integrations.report.terms import Quote, Rank, Said, typical
+from thinstack.integrations.report.terms import Said, typical
 
 Side = Literal["negative", "neutral", "positive"]
 
