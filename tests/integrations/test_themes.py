@@ -408,9 +408,9 @@ def test_a_theme_tells_when_it_became_frequent(model):
     days = pd.date_range("2024-01-01", periods=84)
     table = pd.DataFrame({"text": [PRAISE] * 42 + [BLAME] * 42, "day": days, "shop": "only"})
     themes = thinstack.themes(table, over="day", model=model)
-    assert themes.trend(themes[BLAME]) == "from 12 Feb 2024 on 100%, compared with 0% before"
+    assert themes.trend(themes[BLAME]) == "100% from 12 Feb 2024 on, compared with 0% before"
     for words in (themes.html(), "\n".join(themes.lines(quotes=True))):
-        assert "from 12 Feb 2024 on 100%, compared with 0% before" in words
+        assert "100% from 12 Feb 2024 on, compared with 0% before" in words
     same = thinstack.themes(table.assign(text=BLAME), over="day", model=model)
     assert same.trend(same[BLAME]) == ""
     assert thinstack.themes(table, by="shop", model=model).trend(themes[BLAME]) == ""

@@ -100,14 +100,14 @@ def figures_of(parts: "Sequence[Part]") -> dict[Any, Figures]:
 
 
 def trend(parts: "Sequence[Part]", unit: Unit) -> str:
-    """Describe when the share of a theme changed: "from Jul 2024 on 14%, compared with 2%
+    """Describe when the share of a theme changed: "14% from Jul 2024 on, compared with 2%
     before"; "" if not."""
     change = change_of(figures_of(parts), {}, {})
     if change is None:
         return ""
     when, other = _when(change, unit)
     here, there = (share(figures, "negative") for figures in (change.here, change.there))
-    return f"{when[0].lower()}{when[1:]} {here}, compared with {there} {other}"
+    return f"{here} {when[0].lower()}{when[1:]}, compared with {there} {other}"
 
 
 def _of_themes(report: "Report") -> Iterator[str]:

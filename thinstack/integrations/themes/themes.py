@@ -265,8 +265,8 @@ class Themes:
                 yield "  no theme is in enough texts"
 
     def trend(self, theme: Theme) -> str:
-        """Describe when a theme became significantly more or less frequent: "from Jul 2024 on 14%,
-        compared with 2% before"; otherwise ""."""
+        """Describe when a theme became significantly more or less frequent: "14% from Jul 2024 on,
+        compared with 2% before". Return "" if there is no significant change."""
         return trend(theme.periods, self.unit) if self.unit else ""
 
     def _more(self, theme: Theme) -> Iterator[str]:
