@@ -37,7 +37,7 @@ def rows_by_hand(words, transitions):
 
 
 def vectors_by_hand(words, transitions):
-    """The vector of each node, of length 1."""
+    """The vector of each node, of unit norm."""
     rows = rows_by_hand(words, transitions)
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

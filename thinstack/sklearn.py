@@ -99,7 +99,7 @@ class TextVectors(_OfTexts):
     """A transformer of texts to their vectors, as `Predictor.encode` makes them.
 
     It does not need to be trained, so `fit` only loads the model, and you can call `transform`
-    without it. The features are (n, D) float32, of length 1. For missing texts (None, NaN) and
+    without it. The features are (n, D) float32, of unit norm. For missing texts (None, NaN) and
     texts without words, they are NaN, which `sklearn.impute.SimpleImputer` can fill.
 
     `model` is as for `SentimentFeatures`. `sign`: whether to add the column of polarity, as

@@ -42,7 +42,7 @@ export class Phrase {
     for (const child of children) child.relatives.parent = this;
   }
 
-  /** Its vector, of length 1; null if the model gives it none. */
+  /** Its vector, of unit norm; null if the model gives it none. */
   get vector(): Float32Array | null {
     const { vectors, transitions } = this.sentence;
     if (!vectors) return null;

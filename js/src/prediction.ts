@@ -45,7 +45,7 @@ export class Prediction {
   readonly parts: readonly Span[];
   /** The probability that each phrase is a term; null unless it is an aspects model. */
   readonly terms: Float32Array | null;
-  /** The vector, of length 1, of each phrase with scores, the sentence last; null if the model has no vectors. */
+  /** The vector, of unit norm, of each phrase with scores, the sentence last; null if the model has no vectors. */
   readonly vectors: readonly Float32Array[] | null;
   /** The `manifest.digest` of the model that computed its vectors; null without vectors. */
   readonly model: string | null;

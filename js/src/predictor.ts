@@ -102,7 +102,7 @@ export class Predictor {
   }
 
   /**
-   * The vector (D,), of length 1, of an English text or each text of an array, from a model with vectors. `sign` appends the number
+   * The vector (D,), of unit norm, of an English text or each text of an array, from a model with vectors. `sign` appends the number
    * `sqrt(0.3) * s` with `s = sign(p) * sqrt(|p|)` for the polarity `p`, so the inner product of two rows is their cosine plus
    * `0.3 * s1 * s2`. Errors are those of `predict`; a text without words also throws InputError. With `onError`, its row is NaN.
    */

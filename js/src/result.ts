@@ -29,7 +29,7 @@ export class Result {
    */
   readonly known: number | null;
   /**
-   * The vector of the text, of length 1: that of the tree over its sentences, or their mean, weighted by words. Null without words, or
+   * The vector of the text, of unit norm: that of the tree over its sentences, or their mean, weighted by words. Null without words, or
    * if the model has no vectors.
    */
   readonly vector: Float32Array | null;

@@ -12,7 +12,7 @@ export interface Scored {
   parts: Span[];
   /** The probability that each node is a term; undefined unless it is an aspects model. */
   terms?: Float32Array;
-  /** The vector (D,), of length 1, of each row of scores; undefined if the model has no vectors. */
+  /** The vector (D,), of unit norm, of each row of scores; undefined if the model has no vectors. */
   vectors?: Float32Array[];
   /** The digest of the model that computed its vectors. */
   model?: string;

@@ -10,7 +10,7 @@ import { left, over } from "./transitions.js";
 const SIGN_WEIGHT = 0.3;
 const LEAST = 1e-12;
 
-/** The vector, normalized to length 1. */
+/** The vector, scaled to unit norm. */
 export function unit(vector: ArrayLike<number>): Float32Array {
   const values = new Float32Array(vector);
   const length = Math.max(Math.sqrt(dot(values, values)), LEAST);
@@ -22,14 +22,14 @@ export function dot(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, value, place) => sum + value * other[place], 0);
 }
 
-/** Splits off the last `width` columns of the scores of a model, named by its digest, as vectors of length 1. */
+/** Splits off the last `width` columns of the scores of a model, named by its digest, as vectors of unit norm. */
 export function withVectors(width: number, scored: Scored, model: string): Scored {
   if (!width) return scored;
   const vectors = scored.scores.map((row) => unit(row.subarray(-width)));
   return { ...scored, scores: scored.scores.map((row) => row.slice(0, -width)), vectors, model };
 }
 
-/** The mean of the sentences' vectors, weighted by words, normalized to length 1; null without any. */
+/** The mean of the sentences' vectors, weighted by words, scaled to unit norm; null without any. */
 export function meanVector(sentences: readonly { vector: Float32Array | null; words: readonly string[] }[]): Float32Array | null {
   const rows = sentences.flatMap(({ vector }) => vector ?? []);
   return rows.length ? unit(meanScores(rows, sentences.map(({ words }) => words.length))) : null;
@@ -40,7 +40,7 @@ export interface WithVector {
   readonly vector: Float32Array | null;
 }
 
-/** The vector of a scored object, or the vector itself, normalized to length 1. Throws InputError unless it has `width` columns and this model computed it. */
+/** The vector of a scored object, or the vector itself, scaled to unit norm. Throws InputError unless it has `width` columns and this model computed it. */
 export function vectorOf(value: Float32Array | WithVector, width: number, model: string): Float32Array {
   const vector = value instanceof Float32Array ? value : value?.vector;
   const { sentence, sentences } = (value ?? {}) as { sentence?: Prediction; sentences?: readonly Prediction[] };

@@ -50,7 +50,7 @@ CONSOLE = Console()
 
 
 class Subject(Protocol):
-    """What gives vectors of length 1."""
+    """What gives vectors of unit norm."""
 
     def encode(self, texts: Sequence[str]) -> Matrix: ...
 

@@ -53,8 +53,9 @@ class TableSettings(TableFormat):
     )
     labels: str | None = option("For a table: all labels in order, separated by commas.")
     scale: bool | None = option(
-        "For a table of texts: whether the labels, in their order, form a scale, such as stars.  "
-        "[default: detected from the names of the labels and the column]",
+        "For a table of texts: whether the labels form an ordered scale. With --scale, numbers "
+        "count as sentiment, such as stars.  [default: detected from the names of the labels and "
+        "the column]",
         "--scale/--no-scale",
     )
     task: Literal["texts", "spans", "aspects"] | None = option(

@@ -18,7 +18,7 @@ Reads = Literal["nodes", "roots", "pairs", "candidates"]
 
 class TaskHead(nn.Module):
     """A module that maps rows of node outputs to scores (n, C) and a loss. In evaluation mode, rows
-    are independent. A head may return vectors (n, C) of length 1 instead of scores.
+    are independent. A head may return vectors (n, C) of unit norm instead of scores.
 
     Args:
         hidden_size: width H of a node's output.

@@ -92,7 +92,7 @@ NEAR: Final = 10
 
 def nearest_figures(vectors: NDArray[Any], teacher: NDArray[Any]) -> Figures:
     """Return how often, in percent, the nearest row by a teacher's vectors (n, W) is also near by
-    other vectors (n, D). All have length 1, and a row is not its own neighbor.
+    other vectors (n, D). All have unit norm, and a row is not its own neighbor.
 
     `first`: how often it is the nearest; `among_ten`: how often it is among the ten nearest.
     """

@@ -234,7 +234,7 @@ class Phrase(NodeView):
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """The vector (D,), of length 1. Raises InputError for a model without vectors."""
+        """The vector (D,), of unit norm. Raises InputError for a model without vectors."""
         return unit(stored(self.sentence.vectors)[self.node])
 
     @property

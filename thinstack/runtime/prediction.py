@@ -49,8 +49,8 @@ class Prediction(Judgement):
         start: the character of the whole text at which the sentence starts.
         terms: (N,) float32, the probability that each phrase is a term; None unless the model is an
             aspects model.
-        vectors: (N, D) float16, the vector of each phrase, of length 1 up to rounding (`vector` and
-            `Phrase.vector` are float32 of length 1); None for a model without vectors.
+        vectors: (N, D) float16, the vector of each phrase, of unit norm up to rounding; None for a
+            model without vectors. `vector` and `Phrase.vector` are float32 of unit norm.
         predictor: the predictor that made this, for `why` and `vector_of`; None in a pickle or a
             copy.
     """
@@ -126,7 +126,7 @@ class Prediction(Judgement):
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """The vector (D,) of the sentence, of length 1. Raises InputError for a model without
+        """The vector (D,) of the sentence, of unit norm. Raises InputError for a model without
         vectors."""
         return unit(stored(self.vectors)[-1])
 

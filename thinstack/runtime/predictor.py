@@ -189,7 +189,7 @@ class Predictor(PairScorer):
     def encode(
         self, texts: str | Iterable[str], *, sign: bool = False, on_error: OnError | None = None
     ) -> NDArray[np.float32]:
-        """Return the vectors of texts, (n, D) of length 1, one row per text; of one text, (D,).
+        """Return the vectors of texts, (n, D) of unit norm, one row per text; of one text, (D,).
         `Result.vector` describes them. Except for the rows, memory stays bounded.
 
         `sign`: whether to add a column of polarity, for (n, D + 1): sqrt(0.3) * s, where s is
@@ -230,7 +230,7 @@ class Predictor(PairScorer):
     def span_vectors(
         self, prediction: Prediction, spans: Iterable[tuple[int, int]]
     ) -> NDArray[np.float32]:
-        """Return the vectors (k, D), of length 1, of k spans of words [start, end) of a prediction
+        """Return the vectors (k, D), of unit norm, of k spans of words [start, end) of a prediction
         by this model, like `vector_of`, but in one call of the model. Raises InputError for a span
         outside the sentence, for a prediction of another model, and as `vector_of` does."""
         passed: object = prediction

@@ -77,7 +77,7 @@ class Judgement(ABC):
         return tuple(phrase for sentence in self._read for phrase in sentence.phrases)
 
     def vector_of(self, start: int, end: int) -> NDArray[np.float32]:
-        """Return the vector (D,), of length 1, of any words of a sentence: the characters [start,
+        """Return the vector (D,), of unit norm, of any words of a sentence: the characters [start,
         end) of the whole text, as in a phrase.
 
         The words of a phrase of the tree get its vector. For others, one call of the model composes
@@ -202,7 +202,7 @@ class Result(Judgement):
 
     @property
     def vector(self) -> NDArray[np.float32] | None:
-        """Vector of the text (D,), of length 1; None for a text without words. For several
+        """Vector of the text (D,), of unit norm; None for a text without words. For several
         sentences, it is the vector of the tree over them (`joint`), or the mean of their vectors,
         weighted by words and normalized. Raises InputError for a model without vectors."""
         if not self.sentences:

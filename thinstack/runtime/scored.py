@@ -32,7 +32,7 @@ class Scored(NamedTuple):
     vectors: NDArray[np.float16] | None = None
 
     def with_vectors(self, width: int) -> "Scored":
-        """Move the last `width` columns of the scores to `vectors`, normalized to length 1."""
+        """Move the last `width` columns of the scores to `vectors`, scaled to unit norm."""
         scores, columns = np.split(self.scores, [-width], axis=1)
         vectors = unit(columns).astype(np.float16)
         return self._replace(scores=np.ascontiguousarray(scores), vectors=vectors)

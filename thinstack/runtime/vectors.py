@@ -25,7 +25,7 @@ _LEAST: Final = 1e-12
 
 
 def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Normalize rows (..., D) to length 1, as float32."""
+    """Normalize rows (..., D) to unit norm, as float32."""
     exact: NDArray[np.float32] = rows.astype(np.float32)
     lengths = np.sqrt((exact * exact).sum(axis=-1, keepdims=True))
     exact /= np.maximum(lengths, _LEAST)

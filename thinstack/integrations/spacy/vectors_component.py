@@ -57,7 +57,7 @@ class DocVectors:
             doc.tensor = np.full((len(doc), 1), _MARK).view("<f4").view(_Detached)
 
     def vector(self, x: Doc | Span | Token) -> NDArray[np.float32]:
-        """Return the vector (D,), of length 1, of a Doc, span or token. Raises InputError for one
+        """Return the vector (D,), of unit norm, of a Doc, span or token. Raises InputError for one
         without words (see `has_vector`)."""
         vector = self._vector(x)
         if vector is None:

@@ -12,7 +12,7 @@ from thinstack.plugins.heads._classifier import Width
 
 
 class Vector(TaskHead):
-    """A vector of length 1 for every node:
+    """A vector of unit norm for every node:
 
         v = unit(W r + W_o silu(W_i r + b_i)),   unit(x) = x / |x|
 
@@ -53,12 +53,12 @@ class Vector(TaskHead):
         return vectors if self.net is None else vectors + self.net(read)
 
     def scores(self, rows: Tensor) -> Tensor:
-        """Return vectors (n, D) of length 1, of rows (n, H)."""
+        """Return vectors (n, D) of unit norm, of rows (n, H)."""
         return unit(self.forward(rows))
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Return the sum of 1 - cosine over the rows, for `forward`'s vectors and target vectors of
-        length 1, both (n, D). A target of -1 in all columns means no vector."""
+        unit norm, both (n, D). A target of -1 in all columns means no vector."""
         has_one = (labels != -1).any(1)
         return ((1 - (unit(logits) * labels).sum(1)) * has_one).sum()
 

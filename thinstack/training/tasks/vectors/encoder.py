@@ -68,7 +68,7 @@ class StringEncoder:
 
     @torch.inference_mode()
     def encode(self, strings: Sequence[str]) -> Vectors:
-        """Return the vectors (n, width) of strings, normalized to length 1."""
+        """Return the vectors (n, width) of strings, of unit norm."""
         cut = {"truncation": True, "max_length": self._most_pieces}
         rows = self._tokenizer(list(strings), **cut)["input_ids"] if strings else []
         vectors = np.zeros((len(rows), self.width), np.float16)
@@ -102,7 +102,7 @@ class TeacherTable:
     """The vectors of strings from an encoder, reduced to `size` columns by a rotation.
 
     Attributes:
-        vectors: (n, size) float16, normalized to length 1, one row for each string so far.
+        vectors: (n, size) float16, scaled to unit norm, one row for each string so far.
         rotation: (width, size); initially, it selects the first columns.
     """
 
