@@ -13,7 +13,7 @@ JOBS = {
         "export/test_onnx_verify.py::test_a_model_of_two_directions",
         "export/test_onnx_verify.py::test_report",
         "export/test_operators.py::test_every_registered_part_passes_and_every_operator_is_needed",
-        "export/test_reference_cases.py::test_cases_are_what_the_exported_file_answers",
+        "export/test_samples.py::test_cases_are_what_the_exported_file_answers",
         "bundle/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
         "export/test_torchscript.py::test_it_needs_torch_alone",
         "plugins/test_cells.py::test_contract_of_further_options_in_onnx",
@@ -66,7 +66,7 @@ JOBS = {
     "treebanks": (
         "bundle/test_bundled_model.py::test_evaluate_gives_the_figures_of_its_manifest",
         "bundle/test_bundled_model.py::test_raw_text_costs_little",
-        "bundle/test_context_model.py::test_evaluate_gives_the_figures_of_its_manifest",
+        "bundle/test_shipped_models.py::test_evaluate_gives_the_figures_of_its_manifest",
         "data/test_conllu.py::test_english_web_treebank",
         "text/test_raw_text.py::test_most_treebank_sentences_survive_the_way_through_raw_text",
         "data/test_wordpiece.py::test_parity_on_every_word_of_the_sentiment_treebank",

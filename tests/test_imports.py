@@ -1,11 +1,16 @@
-"""What import-linter cannot say: what imports cost, and who names unstable parts of torch."""
+"""What import-linter cannot say: what imports cost, and who names what is in the folder of a
+feature."""
 
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "thinstack"
 TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
 CONTRACTS = TOOLS["importlinter"]["contracts"]
 EXTRAS = ["torch", "spacy", "thinc", "onnxruntime", "onnx", "safetensors", "nltk", "pyarrow"]
@@ -23,7 +28,7 @@ def python(code):
 def modules():
     """Every module of the package, by its dotted name."""
     found = {}
-    for path in sorted((ROOT / "thinstack").rglob("*.py")):
+    for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         found[".".join(parts).removesuffix(".__init__")] = path
     return found
@@ -100,3 +105,32 @@ def test_torch_free_modules_import_where_the_extras_are_missing():
         f"import importlib, sys\nfor name in {EXTRAS}: sys.modules[name] = None\n"
         f"for name in {names}: importlib.import_module(name)"
     )
+
+
+SLICES = {
+    "embeddings/transformer": "TransformerEmbedding|Transformer|TransformerLayer",
+    "encoders/spinn": "StackEncoder|TrackingLSTM",
+    "parsers/distances": "Padding",
+}
+
+
+@pytest.mark.parametrize("folder", SLICES)
+def test_only_the_folder_of_a_slice_names_what_is_in_it(folder):
+    place = PACKAGE / "plugins" / folder
+    module = re.escape(f"plugins.{folder.replace('/', '.')}")
+    named = re.compile(rf"{module}\b|\b(class |import )?({SLICES[folder]})\b")
+    files = [file for file in PACKAGE.rglob("*.py") if named.search(file.read_text("utf-8"))]
+    assert files
+    assert [file for file in files if place not in file.parents] == []
+
+
+# Beside the registered name, which recipes and bundles hold, the table of configurations knows
+# that a tracker is SPINN's.
+KNOWN = {"transformer.v1": set(), "spinn.v1": {"core/config/__init__.py"}}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_slice_is_reached_by_its_name(name):
+    files = [file for file in PACKAGE.rglob("*.py") if name in file.read_text("utf-8")]
+    outside = {file.relative_to(PACKAGE).as_posix() for file in files}
+    assert {file for file in outside if not file.startswith("plugins/")} == KNOWN[name]

@@ -1,4 +1,4 @@
-"""Views of five classes as three and two, and abstaining, against sums written out."""
+"""Views of five classes as three and two, labels and abstaining, against sums written out."""
 
 import copy
 import json
@@ -10,7 +10,9 @@ from predictions import sentences_of
 
 import thinstack
 from thinstack.errors import InputError
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import Scored
 from thinstack.runtime.views import FIVE, View
 
 TEXT = "The acting is superb. It was filmed in March, by the sea. The film is three hours long."
@@ -139,3 +141,25 @@ def test_other_views_and_other_models_are_refused(last_word):
         with pytest.raises(InputError, match=r"very neg.*bad, so-so"):
             Predictor(last_word, classes=classes)
     assert Predictor(last_word, abstain=0.9).predict([["film"]])[0].label is None
+
+
+@pytest.mark.parametrize(
+    ("row", "label"),
+    [
+        # Positive is the most probable class, and the mean is negative (-0.05, counted by hand).
+        ([0.25, 0.2, 0.1, 0.4, 0.05], "very negative"),
+        ([0.05, 0.4, 0.1, 0.2, 0.25], "very positive"),
+        ([0.2, 0.25, 0.1, 0.4, 0.05], "negative"),
+        ([0.1, 0.2, 0.1, 0.4, 0.2], "positive"),
+        ([0.2, 0.1, 0.4, 0.1, 0.2], "neutral"),
+        ([0.4, 0.0, 0.0, 0.2, 0.4], "very positive"),
+    ],
+)
+def test_the_label_is_on_the_side_of_the_polarity(row, label):
+    polarity = -row[0] - row[1] / 2 + row[3] / 2 + row[4]
+    view = View.of(FIVE)
+    sentence = Prediction.of_words(["x"], Scored(np.zeros(1, np.int8), np.array([row])), view)
+    assert sentence.label == view.label(row) == label
+    assert [phrase.label for phrase in sentence.phrases] == [label]
+    assert sentence.polarity == pytest.approx(polarity)
+    assert View.of(("a", "b", "c", "d", "e")).label(row) == "abcde"[int(np.argmax(row))]
