@@ -381,6 +381,15 @@ def test_groups_of_few_rows_are_counted_together(report, cli, folder, tmp_path):
     assert f"{MOST_GROUPS + 5 - 12} more are not shown" in page
 
 
+@pytest.mark.filterwarnings("always:.*quotation mark:UserWarning")
+def test_a_stray_quotation_mark_is_one_warning(cli, folder, tmp_path):
+    table = tmp_path / "stray.tsv"
+    table.write_text('store\ttext\nNorth\tthe battery is good\nNorth\t"the battery is bad\n')
+    answer = cli("report", table, "--out", tmp_path / "x.html", "--model", folder)
+    assert answer.code == 0
+    assert answer.err.count("warning:") == 1
+
+
 WRONG = {
     "no rows": (("{empty}", "--text", "review"), "found no row"),
     "another column": (("{table}",), "expected the column 'text'"),
@@ -400,6 +409,7 @@ WRONG = {
         ("{table}", "--text", "review", "--over", "day", "--dates", "%d %d"),
         "strptime",
     ),
+    "a format of no column": (("{table}", "--text", "review", "--dates", "unix"), "--over"),
     "a term in no UTF-8": (("{table}", "--text", "review", "--about", "batt\udcffery"), "Unicode"),
     "no texts": (("{table}", "--text", "none"), "expected texts in English, found none"),
     "a bad term": (("{table}", "--text", "review", "--about", "!"), "a letter or digit"),

@@ -148,7 +148,7 @@ def test_phrases_below_a_similarity_are_left_out(index):
     best = index.search("good film", top=99, min_similarity=least)
     assert best == [hit for hit in hits if hit.similarity >= least]
     assert 0 < len(best) < len(hits)
-    assert index.search("good film", top=99, min_similarity=-1) == hits
+    assert index.search("good film", top=np.int64(99), min_similarity=np.float32(-1)) == hits
 
 
 def test_equal_phrases_are_one_and_their_mentions_are_counted(index):

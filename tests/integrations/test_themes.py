@@ -401,7 +401,9 @@ def test_a_report_counts_themes_in_some_rows(model, monkeypatch, remembered):
 def test_a_report_without_a_text_among_the_rows_taken_has_no_themes(model, monkeypatch):
     monkeypatch.setattr(run, "SAMPLE", 1)
     rare = ["Это совсем не английский текст"] * 9 + [BLAME]
-    assert thinstack.report(rare, model=model, themes=model).themes is None
+    report = thinstack.report(rare, model=model, themes=model, min_mentions=np.int64(5))
+    assert report.themes is None
+    assert report.to_json()
 
 
 def test_a_theme_tells_when_it_became_frequent(model):
@@ -417,7 +419,8 @@ def test_a_theme_tells_when_it_became_frequent(model):
 
 
 def test_a_list_of_texts_does_as_well_as_a_frame(model, themes):
-    listed = thinstack.themes([*TEXTS[:2], None, *TEXTS[3:]], model=model)
+    texts = [*TEXTS[:2], None, *TEXTS[3:]]
+    listed = thinstack.themes(texts, model=model, most=np.int64(10), quotes=np.int64(3))
     assert listed.labels == themes.labels
     assert listed.of(0) == themes.of(0)
     figures = thinstack.report(TEXTS, model=model, themes=False).figures.counts

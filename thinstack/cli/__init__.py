@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -61,6 +61,8 @@ _COMMANDS = (
     *(predict, report, themes, search, serve, evaluate, train, finish),
     *(export, push, plugins, doctor),
 )
+_warnings: Final = set[str]()
+
 for command in _COMMANDS:
     app.command(cls=TextCommand if command is predict else None)(command)
 
@@ -70,6 +72,7 @@ def main(commands: typer.Typer = app) -> None:
     that interrupts a run exits with 128 plus the number of the signal."""
     _open_streams()
     warnings.showwarning = _print_warning
+    _warnings.clear()
     try:
         commands()
     except (ThinstackError, OSError) as error:
@@ -80,8 +83,12 @@ def main(commands: typer.Typer = app) -> None:
 
 
 def _print_warning(message: Warning | str, *_: object, **_more: object) -> None:
-    """Replace `warnings.showwarning`: print a warning without lines of code."""
-    print(f"warning: {escaped(str(message))}", file=sys.stderr)
+    """Replace `warnings.showwarning`: print a warning without lines of code, once, because a
+    command may read a table twice."""
+    warning = f"warning: {escaped(str(message))}"
+    if warning not in _warnings:
+        _warnings.add(warning)
+        print(warning, file=sys.stderr)
 
 
 def _open_streams() -> None:

@@ -111,10 +111,10 @@ class _Rows:
                 return self._checked(start, self._with_marks(start, cells))
         elif joined:
             return self._checked(start, joined)
-        where = f"lines {start} to {last}" if last > start else f"line {start}"
+        where = f"lines {start} to {last}: " if last > start else ""
         return self._bad(
             start,
-            f"{where}: a cell starts with a quotation mark that is not closed at its end. Put "
+            f"{where}a cell starts with a quotation mark that is not closed at its end. Put "
             'the cell in quotation marks and double those inside ("a ""good"" film"), or '
             "remove the mark",
         )

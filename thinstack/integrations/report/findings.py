@@ -164,17 +164,17 @@ class Change(NamedTuple):
 
 
 def change_of(
-    course: Course, groups: Mapping[str, Course], causes: Mapping[str, Course]
+    course: Course, groups: Mapping[str, Course], causes: Mapping[str, Course], tries: int = 1
 ) -> Change | None:
     """Find the most significant change over time, of all texts or of a group, if there is one.
 
     `course`: the figures of the texts in all periods. `groups`: the same for each group. `causes`:
     for each theme or term, the figures of all texts, which count as neutral if they do not mention
-    it.
+    it. `tries`: the number of courses in which a change is looked for.
     """
-    changes = [*_changes([*course], course, 1 + bool(groups))]
+    changes = [*_changes([*course], course, tries * (1 + bool(groups)))]
     for one in groups.values():
-        changes += _changes([*course], one, 2 * len(groups))
+        changes += _changes([*course], one, tries * 2 * len(groups))
     if not changes:
         return None
     _, change = max(changes, key=lambda pair: pair[0])

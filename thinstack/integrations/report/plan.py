@@ -58,6 +58,11 @@ def plan_of(source: Source, options: ReportOptions, tell: Tell) -> Plan:
     Raises InputError for an invalid format, for a table without rows, and for a column without any
     group, date or stars, before the texts are scored.
     """
+    if options.dates is not None and options.over is None:
+        raise InputError(
+            f"--dates {options.dates} is the format of a column of dates, but none is named: name "
+            "it with --over (in Python over=)"
+        )
     check_format(options.dates)
     rows, texts, ungrouped, rated = 0, 0, 0, False
     groups, days = Groups(), Counter[date]()

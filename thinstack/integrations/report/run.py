@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import is_installed
 from thinstack.errors import InputError, LanguageWarning, shown
@@ -104,7 +106,7 @@ def report(
     phrases on a sentiment scale. Raises DataError for a missing column, StoppedError if the frame
     changes during the run, and what `thinstack.load` raises.
     """
-    if not isinstance(min_mentions, int) or min_mentions < 1:
+    if not isinstance(min_mentions, int | np.integer) or min_mentions < 1:
         expected = "expected a whole number, at least 1"
         raise InputError(f"min_mentions: {expected}, found {shown(min_mentions, 60)}")
 
@@ -113,7 +115,8 @@ def report(
 
     asked = checked_mentions(about)
     names = term_names(asked)
-    options = ReportOptions("a data frame", "", text, by, over, dates, names, min_mentions, stars)
+    least = int(min_mentions)
+    options = ReportOptions("a data frame", "", text, by, over, dates, names, least, stars)
     source, readers = frame_source(frame, options), readers_of(model, asked, load)
     return run_report(source, readers, options, themes=themes_model(themes, load))
 

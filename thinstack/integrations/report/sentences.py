@@ -99,10 +99,10 @@ def figures_of(parts: "Sequence[Part]") -> dict[Any, Figures]:
     return {part.name: part.figures for part in parts}
 
 
-def trend(parts: "Sequence[Part]", unit: Unit) -> str:
-    """Describe when the share of a theme changed: "14% from Jul 2024 on, compared with 2%
-    before"; "" if not."""
-    change = change_of(figures_of(parts), {}, {})
+def trend(parts: "Sequence[Part]", unit: Unit, themes: int) -> str:
+    """Describe when the share of one of `themes` themes changed: "14% from Jul 2024 on, compared
+    with 2% before"; "" if it did not change significantly."""
+    change = change_of(figures_of(parts), {}, {}, tries=themes)
     if change is None:
         return ""
     when, other = _when(change, unit)
@@ -120,7 +120,7 @@ def _of_themes(report: "Report") -> Iterator[str]:
         yield f"Most frequent complaints: {enumerated(most)} of {report.themes.texts_counted}."
     _, worse = differences({theme.title: figures_of(theme.groups) for theme in complaints})
     for theme in complaints:
-        change = trend(theme.periods, report.unit) if report.unit else ""
+        change = report.themes.trend(theme)
         places = [
             one.group for one in worse if theme.title in (one.term, *one.also) and not one.better
         ]

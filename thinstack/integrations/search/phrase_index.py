@@ -163,10 +163,12 @@ class PhraseIndex:
         for `exact=False` without usearch; by default, a warning is issued and all phrases are
         compared.
         """
-        if not isinstance(top, int) or top < 1:
+        if not isinstance(top, int | np.integer) or top < 1:
             raise InputError(f"top: expected a whole number, at least 1, found {shown(top)}")
         least = min_similarity
-        if least is not None and not (isinstance(least, int | float) and -1 <= least <= 1):
+        if least is not None and not (
+            isinstance(least, int | float | np.floating) and -1 <= least <= 1
+        ):
             expected = "expected a number from -1 to 1"
             raise InputError(f"min_similarity: {expected}, found {shown(least)}")
         if side is not None and side not in _SIDES:

@@ -52,9 +52,9 @@ def theme_options(
     """Validate the options. Raises InputError for an invalid one."""
     _need('"both", "negative" or "positive"', "side", side, fits=side in _SIDES)
     for name, number, least in (("most", most, 1), ("quotes", quotes, 0)):
-        fits = isinstance(number, int) and number >= least
+        fits = isinstance(number, int | np.integer) and bool(number >= least)
         _need(f"a whole number, at least {least}", name, number, fits=fits)
-    fits = isinstance(threshold, int | float) and 0 < threshold <= 1
+    fits = isinstance(threshold, int | float | np.floating) and bool(0 < threshold <= 1)
     _need("a similarity above 0, at most 1", "threshold", threshold, fits=fits)
     _need_texts("ignore", ignore)
     if names is not None:
@@ -67,7 +67,9 @@ def theme_options(
                 problem = f"expected examples of the theme {shown(name, 40)}, found none"
                 raise InputError(f"names: {problem}: name it by phrases, such as 'late flight'")
     words = " ".join(ignore).lower().split()
-    return ThemeOptions(names, frozenset(words), _SIDES[side], most, quotes, threshold)
+    return ThemeOptions(
+        names, frozenset(words), _SIDES[side], int(most), int(quotes), float(threshold)
+    )
 
 
 def _need(expected: str, name: str, value: Any, *, fits: bool) -> None:

@@ -267,7 +267,7 @@ class Themes:
     def trend(self, theme: Theme) -> str:
         """Describe when a theme became significantly more or less frequent: "14% from Jul 2024 on,
         compared with 2% before". Return "" if there is no significant change."""
-        return trend(theme.periods, self.unit) if self.unit else ""
+        return trend(theme.periods, self.unit, len(self.themes)) if self.unit else ""
 
     def _more(self, theme: Theme) -> Iterator[str]:
         if change := self.trend(theme):
