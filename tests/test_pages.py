@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import spacy
-import torch
 import typer
 from pages import ROOT, blocks, command_lines, execute, run
 from pair_models import write_pair_bundle
@@ -46,7 +45,7 @@ HERE = [page for page in PAGES if blocks(f"docs/{page}", "python") and page not 
 
 
 def names_of_scores() -> dict[str, Any]:
-    return {"torch": torch, "thinstack": thinstack, "nlp": spacy.blank("en")}
+    return {"thinstack": thinstack, "nlp": spacy.blank("en")}
 
 
 def names_of_spacy() -> dict[str, Any]:

@@ -103,8 +103,8 @@ export class Predictor {
 
   /**
    * The vector (D,), of unit norm, of an English text or each text of an array, from a model with vectors. `sign` appends the number
-   * `sqrt(0.3) * s` with `s = sign(p) * sqrt(|p|)` for the polarity `p`, so the inner product of two rows is their cosine plus
-   * `0.3 * s1 * s2`. Errors are those of `predict`; a text without words also throws InputError. With `onError`, its row is NaN.
+   * `sqrt(0.3) * s`, where `s` is the square root of `|p|` with the sign of the polarity `p`, so the inner product of two rows is their
+   * cosine plus `0.3 * s1 * s2`. Errors are those of `predict`; a text without words also throws InputError. With `onError`, its row is NaN.
    */
   async encode(text: string, options?: EncodeOptions): Promise<Float32Array>;
   async encode(texts: readonly string[], options?: EncodeOptions): Promise<Float32Array[]>;

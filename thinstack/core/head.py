@@ -9,7 +9,8 @@ Reads = Literal["nodes", "roots", "pairs", "candidates"]
 
 - `nodes`: the output (H,) of every node; a label for each node.
 - `roots`: the output (H,) of a tree's root; a label for each tree.
-- `pairs`: the root outputs of trees 2k and 2k + 1 side by side (2H,); a label for each pair.
+- `pairs`: the root outputs of trees 2k and 2k + 1 side by side (2H,), or, if the model has vectors,
+  their vectors (2D,) times sqrt(D), so that a typical number is about 1; a label for each pair.
 - `candidates`: for each inner node of a binary tree the outputs of its left and right child and,
   where the cell has one, the node's head-word vector, side by side (2H + word_size,); every tree is
   one candidate for its sentence.

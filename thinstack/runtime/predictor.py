@@ -192,9 +192,9 @@ class Predictor(PairScorer):
         """Return the vectors of texts, (n, D) of unit norm, one row per text; of one text, (D,).
         `Result.vector` describes them. Except for the rows, memory stays bounded.
 
-        `sign`: whether to add a column of polarity, for (n, D + 1): sqrt(0.3) * s, where s is
-        sign(p) * sqrt(|p|) for the polarity p. The inner product of two rows is then their cosine
-        plus 0.3 * s1 * s2, so opposite opinions are less similar. Such rows are longer than 1.
+        `sign`: whether to add a column, for (n, D + 1): sqrt(0.3) * s, where s is the square root
+        of |p|, with the sign of the polarity p. The inner product of two rows is then their cosine
+        plus 0.3 * s1 * s2, so opposite opinions are less similar. Such rows have a norm above 1.
 
         `on_error`: as for `stream`. It is also called for texts without words. The rows of texts
         that it is called for are NaN.

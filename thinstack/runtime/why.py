@@ -37,8 +37,8 @@ class Contribution(NamedTuple):
     """How much the phrase moves the sentence to its label, compared with leaving it out: on a
     scale, in classes, up to 4; else in probability. Below 0, it counts against the label."""
     turning: bool
-    """Whether it is the phrase that turns the sentence to its label: of the phrases within 2% of
-    the largest contribution, the one with the fewest words."""
+    """Whether it decides the label: of the phrases within 2% of the largest contribution, it has
+    the fewest words."""
     start: int
     """The start character in the whole text."""
     end: int
@@ -49,9 +49,9 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     """Return the contribution of each phrase of the tree to the label, in node order.
 
     Each phrase is left out in turn, and its sibling replaces their parent. The remaining trees are
-    scored in one call. The sentence itself is not tried, nor a phrase without which no letter or
-    digit remains. In a sentence of more than 64 words, only the 126 phrases highest in the tree are
-    tried.
+    scored in one call. The sentence itself has no contribution, nor has a phrase without which no
+    letter or digit remains. In a sentence of more than 64 words, only the 126 phrases nearest the
+    root have one.
 
     Raises InputError for a prediction without a tree or without labels. Also for a sentence that
     was read in parts or is longer than `predictor.max_words`.

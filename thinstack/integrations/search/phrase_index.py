@@ -149,11 +149,11 @@ class PhraseIndex:
 
         `side`: find only phrases whose label is "negative", or "positive". `min_similarity`: ignore
         phrases whose cosine is below this. `sign`: rank by the cosine plus 0.3 s(q) s(p), where
-        s(p) is sign(p) * sqrt(|p|) of a polarity p, which puts "it crashes" far from "it never
-        crashes". False ranks by the cosine alone, as for a model without sentiment. `where`: called
-        with the id of a text; returns whether to search and count its phrases. `exact`: True
-        compares all phrases, as with `where` and `min_similarity`, and False uses the graph; by
-        default, their number decides.
+        s(p) is the square root of |p|, with the sign of the polarity p. This puts "it crashes" far
+        from "it never crashes". False ranks by the cosine alone, as for a model without sentiment.
+        `where`: called with the id of a text; returns whether to search and count its phrases.
+        `exact`: True compares all phrases, as with `where` and `min_similarity`, and False uses the
+        graph; by default, their number decides.
 
         Of phrases that overlap in a text, and of phrases that differ only in words such as "the"
         and "is" (`was slow`, `slow`), only the best is returned.
