@@ -124,6 +124,14 @@ def parsing(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "parsing", parser="capped")
 
 
+@pytest.fixture(scope="session")
+def sentiment() -> Any:
+    """The bundled model; nothing changes it."""
+    import thinstack
+
+    return thinstack.load("sentiment", threads=1)
+
+
 @pytest.fixture
 def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports are verified on samples of at most 7 words, for tests of anything but these."""

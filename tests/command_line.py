@@ -44,6 +44,13 @@ def run_program(program: Path, *args: object) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+def python(code: str, *args: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, and wait for its end."""
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, *map(str, args)]
+    how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": PATIENCE}
+    return subprocess.run(command, check=False, **how | options)
+
+
 @contextmanager
 def started(command: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process whose output is read as text; what a failed test leaves is killed."""

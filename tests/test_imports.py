@@ -2,12 +2,11 @@
 feature."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from command_line import python
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "thinstack"
@@ -17,10 +16,9 @@ EXTRAS = ["torch", "spacy", "thinc", "onnxruntime", "onnx", "safetensors", "nltk
 EXTRAS += ["pyspark", "huggingface_hub"]
 
 
-def python(code):
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
-    )
+def said(code):
+    """What a program prints."""
+    done = python(code, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -38,14 +36,14 @@ def test_importing_thinstack_is_light():
     heavy = ["torch", "onnx", "onnxruntime", "spacy", "thinc", "scipy", "sklearn", "rich", "typer"]
     heavy += ["huggingface_hub", "numpy", "pydantic", "tempfile", "narwhals", "pandas"]
     code = f"import sys, thinstack; print([name for name in {heavy} if name in sys.modules])"
-    assert python(code) == "[]"
+    assert said(code) == "[]"
 
 
 def test_the_command_line_reads_nothing_of_training_and_tables_before_it_needs_them():
     names = [f"thinstack.data.tables.{name}" for name in ("table", "json_tables", "separated")]
     names += ["thinstack.training.recipe"]
     code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
-    assert python(code) == "[]"
+    assert said(code) == "[]"
 
 
 def test_scoring_a_text_imports_no_more_than_that_needs():
@@ -73,19 +71,19 @@ def test_scoring_a_text_imports_no_more_than_that_needs():
     code += "from thinstack.text.english import rules\n"
     code += f"print([name for name in {unused} if name in sys.modules])\n"
     code += "print(len(rules().compiled) < 10)"
-    assert python(code).splitlines()[1:] == ["[]", "True"]
+    assert said(code).splitlines()[1:] == ["[]", "True"]
 
 
 def test_the_program_collects_garbage_again_once_it_is_imported():
     code = "import gc, thinstack.cli\nfrom thinstack.__main__ import main\n"
     code += "thinstack.cli.main = lambda: print(gc.isenabled(), gc.get_freeze_count() > 0)\nmain()"
-    assert python(code) == "True True"
+    assert said(code) == "True True"
 
 
 def test_loading_weights_does_not_import_the_compiler_of_torch():
     """It takes a second. A table without memory has nothing to draw that needs it."""
     code = "import sys; from thinstack.bundle.weights import load_model; load_model('sentiment'); "
-    assert python(f"{code}print('torch._dynamo' in sys.modules)") == "False"
+    assert said(f"{code}print('torch._dynamo' in sys.modules)") == "False"
 
 
 def test_torch_free_modules_import_where_the_extras_are_missing():
@@ -101,7 +99,7 @@ def test_torch_free_modules_import_where_the_extras_are_missing():
         and not name.startswith(("thinstack.integrations.spacy", "thinstack.sklearn"))
     ]
     assert {"thinstack.runtime.predictor", "thinstack.plugins.readers"} <= set(names)
-    python(
+    said(
         f"import importlib, sys\nfor name in {EXTRAS}: sys.modules[name] = None\n"
         f"for name in {names}: importlib.import_module(name)"
     )

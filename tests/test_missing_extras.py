@@ -1,12 +1,10 @@
 """Where an extra is not installed, the command line says which pip command mends that."""
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from command_line import python
 from last_word_model import write_last_word_bundle
 
 from thinstack import Tree
@@ -15,7 +13,6 @@ from thinstack.bundle.origin import note_own
 from thinstack.data.trees.nltk import from_nltk, to_nltk
 from thinstack.errors import MissingExtraError
 
-ROOT = Path(__file__).parents[1]
 RECIPE = """
 name = "tiny"
 task = { name = "phrases.v1" }
@@ -42,13 +39,7 @@ for command in json.loads(sys.argv[2]):
 
 def run(*commands, blocked):
     """Output and errors of commands in one process, where the packages `blocked` are missing."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(blocked), json.dumps(commands)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python(PROGRAM, json.dumps(blocked), json.dumps(commands))
     return done.stdout, done.stderr
 
 

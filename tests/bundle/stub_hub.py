@@ -4,14 +4,14 @@ import base64
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from command_line import python
 
 TESTS = Path(__file__).parents[1]
 TOKEN = "hf_stub"
@@ -222,12 +222,6 @@ def run(hub, home, *commands, **more):
     settings = {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0"}
     settings |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     settings |= {"NO_PROXY": "127.0.0.1", "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(commands)],
-        env={**os.environ, **settings, **more},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = python(PROGRAM, json.dumps(commands), env={**os.environ, **settings, **more})
     assert done.returncode == 0, done.stderr
     return [(code, out, err) for code, out, err in json.loads(done.stdout)]

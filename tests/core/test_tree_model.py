@@ -8,11 +8,21 @@ import torch
 from core.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
 from oracle import encode, forest_of, slow_scores
 
-ARITY_3 = {"options": {"arity": 3}}
-WORDPIECES = {"kind": "wordpieces", "size": X}
-ENTAILMENT = {"name": "entailment.v1", "options": {"layers": 1, "width": 6, "batch_norm": False}}
+ARITY_3, CHAIN = {"options": {"arity": 3}}, {"options": {"arity": 1}}
+RELATIONS = {"cell": {"name": "sdt_rnn.v1"}, "trees": "dependency", "relations": ["a", "b"]}
+CONSTITUENTS = {"cell": CHILD_SUM, "trees": "constituency"}
+HEADS = {"cell": CHILD_SUM, "trees": "dependency"}
+PIECES = {"embedding": {"kind": "wordpieces", "size": X}}
+ROOTS = {"head": {"name": "root_classifier.v1", "options": {"hidden": 6}}}
+OF_PAIRS = {"layers": 1, "width": 6, "batch_norm": False}
+PAIRS = {"head": {"name": "entailment.v1", "options": OF_PAIRS}}
+RANKED, WITH_HEADS = {"head": RANKER}, {"cell": LEXICALIZED}
 TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": 2}
 CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": 5}
+SHARED = {"layers": 2, "top_down": "shared", "readout": ["down"]}
+SEPARATE = {"layers": 3, "top_down": CHILD_SUM_DOWN, "separate": True}
+ALL_PARTS = {"top_down": TOP_DOWN, "readout": ["leaves", "down", "up"]}
+BOTH_WAYS = {"top_down": TOP_DOWN, "readout": ["up", "down"]}
 TREES = {
     "binary": {"transitions": [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 1]},
     "constituency": {  # arity 3, children missing
@@ -29,60 +39,26 @@ TREES = {
 CASES = {
     "binary": ("transitions", {}),
     "any_binary": ("transitions", {"cell": CHILD_SUM}),
-    "pieces": ("transitions", {"embedding": WORDPIECES}),
-    "any": ("parents", {"cell": CHILD_SUM, "trees": "constituency"}),
-    "slots": ("parents slots", {"cell": ARITY_3, "trees": "constituency"}),
-    "heads": ("parents", {"cell": CHILD_SUM, "trees": "dependency"}),
-    "head_pieces": ("parents", {"cell": CHILD_SUM, "trees": "dependency", "embedding": WORDPIECES}),
-    "head_slots": ("parents slots", {"cell": ARITY_3, "trees": "dependency"}),
-    "head_kinds": (
-        "parents kinds",
-        {"cell": {"name": "sdt_rnn.v1"}, "trees": "dependency", "relations": ["a", "b"]},
-    ),
-    "sentences": ("lengths", {"cell": {"options": {"arity": 1}}, "trees": "sequence"}),
-    "roots": (
-        "parents",
-        {
-            "cell": CHILD_SUM,
-            "trees": "dependency",
-            "head": {"name": "root_classifier.v1", "options": {"hidden": 6}},
-        },
-    ),
+    "pieces": ("transitions", PIECES),
+    "any": ("parents", CONSTITUENTS),
+    "slots": ("parents slots", CONSTITUENTS | {"cell": ARITY_3}),
+    "heads": ("parents", HEADS),
+    "head_pieces": ("parents", HEADS | PIECES),
+    "head_slots": ("parents slots", HEADS | {"cell": ARITY_3}),
+    "head_kinds": ("parents kinds", RELATIONS),
+    "sentences": ("lengths", {"cell": CHAIN, "trees": "sequence"}),
+    "roots": ("parents", HEADS | ROOTS),
     "layers": ("transitions", {"cell": CHILD_SUM, "encoder": {"layers": 3}}),
-    "shared": (
-        "parents",
-        {
-            "cell": CHILD_SUM,
-            "trees": "dependency",
-            "encoder": {"layers": 2, "top_down": "shared", "readout": ["down"]},
-        },
-    ),
-    "separate": (
-        "parents",
-        {
-            "cell": CHILD_SUM,
-            "trees": "dependency",
-            "encoder": {"layers": 3, "top_down": CHILD_SUM_DOWN, "separate": True},
-        },
-    ),
-    "readouts": (
-        "transitions",
-        {
-            "cell": LEXICALIZED,
-            "encoder": {"top_down": TOP_DOWN, "readout": ["leaves", "down", "up"]},
-        },
-    ),
-    "pairs": ("transitions", {"head": ENTAILMENT}),
-    "head_pairs": ("parents", {"cell": CHILD_SUM, "trees": "dependency", "head": ENTAILMENT}),
-    "candidates": ("transitions constituents", {"head": RANKER}),
-    "lexicalized_candidates": ("transitions constituents", {"head": RANKER, "cell": LEXICALIZED}),
+    "shared": ("parents", HEADS | {"encoder": SHARED}),
+    "separate": ("parents", HEADS | {"encoder": SEPARATE}),
+    "readouts": ("transitions", WITH_HEADS | {"encoder": ALL_PARTS}),
+    "pairs": ("transitions", PAIRS),
+    "head_pairs": ("parents", HEADS | PAIRS),
+    "candidates": ("transitions constituents", RANKED),
+    "lexicalized_candidates": ("transitions constituents", RANKED | WITH_HEADS),
     "bidirectional_candidates": (
         "transitions constituents",
-        {
-            "head": RANKER,
-            "cell": LEXICALIZED,
-            "encoder": {"top_down": TOP_DOWN, "readout": ["up", "down"]},
-        },
+        RANKED | WITH_HEADS | {"encoder": BOTH_WAYS},
     ),
 }
 """The names of the inputs beside those of words, and what is configured."""
@@ -164,11 +140,7 @@ THREE_WORDS = {"token_ids": [1, 2, 3]}
         ("heads", {"token_ids": [0, 0], "parents": [1, 0]}, "cycle"),
         ("slots", {**TWO_WORDS, "slots": [0, 3, 1]}, "slots must be from 0 to 2"),
         ("slots", {**TWO_WORDS, "slots": [1, 1, 0]}, "two children"),
-        (
-            "head_kinds",
-            {**THREE_WORDS, "parents": [2, 2, -1], "kinds": [1, 4, 1]},
-            "kinds must be from 1 to 3",
-        ),
+        ("head_kinds", {**THREE_WORDS, "parents": [2, 2, -1], "kinds": [1, 4, 1]}, "from 1 to 3"),
         ("pairs", {"token_ids": [1], "transitions": [0]}, "found 1"),
         ("sentences", {**THREE_WORDS, "lengths": [2, 0, 1]}, "at least 1"),
         ("binary", {**THREE_WORDS, "transitions": [0, 0, 1]}, "2 words, .* found 3"),

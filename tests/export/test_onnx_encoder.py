@@ -29,71 +29,49 @@ def down(arity, kinds):
     return PlainCell(arity, size=W, inner=True, kinds=kinds)
 
 
-def shared():
-    cell = every_node(0)
-    return Layer(cell, cell)
+def binary(*layers, reads="nodes"):
+    """Over trees of transitions, with words at their leaves."""
+    return TreeEncoder(layers), "transitions", reads
 
 
-def parsed(*layers, **options):
-    """Of dependency trees or sentences."""
-    return TreeEncoder(layers, words_at_leaves=False, **options)
+def constituency(*layers, reads="nodes"):
+    return TreeEncoder(layers), "parents", reads
 
 
+def dependency(*layers, reads="nodes", **options):
+    return TreeEncoder(layers, words_at_leaves=False, **options), "parents", reads
+
+
+def sequence(*layers, reads, **options):
+    return TreeEncoder(layers, words_at_leaves=False, **options), "lengths", reads
+
+
+BOTH = {"readout": ("down", "up")}
+RELATIONS = Layer(every_node(0, kinds=3))
+HEADS, SHARED = Layer(PlainCell(2, words=True)), every_node(0)
+FIRST = Layer(every_node(2, kinds=3), every_node(1, kinds=2))
+NEXT = Layer(every_node(2, BIDIRECTIONAL, kinds=3), every_node(1, BIDIRECTIONAL, kinds=2))
+LSTMS = Layer(every_node(1), every_node(1)), Layer(every_node(1, H), every_node(1, H))
+OVER_HEADS = Layer(every_node(2, BIDIRECTIONAL, words=True), down(1, 2))
 KINDS = {
-    "bottom-up": (TreeEncoder([Layer(PlainCell(2))]), "transitions", "nodes"),
-    "bottom-up, any arity": (TreeEncoder([Layer(PlainCell(0))]), "transitions", "roots"),
-    "constituency": (TreeEncoder([Layer(PlainCell(3, kinds=3))]), "parents", "nodes"),
-    "dependency with relations": (parsed(Layer(every_node(0, kinds=3))), "parents", "nodes"),
-    "roots only": (TreeEncoder([Layer(PlainCell(3))]), "parents", "pairs"),
-    "roots only, any arity": (parsed(Layer(every_node(0, kinds=3))), "parents", "pairs"),
-    "bidirectional": (
-        TreeEncoder([Layer(PlainCell(2, words=True), down(1, 2))]),
-        "transitions",
-        "roots",
+    "bottom-up": binary(Layer(PlainCell(2))),
+    "bottom-up, any arity": binary(Layer(PlainCell(0)), reads="roots"),
+    "constituency": constituency(Layer(PlainCell(3, kinds=3))),
+    "dependency with relations": dependency(RELATIONS),
+    "roots only": constituency(Layer(PlainCell(3)), reads="pairs"),
+    "roots only, any arity": dependency(RELATIONS, reads="pairs"),
+    "bidirectional": binary(Layer(PlainCell(2, words=True), down(1, 2)), reads="roots"),
+    "bidirectional, any arity": binary(Layer(PlainCell(2, words=True), down(0, 2)), reads="pairs"),
+    "bidirectional constituency": constituency(Layer(PlainCell(3, words=True), down(1, 3))),
+    "shared": dependency(Layer(SHARED, SHARED), readout=("down", "leaves")),
+    "deep": binary(Layer(PlainCell(2)), Layer(every_node(2, H))),
+    "deep, both read both": dependency(FIRST, NEXT, reads="roots", **BOTH),
+    "deep BiLSTM": sequence(*LSTMS, reads="pairs", separate=True, readout=("up", "leaves")),
+    "deep, over head words": binary(
+        Layer(PlainCell(2, words=True), down(1, 2)), OVER_HEADS, reads="candidates"
     ),
-    "bidirectional, any arity": (
-        TreeEncoder([Layer(PlainCell(2, words=True), down(0, 2))]),
-        "transitions",
-        "pairs",
-    ),
-    "bidirectional constituency": (
-        TreeEncoder([Layer(PlainCell(3, words=True), down(1, 3))]),
-        "parents",
-        "nodes",
-    ),
-    "shared": (parsed(shared(), readout=("down", "leaves")), "parents", "nodes"),
-    "deep": (TreeEncoder([Layer(PlainCell(2)), Layer(every_node(2, H))]), "transitions", "nodes"),
-    "deep, both read both": (
-        parsed(
-            Layer(every_node(2, kinds=3), every_node(1, kinds=2)),
-            Layer(every_node(2, BIDIRECTIONAL, kinds=3), every_node(1, BIDIRECTIONAL, kinds=2)),
-            readout=("down", "up"),
-        ),
-        "parents",
-        "roots",
-    ),
-    "deep BiLSTM": (
-        parsed(
-            Layer(every_node(1), every_node(1)),
-            Layer(every_node(1, H), every_node(1, H)),
-            separate=True,
-            readout=("up", "leaves"),
-        ),
-        "lengths",
-        "pairs",
-    ),
-    "deep, over head words": (
-        TreeEncoder(
-            [
-                Layer(PlainCell(2, words=True), down(1, 2)),
-                Layer(every_node(2, BIDIRECTIONAL, words=True), down(1, 2)),
-            ]
-        ),
-        "transitions",
-        "candidates",
-    ),
-    "candidates": (TreeEncoder([Layer(PlainCell(2, words=True))]), "transitions", "candidates"),
-    "candidates, no head words": (TreeEncoder([Layer(PlainCell(0))]), "transitions", "candidates"),
+    "candidates": binary(HEADS, reads="candidates"),
+    "candidates, no head words": binary(Layer(PlainCell(0)), reads="candidates"),
 }
 BATCHES = {"empty": [], "one word": [1, 1], "mixed": [7, 1, 2, 4, 12, 1]}
 """Words of an even number of trees."""

@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from command_line import python
 from export_models import ChildSum, H, V, X, close, eager_scores, make_config, make_model
 from plain_parts import PlainCell, plain_spinn
 from torch import Tensor
@@ -55,8 +54,7 @@ for trees in {trees}:
     print(json.dumps([{{name: x.tolist() for name, x in found.items()}},
                       any(x.requires_grad for x in found.values())]))
 """
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = python(program, cwd=tmp_path)
     for line, steps in zip(done.stdout.splitlines(), trees, strict=True):
         given = words | {"transitions": steps}
         arrays = {name: np.array(values, np.int64) for name, values in given.items()}

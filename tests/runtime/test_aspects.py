@@ -292,11 +292,6 @@ def test_without_a_label_nothing_is_said():
     assert told(sentence.aspects) == told(sentence.about("menu")) == "menu ?"
 
 
-@pytest.fixture(scope="module")
-def sentiment():
-    return thinstack.load(threads=1)
-
-
 def test_a_threshold_for_labels_changes_no_opinion(sentiment):
     """Labels of less than 0.8 are left out; a clause is not neutral for that, nor is "but" gone."""
     text = "The camera is great except for the battery. The screen is not good, but the lens works."

@@ -1,12 +1,10 @@
 """Programs that end while other threads score: they end cleanly, soon, and say nothing."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command_line import PATIENCE
+from command_line import python
 
 START = """
 import atexit, os, sys, threading, time, thinstack
@@ -43,19 +41,13 @@ SCORING = {
 }
 
 
-def python(code, *more):
-    return subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", START + WORDS + code, *more],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+def run(code, *more):
+    return python(START + WORDS + code, *more)
 
 
 @pytest.mark.parametrize("scoring", SCORING)
 def test_a_program_ends_while_a_daemon_thread_scores(scoring):
-    done = python(SCORING[scoring])
+    done = run(SCORING[scoring])
     wanted = int(scoring.startswith("an "))
     said = "ZeroDivisionError: division by zero" if scoring == "an error" else ""
     assert (done.returncode, done.stdout) == (wanted, "")
@@ -72,7 +64,7 @@ atexit.register(last)
 p = thinstack.load(threads=2, isolated=isolated)
 start(lambda: p.predict(words))
 """
-    done = python(code)
+    done = run(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
@@ -89,7 +81,7 @@ def call():
 p = thinstack.load(threads=1)
 start(call)
 """
-    done = python(code)
+    done = run(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "free\n", "")
 
 
@@ -102,7 +94,7 @@ def work():
 p, main = thinstack.load(threads=2), threading.main_thread()
 threading.Thread(target=work).start()
 """
-    done = python(code)
+    done = run(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "1500 1\n", "")
 
 
@@ -122,7 +114,7 @@ if (child := os.fork()) == 0:
     sys.exit(7)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    done = python(code)
+    done = run(code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "very positive\n7\n", "")
 
 
@@ -137,5 +129,5 @@ except thinstack.ThinstackError as error:
     print(type(error).__name__, "Gather" in str(error))
 """
     tests = str(Path(__file__).parents[1])
-    done = python(f"sys.path.insert(0, {tests!r})\n{code}", str(tmp_path / "model"))
+    done = run(f"sys.path.insert(0, {tests!r})\n{code}", tmp_path / "model")
     assert (done.returncode, done.stdout, done.stderr) == (0, "BundleError True\n", "")

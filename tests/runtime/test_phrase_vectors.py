@@ -17,16 +17,6 @@ HALF = 1e-3
 """What a vector in half precision may be off."""
 
 
-@pytest.fixture(scope="module")
-def bundle(tmp_path_factory):
-    return write_vector_bundle(tmp_path_factory.mktemp("vectors") / "model").path
-
-
-@pytest.fixture(scope="module")
-def model(bundle):
-    return thinstack.load(bundle, threads=1)
-
-
 def by_hand(sentence):
     return vectors_by_hand(sentence.words, sentence.transitions)
 
@@ -36,8 +26,8 @@ def text_by_hand(result):
     return mean / np.linalg.norm(mean)
 
 
-def test_every_phrase_and_sentence_has_the_vector_of_its_node(model):
-    result = model(TEXT)
+def test_every_phrase_and_sentence_has_the_vector_of_its_node(vectors):
+    result = vectors(TEXT)
     assert [len(sentence.words) for sentence in result.sentences] == [3, 6]
     for sentence in result.sentences:
         expected = by_hand(sentence)
@@ -49,104 +39,104 @@ def test_every_phrase_and_sentence_has_the_vector_of_its_node(model):
         np.testing.assert_array_equal(sentence.vector, sentence.phrases[-1].vector)
 
 
-def test_a_text_has_the_mean_of_its_sentences_weighted_by_words(model):
-    result = model(TEXT)
+def test_a_text_has_the_mean_of_its_sentences_weighted_by_words(vectors):
+    result = vectors(TEXT)
     assert result.vector.dtype == np.float32
     assert np.linalg.norm(result.vector) == pytest.approx(1, abs=1e-6)
     np.testing.assert_allclose(result.vector, text_by_hand(result), atol=HALF)
-    one = model("Awful film.")
+    one = vectors("Awful film.")
     np.testing.assert_array_equal(one.vector, one.sentences[0].vector)
-    assert model(" ").vector is None
+    assert vectors(" ").vector is None
 
 
-def test_a_text_that_is_a_tree_over_its_sentences_has_the_vector_of_its_root(model):
-    result = model(TEXT)
-    vectors = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 3, 4]], np.float16)
+def test_a_text_that_is_a_tree_over_its_sentences_has_the_vector_of_its_root(vectors):
+    result = vectors(TEXT)
+    rows = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 3, 4]], np.float16)
     scores = np.full((3, 3), 1 / 3, np.float32)
-    joint = Scored(balanced(2), scores, vectors=vectors)
+    joint = Scored(balanced(2), scores, vectors=rows)
     text = Result(TEXT, result.sentences, result.view, joint=joint)
     np.testing.assert_allclose(text.vector, [0, 0, 0.6, 0.8], atol=1e-6)
 
 
-def test_encode_has_a_row_per_text(model):
+def test_encode_has_a_row_per_text(vectors):
     texts = [TEXT, "awful", "The good film."]
-    rows = model.encode(texts)
+    rows = vectors.encode(texts)
     assert rows.dtype == np.float32
     assert rows.flags.c_contiguous
-    np.testing.assert_allclose(rows, [text_by_hand(model(text)) for text in texts], atol=HALF)
-    np.testing.assert_allclose(model.encode(iter(texts)), rows, atol=HALF)
-    assert model.encode("awful").shape == (SIZE,)
-    np.testing.assert_allclose(model.encode("awful"), rows[1], atol=HALF)
-    assert model.encode([]).shape == (0, SIZE)
-    assert model.encode([], sign=True).shape == (0, SIZE + 1)
+    np.testing.assert_allclose(rows, [text_by_hand(vectors(text)) for text in texts], atol=HALF)
+    np.testing.assert_allclose(vectors.encode(iter(texts)), rows, atol=HALF)
+    assert vectors.encode("awful").shape == (SIZE,)
+    np.testing.assert_allclose(vectors.encode("awful"), rows[1], atol=HALF)
+    assert vectors.encode([]).shape == (0, SIZE)
+    assert vectors.encode([], sign=True).shape == (0, SIZE + 1)
 
 
-def test_the_column_of_polarity_adds_to_the_cosine(model):
+def test_the_column_of_polarity_adds_to_the_cosine(vectors):
     texts = ["good film", "awful plot", "good"]
-    rows, plain = model.encode(texts, sign=True), model.encode(texts)
-    polarity = np.array([model(text).polarity for text in texts])
+    rows, plain = vectors.encode(texts, sign=True), vectors.encode(texts)
+    polarity = np.array([vectors(text).polarity for text in texts])
     assert {*np.sign(polarity)} == {-1, 1}
     signs = np.sign(polarity) * np.sqrt(np.abs(polarity))
     np.testing.assert_array_equal(rows[:, :-1], plain)
     expected = plain @ plain.T + 0.3 * signs[:, None] * signs
     np.testing.assert_allclose(rows @ rows.T, expected, atol=1e-6)
-    assert model.encode(texts[0], sign=True).shape == (SIZE + 1,)
+    assert vectors.encode(texts[0], sign=True).shape == (SIZE + 1,)
 
 
-def test_a_text_that_cannot_be_encoded(model):
+def test_a_text_that_cannot_be_encoded(vectors):
     with pytest.raises(InputError, match=r"^text 2: expected words, found ' '"):
-        model.encode(iter(["good", "film", " ", "plot"]))
+        vectors.encode(iter(["good", "film", " ", "plot"]))
     with pytest.raises(InputError, match=r"^text 1: expected a text, found None"):
-        model.encode(["good", None])
+        vectors.encode(["good", None])
     errors = {}
-    rows = model.encode(["good", "", None, "film"], on_error=errors.__setitem__, sign=True)
+    rows = vectors.encode(["good", "", None, "film"], on_error=errors.__setitem__, sign=True)
     assert {place: str(error)[:16] for place, error in errors.items()} == {
         1: "text 1: expected",
         2: "text 2: expected",
     }
     assert np.isnan(rows).all(axis=1).tolist() == [False, True, True, False]
-    np.testing.assert_allclose(rows[3, :-1], model.encode("film"), atol=HALF)
+    np.testing.assert_allclose(rows[3, :-1], vectors.encode("film"), atol=HALF)
 
 
-def test_similarity_is_the_cosine(model):
+def test_similarity_is_the_cosine(vectors):
     one, two = ["good film", "awful"], ["the plot", "awful film", "good"]
-    expected = model.encode(one) @ model.encode(two).T
-    np.testing.assert_allclose(model.similarity(one, two), expected, atol=1e-6)
-    number = model.similarity(one[0], two[1])
+    expected = vectors.encode(one) @ vectors.encode(two).T
+    np.testing.assert_allclose(vectors.similarity(one, two), expected, atol=1e-6)
+    number = vectors.similarity(one[0], two[1])
     assert type(number) is float
     assert number == pytest.approx(expected[0, 1], abs=1e-6)
-    np.testing.assert_allclose(model.similarity(one[0], two), expected[0], atol=1e-6)
-    np.testing.assert_allclose(model.similarity(one, two[0]), expected[:, 0], atol=1e-6)
+    np.testing.assert_allclose(vectors.similarity(one[0], two), expected[0], atol=1e-6)
+    np.testing.assert_allclose(vectors.similarity(one, two[0]), expected[:, 0], atol=1e-6)
 
 
-def test_similarity_takes_whatever_has_a_vector(model):
-    result = model("The good film.")
-    phrase, rows = result.phrases[1], model.encode(["awful", "plot"])
-    words = model.encode([str(phrase), "The good film."])
+def test_similarity_takes_whatever_has_a_vector(vectors):
+    result = vectors("The good film.")
+    phrase, rows = result.phrases[1], vectors.encode(["awful", "plot"])
+    words = vectors.encode([str(phrase), "The good film."])
     mixed = [phrase, result.sentences[0]]
-    np.testing.assert_allclose(model.similarity(mixed, 2 * rows), words @ rows.T, atol=HALF)
-    assert model.similarity(phrase, phrase) == pytest.approx(1, abs=1e-6)
-    assert model.similarity(["good", rows[0]], "awful")[1] == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(vectors.similarity(mixed, 2 * rows), words @ rows.T, atol=HALF)
+    assert vectors.similarity(phrase, phrase) == pytest.approx(1, abs=1e-6)
+    assert vectors.similarity(["good", rows[0]], "awful")[1] == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.parametrize("other", ["", np.ones(SIZE + 1), np.ones((1, 1, SIZE)), 5, ["good", None]])
-def test_what_has_no_vector_of_this_model_is_not_similar(model, other):
+def test_what_has_no_vector_of_this_model_is_not_similar(vectors, other):
     with pytest.raises(InputError, match="expected"):
-        model.similarity("good", other)
+        vectors.similarity("good", other)
     with pytest.raises(InputError, match="expected texts with words"):
-        model.similarity("good", model(""))
+        vectors.similarity("good", vectors(""))
 
 
-def test_vectors_of_another_model_are_not_compared(model, tmp_path):
+def test_vectors_of_another_model_are_not_compared(vectors, tmp_path):
     other = thinstack.load(write_vector_bundle(tmp_path / "other", labels=()).path)("good film")
     for value in (other, other.sentences[0], other.phrases[0], [other.phrases[0]]):
         with pytest.raises(InputError, match="expected a result of this model"):
-            model.similarity("good", value)
+            vectors.similarity("good", value)
     with pytest.raises(InputError, match="expected a result of this model"):
-        model.span_vectors(other.sentences[0], [(0, 1)])
+        vectors.span_vectors(other.sentences[0], [(0, 1)])
 
 
-def test_without_its_vectors_a_model_says_which_has_them(last_word, model):
+def test_without_its_vectors_a_model_says_which_has_them(last_word, vectors):
     scores = thinstack.load(last_word.path)
     result = scores("good film. awful film.")
     phrase, sentence = result.phrases[0], result.sentences[0]
@@ -160,11 +150,11 @@ def test_without_its_vectors_a_model_says_which_has_them(last_word, model):
         with pytest.raises(InputError, match=r'thinstack\.load\("vectors"\) \(pip install'):
             ask()
     assert scores.width == 0
-    assert model.width == SIZE
+    assert vectors.width == SIZE
 
 
-def test_a_pickle_keeps_its_vectors(model):
-    result = model(TEXT)
+def test_a_pickle_keeps_its_vectors(vectors):
+    result = vectors(TEXT)
     copy = pickle.loads(pickle.dumps(result))
     np.testing.assert_array_equal(copy.vector, result.vector)
     np.testing.assert_array_equal(copy.phrases[2].vector, result.phrases[2].vector)

@@ -3,18 +3,16 @@
 import hashlib
 import os
 import random
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
 import pytest
+from command_line import python
 from last_word_model import (
     KNOWN,
     TABLE,
     WORDS,
-    expected,
     expected_rows,
     last_word_model,
     own_parse,
@@ -36,11 +34,6 @@ LEAF = np.zeros(1, np.int8)
 
 def predictor_of(path, kind="words", *, threads=1, **options):
     return Predictor(write_last_word_bundle(path / "model", kind, **options), threads=threads)
-
-
-@pytest.fixture(scope="module")
-def predictor(last_word):
-    return Predictor(last_word, threads=1)
 
 
 @pytest.mark.parametrize("kind", KNOWN)
@@ -91,11 +84,6 @@ def test_no_sentences_give_no_scores(predictor):
     assert predictor.node_scores([], []) == []
     assert predictor.predict([]) == []
     assert predictor.predict_trees([]) == []
-
-
-def test_unknown_words_take_row_0(predictor):
-    (scores,) = predictor.node_scores([["🦷"]], [LEAF])
-    np.testing.assert_allclose(scores[0], list(expected("🦷").values()), atol=1e-6)
 
 
 def test_predict_trees_keeps_the_trees(predictor):
@@ -167,8 +155,7 @@ if child == 0:
     os._exit(3 * differ or 4 * (predictor._session is session))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]
-    assert subprocess.run([*command, str(last_word.path)], check=False).returncode == 0
+    assert python(code, last_word.path).returncode == 0
 
 
 BAD_INPUT = [

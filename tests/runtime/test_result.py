@@ -21,21 +21,19 @@ TEXT = "  A good film. The second half\nis dull, though."
 
 
 @pytest.fixture(scope="module")
-def sst():
-    return thinstack.load(threads=1)
+def result(sentiment):
+    return sentiment(TEXT)
 
 
-@pytest.fixture(scope="module")
-def result(sst):
-    return sst(TEXT)
-
-
-def test_one_text_gives_a_result_a_list_a_list_and_an_iterable_a_stream(sst, result):
+def test_one_text_gives_a_result_a_list_a_list_and_an_iterable_a_stream(sentiment, result):
     assert isinstance(result, Result)
-    assert [one.to_dict() for one in sst([TEXT, ""])] == [result.to_dict(), sst("").to_dict()]
+    assert [one.to_dict() for one in sentiment([TEXT, ""])] == [
+        result.to_dict(),
+        sentiment("").to_dict(),
+    ]
     asked = []
     texts = (asked.append(number) or f"{number} stars" for number in range(10_000))
-    stream = sst(texts)
+    stream = sentiment(texts)
     assert next(stream).text == "0 stars"
     assert len(asked) < 1000, "a stream reads on only when it is asked"
 
@@ -91,8 +89,8 @@ def _words(phrase):
     )
 
 
-def test_a_text_without_words_has_a_result(sst):
-    empty = sst(" \n")
+def test_a_text_without_words_has_a_result(sentiment):
+    empty = sentiment(" \n")
     assert (empty.label, empty.polarity, empty.scores, empty.phrases) == (None, None, {}, ())
     assert (empty.sentences, empty.highlights(), empty.why()) == ((), [], [])
     assert empty.to_dict() == {
@@ -137,11 +135,6 @@ def test_a_sentence_alone_has_no_phrases():
 
 TEXTS = ["So good. Very awful", "", "A film"]
 LABELS = [[best(expected(".", 3)), best(expected("awful", 2))], [], [best(expected("film", 2))]]
-
-
-@pytest.fixture(scope="module")
-def predictor(last_word):
-    return Predictor(last_word, threads=1)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 128])

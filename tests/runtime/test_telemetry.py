@@ -3,12 +3,11 @@ own keeps a process from ending."""
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import PATIENCE
+from command_line import python
 
 ROOT = Path(__file__).parents[2]
 SUPPRESSING = ("ORT_DISABLE_TELEMETRY", "CI", "TF_BUILD", "GITHUB_ACTIONS", "GITLAB_CI", "CIRCLECI")
@@ -31,16 +30,8 @@ def environment(folder, **more):
     return {**kept, "HOME": str(folder), "OPENBLAS_NUM_THREADS": "1", **more}
 
 
-def python(code, folder, **more):
-    return subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code],
-        env=environment(folder, **more),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+def run(code, folder, **more):
+    return python(code, env=environment(folder, **more), cwd=folder)
 
 
 @LINUX
@@ -52,7 +43,7 @@ def test_the_home_stays_empty_and_there_is_no_other_thread(tmp_path, use):
         "for _ in range(100): threads() > 1 and time.sleep(0.1)  # what watched a process ends\n"
     )
     code += "print('threads', threads(), file=sys.stderr)"
-    done = python(code, tmp_path)
+    done = run(code, tmp_path)
     assert (done.returncode, done.stderr) == (0, "threads 1\n")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -77,7 +68,7 @@ if (child := os.fork()) == 0:
     {FORKS[end]}
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    done = python(code, tmp_path)
+    done = run(code, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
 
 
@@ -95,7 +86,7 @@ TELLING = "import thinstack.cli.checks as e; print(e._telemetry().found)"
 def test_doctor_says_whether_it_is_off(tmp_path, code, variable, state, found):
     more = {} if variable is None else {"ORT_DISABLE_TELEMETRY": variable}
     asks = "import thinstack._onnxruntime as o; print(o.telemetry())"
-    done = python("\n".join([code, asks, TELLING]), tmp_path, **more)
+    done = run("\n".join([code, asks, TELLING]), tmp_path, **more)
     said, check = done.stdout.splitlines()
     assert said == state
     assert found in check

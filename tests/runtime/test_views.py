@@ -31,18 +31,13 @@ NAMES = {3: ("negative", "neutral", "positive"), 2: ("negative", "positive")}
 SUMS = {3: of_three, 2: of_two}
 
 
-@pytest.fixture(scope="module")
-def five():
-    return thinstack.load("sentiment", threads=1)
-
-
 @pytest.mark.parametrize("classes", [3, 2])
-def test_every_phrase_is_shown_by_the_sums(five, classes):
+def test_every_phrase_is_shown_by_the_sums(sentiment, classes):
     view = thinstack.load("sentiment", threads=1, classes=classes)
     assert view.labels == NAMES[classes]
-    (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
+    (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (sentiment, view))
     words = [sentence.words for sentence in own]
-    given = five.predict(words), view.predict(words)
+    given = sentiment.predict(words), view.predict(words)
     for before, after in [*zip(own, shown, strict=True), *zip(*given, strict=True)]:
         assert after.labels == NAMES[classes]
         assert np.array_equal(before.transitions, after.transitions)
@@ -70,15 +65,15 @@ def test_a_text_is_shown_by_the_sums_of_its_mean(classes):
 
 
 @pytest.mark.parametrize("classes", [3, 2])
-def test_a_text_of_one_tree_is_shown_by_the_sums_of_its_root(five, classes):
+def test_a_text_of_one_tree_is_shown_by_the_sums_of_its_root(sentiment, classes):
     shown = thinstack.load("sentiment", threads=1, classes=classes)(TEXT)
-    expected = SUMS[classes]([*five(TEXT).scores.values()])
+    expected = SUMS[classes]([*sentiment(TEXT).scores.values()])
     np.testing.assert_allclose([*shown.scores.values()], expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [3, 2])
-def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_tree(five, classes):
-    ((sentence, *_),) = sentences_of(five, [TEXT.replace(". ", ", and ")])
+def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_tree(sentiment, classes):
+    ((sentence, *_),) = sentences_of(sentiment, [TEXT.replace(". ", ", and ")])
     view = thinstack.load("sentiment", threads=1, classes=classes, abstain=0.5, max_words=8)
     (shown,) = pickle.loads(pickle.dumps(view)).predict([sentence.words])
     assert len(shown.parts) > 2
@@ -89,8 +84,8 @@ def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_tree(five, classes):
     assert shown.abstain == 0.5
 
 
-def test_five_is_the_models_own(five):
-    assert thinstack.load("sentiment", classes=5).labels == FIVE == five.labels
+def test_five_is_the_models_own(sentiment):
+    assert thinstack.load("sentiment", classes=5).labels == FIVE == sentiment.labels
     assert View.choose(tuple("01234"), 2, None).labels == NAMES[2]
 
 
@@ -108,8 +103,8 @@ def test_classes_of_a_file_are_shown_too():
     assert shown[5] == known.tolist()
 
 
-def test_without_a_probable_class_there_is_no_label_and_scores_stay(five):
-    (own,) = sentences_of(five, [TEXT])
+def test_without_a_probable_class_there_is_no_label_and_scores_stay(sentiment):
+    (own,) = sentences_of(sentiment, [TEXT])
     cut = sorted(sentence.node_scores[-1].max() for sentence in own)[1]
     view = thinstack.load("sentiment", threads=1, abstain=float(cut))
     (shown,) = sentences_of(view, [TEXT])

@@ -26,11 +26,6 @@ ROWS = [{"text": "so good", "label": "a"}]
 DOC = Doc(spacy.blank("en").vocab, ["so", "good"])
 
 
-@pytest.fixture(scope="module")
-def predictor(last_word):
-    return Predictor(last_word, threads=1)
-
-
 WAYS = {
     "call": lambda predictor, x: predictor(x),
     "stream": lambda predictor, x: predictor.stream(x),

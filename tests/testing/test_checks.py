@@ -1,10 +1,9 @@
 """The contract checks pass a good plugin, and refuse a wrong one of each kind."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import python
 from wrong_plugins import CELLS, HEADS, PARSERS, Good, GoodHead, GoodParser
 
 from thinstack.errors import ConfigError, PluginError, UnknownNameError
@@ -90,7 +89,6 @@ for package in ("onnx", "onnxruntime"):
 
 def test_missing_packages():
     """The checks that need no extra package run without them; the others name the extra."""
-    command = [sys.executable, "-c", WITHOUT_PACKAGES]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    answer = python(WITHOUT_PACKAGES, cwd=ROOT)
     named = zip(answer.stdout.splitlines(), ("testing", "cpu"), strict=True)
     assert all(f"extra '{extra}'" in line for line, extra in named)
