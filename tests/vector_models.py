@@ -2,7 +2,7 @@
 the tree both matter."""
 
 import numpy as np
-from onnx import TensorProto, checker, helper, numpy_helper
+from onnx import checker, helper, numpy_helper, parser
 
 from thinstack.bundle import write_bundle
 from thinstack.core.config import ModelConfig
@@ -62,79 +62,58 @@ def write_vector_bundle(path, *, labels=LABELS):
     return write_bundle(path, files, config=ModelConfig.parse(config, source="test"))
 
 
+_GRAPH = """
+<ir_version: 8, opset_import: ["" : 18]>
+g (int32[n] token_ids, int32[m] transitions) => (float[N, 4] node_vectors{output}) {
+    values = Gather(table, token_ids)
+    steps = Cast<to=7>(transitions)
+    shifts = Sub(one, steps)
+    words_so_far = CumSum(shifts, zero)
+    last = Sub(words_so_far, one)
+    words = Gather(values, last)
+    stack_after, height_at_end, node_vectors = Scan<num_scan_inputs=2, body = step (
+        float[256, 4] nodes, int64 height, int64 step, float[4] word
+    ) => (float[256, 4] nodes_after, int64 height_after, float[4] row_out) {
+        of_right = Sub(height, one)
+        of_left = Sub(height, two)
+        right_row = Gather(nodes, of_right)
+        left_row = Gather(nodes, of_left)
+        from_left = MatMul(left_row, left)
+        from_right = MatMul(right_row, right)
+        both = Add(from_left, from_right)
+        joined = Tanh(both)
+        reduces = Cast<to=9>(step)
+        row = Where(reduces, joined, word)
+        top = Where(reduces, of_left, height)
+        at = Reshape(top, place)
+        update = Unsqueeze(row, axis)
+        nodes_after = ScatterND(nodes, at, update)
+        height_after = Add(top, one)
+        row_out = Identity(row)
+    }>(stack, zero, steps, words)
+    {scores}
+}"""
+_SCORES = "logits = MatMul(node_vectors, to_classes) node_scores = Softmax<axis=1>(logits)"
+
+
 def _model(*, scores):
-    node = helper.make_node
     constants = {
         "table": TABLE,
         "left": LEFT,
         "right": RIGHT,
-        "to_classes": TO_CLASSES,
         "stack": np.zeros((_STACK, SIZE), np.float32),
         "zero": np.array(0),
         "one": np.array(1),
         "two": np.array(2),
         "place": np.array([1, 1]),
+        "axis": np.array([0]),
+        **({"to_classes": TO_CLASSES} if scores else {}),
     }
-    value = helper.make_tensor_value_info
-    body = helper.make_graph(
-        [
-            node("Sub", ["height", "one"], ["of_right"]),
-            node("Sub", ["height", "two"], ["of_left"]),
-            node("Gather", ["nodes", "of_right"], ["right_row"]),
-            node("Gather", ["nodes", "of_left"], ["left_row"]),
-            node("MatMul", ["left_row", "left"], ["from_left"]),
-            node("MatMul", ["right_row", "right"], ["from_right"]),
-            node("Add", ["from_left", "from_right"], ["both"]),
-            node("Tanh", ["both"], ["joined"]),
-            node("Cast", ["step"], ["reduces"], to=TensorProto.BOOL),
-            node("Where", ["reduces", "joined", "word"], ["row"]),
-            node("Where", ["reduces", "of_left", "height"], ["top"]),
-            node("Reshape", ["top", "place"], ["at"]),
-            node("Unsqueeze", ["row", "zero_axis"], ["update"]),
-            node("ScatterND", ["nodes", "at", "update"], ["nodes_after"]),
-            node("Add", ["top", "one"], ["height_after"]),
-            node("Identity", ["row"], ["row_out"]),
-        ],
-        "step",
-        [
-            value("nodes", TensorProto.FLOAT, [_STACK, SIZE]),
-            value("height", TensorProto.INT64, []),
-            value("step", TensorProto.INT64, []),
-            value("word", TensorProto.FLOAT, [SIZE]),
-        ],
-        [
-            value("nodes_after", TensorProto.FLOAT, [_STACK, SIZE]),
-            value("height_after", TensorProto.INT64, []),
-            value("row_out", TensorProto.FLOAT, [SIZE]),
-        ],
-        [numpy_helper.from_array(np.array([0]), "zero_axis")],
-    )
-    nodes = [
-        node("Gather", ["table", "token_ids"], ["values"]),
-        node("Cast", ["transitions"], ["steps"], to=TensorProto.INT64),
-        node("Sub", ["one", "steps"], ["shifts"]),
-        node("CumSum", ["shifts", "zero"], ["words_so_far"]),
-        node("Sub", ["words_so_far", "one"], ["last"]),
-        node("Gather", ["values", "last"], ["words"]),
-        node(
-            "Scan",
-            ["stack", "zero", "steps", "words"],
-            ["stack_after", "height_at_end", "node_vectors"],
-            body=body,
-            num_scan_inputs=2,
-        ),
-    ]
-    outputs = [value("node_vectors", TensorProto.FLOAT, ["N", SIZE])]
-    if scores:
-        nodes.append(node("MatMul", ["node_vectors", "to_classes"], ["logits"]))
-        nodes.append(node("Softmax", ["logits"], ["node_scores"], axis=1))
-        outputs.append(value("node_scores", TensorProto.FLOAT, ["N", len(LABELS)]))
-    inputs = [value(name, TensorProto.INT32, [name]) for name in ("token_ids", "transitions")]
-    used = {*constants} - (set() if scores else {"to_classes"})
-    initial = [numpy_helper.from_array(constants[name], name) for name in sorted(used)]
-    graph = helper.make_graph(nodes, "g", inputs, outputs, initial)
-    opset = [helper.make_opsetid("", 18)]
-    model = helper.make_model(graph, opset_imports=opset, ir_version=8)
+    output = ", float[N, 3] node_scores" if scores else ""
+    graph = _GRAPH.replace("{output}", output).replace("{scores}", _SCORES if scores else "")
+    model = parser.parse_model(graph)
+    weights = (numpy_helper.from_array(value, name) for name, value in constants.items())
+    model.graph.initializer.extend(weights)
     helper.set_model_props(model, {"vector_size": str(SIZE)})
     checker.check_model(model)
     return model.SerializeToString()

@@ -5,8 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from core.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
+from core.configured import CHILD_SUM, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
 from oracle import encode, forest_of, slow_scores
+
+from thinstack.core.forest import join
+from thinstack.export.samples import random_tree, sample_trees
 
 ARITY_3, CHAIN = {"options": {"arity": 3}}, {"options": {"arity": 1}}
 RELATIONS = {"cell": {"name": "sdt_rnn.v1"}, "trees": "dependency", "relations": ["a", "b"]}
@@ -23,19 +26,6 @@ SHARED = {"layers": 2, "top_down": "shared", "readout": ["down"]}
 SEPARATE = {"layers": 3, "top_down": CHILD_SUM_DOWN, "separate": True}
 ALL_PARTS = {"top_down": TOP_DOWN, "readout": ["leaves", "down", "up"]}
 BOTH_WAYS = {"top_down": TOP_DOWN, "readout": ["up", "down"]}
-TREES = {
-    "binary": {"transitions": [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 1]},
-    "constituency": {  # arity 3, children missing
-        "parents": [3, 3, 3, 9, -1, 7, 7, 9, 9, -1, -1],
-        "slots": [0, 1, 2, 2, 0, 2, 0, 1, 0, 0, 0],
-    },
-    "dependency": {
-        "parents": [1, -1, 1, 2, -1, 6, -1, 6, -1],
-        "slots": [1, 0, 2, 0, 0, 2, 0, 0, 0],
-        "kinds": [2, 1, 3, 1, 1, 3, 1, 2, 1],
-    },
-    "sequence": {"lengths": [3, 1, 2, 4]},
-}
 CASES = {
     "binary": ("transitions", {}),
     "any_binary": ("transitions", {"cell": CHILD_SUM}),
@@ -70,22 +60,11 @@ def model_of(name):
 
 
 def inputs_of(name, dtype=torch.int64):
+    """Four trees, of a model of pairs eight."""
     random, model = np.random.default_rng(3), model_of(name)
-    trees = TREES[CASES[name][1].get("trees", "binary")]
-    steps = trees.get("transitions", [])
-    nodes = len(steps) or len(trees.get("parents", [])) or sum(trees["lengths"])
-    words = nodes
-    if model.encoder.words_at_leaves:
-        words = steps.count(0) or len(set(range(nodes)) - set(trees["parents"]))
-    pieces = random.integers(1, 4, words)
-    every = {
-        "token_ids": random.integers(0, ENTRIES, words),
-        "piece_ids": random.integers(0, ENTRIES, int(pieces.sum())),
-        "pieces_per_word": pieces,
-        "constituents": random.integers(0, len(LABELS), nodes),
-        **trees,
-    }
-    return {name: torch.tensor(every[name], dtype=dtype) for name in model.input_names}
+    trees = [random_tree(words, random) for words in (3, 1, 5, 2)]
+    arrays = join(sample_trees(model, trees, random)).inputs(model.input_names)
+    return {key: torch.tensor(values, dtype=dtype) for key, values in arrays.items()}
 
 
 def equal(found, expected, model):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.config import ModelConfig
-from thinstack.core.forest import Forest
+from thinstack.core.forest import Forest, join
 from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export import samples
@@ -154,47 +154,11 @@ def make_config(
     )
 
 
-def random_tree(words: int, seed: int) -> NDArray[np.int64]:
-    """Transitions of a random tree over so many words."""
-    return samples.random_tree(words, np.random.default_rng(seed)).astype(np.int64)
-
-
-def random_parents(
-    nodes: int, roots: int, arity: int, random: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Parents and slots of trees of any shape, nodes in any order, slots left empty at random (all
-    0 for arity 0)."""
-    parents, slots = np.full(nodes, -1), np.zeros(nodes, np.int64)
-    free: list[tuple[int, int]] = []
-    for number, node in enumerate(random.permutation(nodes).tolist()):
-        if number >= roots:
-            parents[node], slots[node] = free.pop(int(random.integers(len(free))))
-        own = random.permutation(arity or 4)[: 1 + int(random.integers(arity or 4))].tolist()
-        free += [(node, slot if arity else 0) for slot in own]
-    return parents, slots
-
-
-def inputs_of(
-    model: Model, trees: Sequence[int | Sequence[int] | NDArray[Any]], seed: int = 0
-) -> Arrays:
-    """Random words over these trees (transitions), or random ones of so many words; over random
-    trees of any shape with as many nodes in all, where a model is told parents."""
+def inputs_of(model: Model, words: Sequence[int], seed: int = 0) -> Arrays:
+    """Random trees of so many words each, or pairs of them for a head that reads pairs."""
     random = np.random.default_rng(seed)
-    steps = [random_tree(t, seed + t) if isinstance(t, int) else np.asarray(t) for t in trees]
-    sizes = np.array([(len(tree) + 1) // 2 for tree in steps], np.int64)
-    words = int(sizes.sum())
-    every: Arrays = {"lengths": sizes, "breaks": np.zeros_like(sizes)}
-    every["transitions"] = np.concatenate([np.zeros(0, np.int64), *steps]).astype(np.int64)
-    if model.encoder.structure == "parents":
-        parents, slots = random_parents(words, len(trees), model.encoder.arity, random)
-        every |= {"parents": parents, "slots": slots, "kinds": random.integers(1, 4, words)}
-        if model.encoder.words_at_leaves:
-            words -= len(set(parents[parents >= 0].tolist()))
-    every["constituents"] = random.integers(0, C, len(every["transitions"]))
-    every["token_ids"] = random.integers(0, V, words)
-    every["pieces_per_word"] = random.choice([1, 2, 3, 7], words).astype(np.int64)
-    every["piece_ids"] = random.integers(0, V, int(every["pieces_per_word"].sum()))
-    return {name: every[name] for name in model.input_names}
+    trees = [samples.random_tree(number, random) for number in words]
+    return arrays_of(model, join(samples.sample_trees(model, trees, random)))
 
 
 def without_trees(inputs: Arrays) -> Arrays:

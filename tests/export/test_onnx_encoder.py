@@ -114,6 +114,6 @@ def test_torchscript_gives_what_the_model_gives(plain, monkeypatch):
 
 def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory():
     exported = export("deep BiLSTM")
-    inputs = inputs_of(exported.model, [2, 3]) | {"lengths": np.array([2, 2**31 - 1])}
+    inputs = inputs_of(exported.model, [2]) | {"lengths": np.array([2, 2**31 - 1])}
     with pytest.raises(Exception, match="bounds"):
         exported.runs()[0](inputs)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from export_models import Exported, V, close, eager_scores, make_config, random_tree
+from export_models import Exported, V, close, eager_scores, inputs_of, make_config, without_trees
 from torch import Tensor, nn
 
 from thinstack.core.model.model import Model
@@ -71,19 +71,10 @@ def files():
     return {name: with_file(each) for name, each in made.items()}
 
 
-def sentences(model, sizes, *, given, seed=0, breaks=None):
-    random, words = np.random.default_rng(seed), sum(sizes)
-    counts = random.choice([1, 2, 5], words).astype(np.int64)
-    trees = [random_tree(n, seed + n) for n in sizes if given]
-    every = {
-        "token_ids": random.integers(0, V, words),
-        "piece_ids": random.integers(0, V, int(counts.sum())),
-        "pieces_per_word": counts,
-        "lengths": np.array(sizes, np.int64),
-        "breaks": np.array([0] * len(sizes) if breaks is None else breaks, np.int64),
-        "transitions": np.concatenate([np.zeros(0, np.int64), *trees]),
-    }
-    return {name: every[name] for name in model.input_names}
+def sentences(model, sizes, *, given, breaks=None):
+    inputs = inputs_of(model, sizes)
+    inputs = inputs if given else without_trees(inputs)
+    return inputs if breaks is None else inputs | {"breaks": np.array(breaks)}
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["given trees", "own trees"])
