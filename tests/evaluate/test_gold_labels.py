@@ -111,12 +111,10 @@ def test_what_was_not_taken_as_it_stands_is_said(models):
 
 
 def test_labels_get_other_names(models):
-    places, _ = meaning_of(
-        models[2],
-        "5,4,1,NA",
-        **{"5": "very positive", "4.0": "Positive", "1": "negative", "NA": ""},
-    )
-    assert places == {"5": 1, "4": 1, "1": 0, "NA": -1}
+    names = {"5": "very positive", "4.0": "Positive", "1": "negative", "NA": ""}
+    assert meaning_of(models[2], "5,4,1,NA", **names)[0] == {"5": 1, "4": 1, "1": 0, "NA": -1}
+    written = {"1": "positive", "1.0": "negative"}
+    assert [*meaning_of(models[2], "1,1.0,01", **written)[0].values()][:2] == [1, 0]
     for relabel in ({"3": "positive"}, {"5": "good"}):
         with pytest.raises(InputError, match=next(iter(relabel)) if "3" in relabel else "good"):
             meaning_of(models[2], "5,1", **relabel)
@@ -199,11 +197,6 @@ def test_the_advice_can_be_typed(cli, tmp_path):
     assert cli("evaluate", path, "--classes", 2, "--relabel", advice, "--json").json["texts"] == 2
     path.write_text("text,label\nWonderful.,P\nAwful.,Q\nOr not.,R\n", "utf-8")
     assert "'P=CLASS,Q=CLASS,R=CLASS'" in cli("evaluate", path).err
-
-
-def test_two_writings_of_a_number_may_get_two_names(models):
-    places, _ = meaning_of(models[2], "1,1.0,01", **{"1": "positive", "1.0": "negative"})
-    assert (places["1"], places["1.0"]) == (1, 0)
 
 
 def test_labels_that_all_count_for_nothing_are_an_error(models, tmp_path):

@@ -77,14 +77,16 @@ GOOD = {
 @pytest.fixture
 def write(tmp_path):
     """Writes a suite: `GOOD`, with a field of a case changed."""
+    return lambda name="a", **changed: written(
+        tmp_path, (GOOD | {name: GOOD[name]._replace(**changed)}).values()
+    )
 
-    def call(name="a", **changed):
-        rows = [Case._fields, *(GOOD | {name: GOOD[name]._replace(**changed)}).values()]
-        path = tmp_path / "mine.tsv"
-        path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-        return path
 
-    return call
+def written(folder, rows):
+    path = folder / "mine.tsv"
+    header = next(iter(rows))._fields
+    path.write_text("".join("\t".join(row) + "\n" for row in (header, *rows)), encoding="utf-8")
+    return path
 
 
 def test_a_table_of_these_columns_is_a_suite(write):
@@ -124,14 +126,7 @@ ROWS = [
 @pytest.fixture
 def write_aspects(tmp_path):
     """Writes a suite of aspects: `ROWS`, with other terms of the first."""
-
-    def call(terms):
-        rows = [AspectCase._fields, ROWS[0]._replace(terms=terms), ROWS[1]]
-        path = tmp_path / "mine.tsv"
-        path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-        return path
-
-    return call
+    return lambda terms: written(tmp_path, [ROWS[0]._replace(terms=terms), ROWS[1]])
 
 
 def test_a_table_with_terms_is_a_suite_of_aspects(write_aspects):

@@ -1,6 +1,7 @@
 """Batches: every sentence once, within the limit, and only whole trees."""
 
 import random
+import signal
 from itertools import chain, pairwise
 
 import numpy as np
@@ -9,7 +10,14 @@ from last_word_model import random_tree
 
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import InputError
-from thinstack.text.batching import Size, batches, in_batches, joined_transitions, piece_counts
+from thinstack.text.batching import (
+    Size,
+    batches,
+    each_part,
+    in_batches,
+    joined_transitions,
+    piece_counts,
+)
 
 
 def of_words(lengths):
@@ -123,3 +131,37 @@ def test_a_full_list_does_not_wait_for_another_item():
     with pytest.raises(OSError, match="gone"):
         found.extend((batch, len(asked)) for batch in in_batches(items(), 2, int, 10))
     assert found == [([1, 1], 2), ([1], 4), ([50], 4), ([1, 1], 6)]
+
+
+# -- where some of a batch fails
+
+
+@pytest.mark.parametrize("culprits", [set(), {0}, {6}, {2, 3}, set(range(7))])
+def test_all_but_the_culprits_have_results_in_order(culprits):
+    def run(part):
+        if bad := sorted(culprits.intersection(part)):
+            raise ValueError(*bad)
+        return [-each for each in part]
+
+    results = list(each_part(range(7), run, ValueError))
+    assert [each for part, _ in results for each in part] == list(range(7))
+    failed = {part[0]: result.args for part, result in results if isinstance(result, ValueError)}
+    assert failed == {each: (each,) for each in culprits}
+    assert all(isinstance(r, ValueError) or r == [-e for e in part] for part, r in results)
+
+
+def test_other_errors_and_those_of_signal_handlers_go_through():
+    def stop(*_):
+        raise ValueError("out of time")
+
+    def ask(part):
+        signal.raise_signal(signal.SIGALRM)
+
+    with pytest.raises(ZeroDivisionError):
+        list(each_part([0, 0], lambda part: 1 // part[0], ValueError))
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(ValueError, match="out of time"):
+            list(each_part([0], ask, ValueError))
+    finally:
+        signal.signal(signal.SIGALRM, before)

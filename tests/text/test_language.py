@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import spacy
 
-import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import LanguageWarning
@@ -87,16 +86,11 @@ def test_a_word_is_no_mark():
 # -- how one hears of it
 
 
-@pytest.fixture(scope="module")
-def model():
-    return thinstack.load("sentiment", threads=1)
-
-
 TEXTS = ["A fine film.", GERMAN, "", GERMAN]
 
 
-def test_a_call_warns_once(model):
-    for results in (model, lambda texts: list(model.stream(texts))):
+def test_a_call_warns_once(sentiment):
+    for results in (sentiment, lambda texts: list(sentiment.stream(texts))):
         with pytest.warns(LanguageWarning, match="text 1: ") as seen:
             known = [result.known for result in results(TEXTS)]
         assert (len(seen), seen[0].filename) == (1, __file__)
@@ -104,14 +98,14 @@ def test_a_call_warns_once(model):
         assert known[1] == known[3] < 0.5
 
 
-def test_it_can_be_refused(model):
+def test_it_can_be_refused(sentiment):
     with warnings.catch_warnings():
         warnings.simplefilter("error", LanguageWarning)
-        stream, told = model.stream(TEXTS), []
+        stream, told = sentiment.stream(TEXTS), []
         assert next(stream).polarity > 0.4
         with pytest.raises(LanguageWarning, match="text 1: "):
             next(stream)
-        results = model(TEXTS, on_error=lambda place, error: told.append((place, type(error))))
+        results = sentiment(TEXTS, on_error=lambda place, error: told.append((place, type(error))))
     assert told == [(1, LanguageWarning), (3, LanguageWarning)]
     assert [bool(result.sentences) for result in results] == [True, False, False, False]
 
