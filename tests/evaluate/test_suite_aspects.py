@@ -5,7 +5,6 @@ import json
 import pytest
 from aspect_models import write_aspect_bundle
 from last_word_model import write_last_word_bundle
-from sentence_models import write_sentence_bundle
 
 from thinstack.errors import InputError
 from thinstack.evaluate.suite import AspectCase, terms_of
@@ -88,7 +87,8 @@ def test_another_model_is_asked_for_the_polarity_of_given_terms(tmp_path):
 
 def test_a_model_that_scores_only_sentences_has_dashes(tmp_path):
     labels = ("negative", "neutral", "positive")
-    predictor = Predictor(write_sentence_bundle(tmp_path / "model", labels=labels).bundle)
+    predictor = Predictor(write_last_word_bundle(tmp_path / "model", labels=labels))
+    predictor.phrases = False
     figures, wrong = evaluate_suite(predictor, CASES)
     unknown = {"right": None, "accuracy": None}
     assert figures["kinds"]["both"] == unknown | {"total": 4}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from thinstack.plugins.manager import PluginManager
+from thinstack.plugins.manager import PluginManager, manager
 
 
 class Site:
@@ -64,9 +64,12 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
+    """Where distributions are installed, which the manager of all tests forgets afterwards."""
     monkeypatch.syspath_prepend(tmp_path)
     before = set(sys.modules)
+    manager.cache_clear()
     yield Site(tmp_path)
+    manager.cache_clear()
     for name in set(sys.modules) - before:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]

@@ -15,7 +15,7 @@ from last_word_model import LABELS, expected, write_last_word_bundle
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError, PluginError
-from thinstack.plugins.manager import PluginManager, PluginWarning, manager
+from thinstack.plugins.manager import PluginManager, PluginWarning
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "publishing-a-model.md").read_text(encoding="utf-8")
@@ -25,13 +25,6 @@ PROJECT = tomllib.loads(FILES["pyproject.toml"])["project"]
 HOOK = FILES["thinstack_shop_mail/__init__.py"]
 CARD = b"# shop-mail\n\nWhat messages\nare about.\n\nMore.\n"
 OURS = ROOT / "models" / "thinstack-sentiment-context"
-
-
-@pytest.fixture(autouse=True)
-def _entry_points_of_the_test():
-    manager.cache_clear()
-    yield
-    manager.cache_clear()
 
 
 def install(site, distribution=PROJECT["name"], module="shop_mail"):

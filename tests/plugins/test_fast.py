@@ -1,18 +1,23 @@
-"""The detours against the plain operations in float64, and where they must not be taken."""
+"""The detours against the plain operations in float64, and where they must not be taken; one
+product for the gradient of a weight, however a graph is gone back."""
 
-import numpy as np
+from threading import Thread
+
 import pytest
 import torch
+from test_cells import CONFIGURATIONS, cell_of
 
 from thinstack.core import fast
-from thinstack.core.fast import affine, one_weight_gradient
-from thinstack.core.lstm_gates import lstm_gates, lstm_of_product
+from thinstack.core.depth_ordered import DepthOrdered
+from thinstack.core.fast import affine, one_weight_gradient, shared
+from thinstack.testing.forests import batch_of, by_depth, by_recursion, random_forest
+from thinstack.testing.method import gradients_of, weighted_sum
 
 ROWS = [0, 1, 7, 400]
 
 
-@pytest.fixture(autouse=True)
-def _of_any_size(monkeypatch):
+@pytest.fixture
+def of_any_size(monkeypatch):
     """Take the detour for small products too, as tests have them, on any CPU."""
     linear = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
     monkeypatch.setattr(fast, "_LINEAR", linear)
@@ -29,6 +34,7 @@ def arguments(rows):
     return bias, values, wide[:, :30]
 
 
+@pytest.mark.usefixtures("of_any_size")
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize("rows", ROWS)
 def test_affine(rows, grad):
@@ -39,6 +45,7 @@ def test_affine(rows, grad):
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
+@pytest.mark.usefixtures("of_any_size")
 @pytest.mark.parametrize("rows", ROWS)
 def test_the_gradient_of_affine(rows):
     inputs = [part.requires_grad_() for part in arguments(rows)]
@@ -50,6 +57,7 @@ def test_the_gradient_of_affine(rows):
         torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-4)
 
 
+@pytest.mark.usefixtures("of_any_size")
 @pytest.mark.parametrize("needed", [0, 1, 2])
 def test_a_gradient_of_one_argument_alone(needed):
     inputs = list(arguments(5))
@@ -60,93 +68,129 @@ def test_a_gradient_of_one_argument_alone(needed):
     torch.testing.assert_close(found, expected.detach(), rtol=0, atol=1e-5)
 
 
-def called(monkeypatch):
-    """The rows of every call of oneDNN from here on."""
-    if fast._LINEAR is None:
-        pytest.skip("this build of torch has no oneDNN")
-    calls = []
-    product = fast.product
-    monkeypatch.setattr(
-        fast, "product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
-    )
+@pytest.fixture
+def products(monkeypatch):
+    """What is multiplied by `product` from here on."""
+    calls, product = [], fast.product
+    monkeypatch.setattr(fast, "product", lambda *given: calls.append(given) or product(*given))
     return calls
 
 
-def test_float64_autocast_and_a_user_who_says_no_take_no_detour(monkeypatch):
-    calls = called(monkeypatch)
+@pytest.mark.skipif(not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="no oneDNN")
+@pytest.mark.usefixtures("of_any_size")
+def test_float64_autocast_and_a_user_who_says_no_take_no_detour(products, monkeypatch):
     affine(*arguments(400))
-    assert len(calls) == 1
+    assert len(products) == 1
     affine(*(part.double() for part in arguments(400)))
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert affine(*arguments(400)).dtype == torch.bfloat16
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
     affine(*arguments(400))
-    assert len(calls) == 1
+    assert len(products) == 1
 
 
-N_CHILDREN = [0, 1, 2, 3]
-WIDTH = 3
+# -- one product for the gradient of a weight
 
 
-def gates_and_cells(rows, children):
-    random = torch.Generator().manual_seed(children + 10 * rows)
-    gates = torch.randn(rows, (3 + children) * WIDTH, generator=random, dtype=torch.float64)
-    return gates, torch.randn(rows, children, WIDTH, generator=random, dtype=torch.float64)
+EVERY = [(name, number) for name, asked in CONFIGURATIONS.items() for number in range(len(asked))]
 
 
-def written_out(gates, cells):
-    def sigmoid(x):
-        return 1 / (1 + np.exp(-x))
-
-    blocks = np.split(gates, gates.shape[1] // WIDTH, axis=1)
-    cell = sigmoid(blocks[0]) * np.tanh(blocks[-1])
-    for k in range(cells.shape[1]):
-        cell = cell + sigmoid(blocks[1 + k]) * cells[:, k]
-    return sigmoid(blocks[-2]) * np.tanh(cell), cell
-
-
-@pytest.mark.parametrize("plain", [True, False])
-@pytest.mark.parametrize("grad", [True, False])
-@pytest.mark.parametrize("rows", [0, 1, 5])
-@pytest.mark.parametrize("children", N_CHILDREN)
-def test_the_equations_of_gates(children, rows, grad, plain, monkeypatch):
-    monkeypatch.setattr(torch.backends.mkldnn, "enabled", not plain)
-    gates, cells = gates_and_cells(rows, children)
-    hidden, cell = written_out(gates.numpy(), cells.numpy())
-    with torch.set_grad_enabled(grad):
-        found = lstm_gates(gates.clone().requires_grad_().clone(), cells.clone())
-    np.testing.assert_allclose(found[0].detach(), hidden, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(found[1].detach(), cell, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("outputs", [slice(0, 2), slice(0, 1), slice(1, 2)])
-@pytest.mark.parametrize("rows", [0, 3])
-@pytest.mark.parametrize("children", N_CHILDREN)
-def test_the_gradient_of_gates(children, rows, outputs):
-    gates, cells = gates_and_cells(rows, children)
-    inputs = (gates.requires_grad_(), cells.requires_grad_())
-    assert torch.autograd.gradcheck(lambda g, c: lstm_gates(g.clone(), c)[outputs], inputs)
-
-
-@pytest.mark.parametrize("children", N_CHILDREN)
-def test_the_product_and_its_gates_in_one(children):
-    """Twice with one weight, in one block: the state and the gradients are those of the parts."""
-    random = torch.Generator().manual_seed(children)
-    inputs = [
-        torch.randn(*shape, generator=random, dtype=torch.float64, requires_grad=True)
-        for shape in ([4 * WIDTH], [5, 7], [7, (3 + children) * WIDTH], [5, children, WIDTH])
-    ]
-    bias, rows, weight, cells = inputs
-    i, f, others = bias.split([WIDTH, WIDTH, 2 * WIDTH])
-    repeated = torch.cat([i, f.repeat(children), others])
-    expected = [lstm_gates(repeated + k * rows @ weight, cells) for k in (1, 2)]
+@pytest.mark.parametrize(("name", "number"), EVERY)
+def test_gradients_of_every_cell_are_those_of_the_recursion(name, number):
+    torch.manual_seed(number)
+    asked = CONFIGURATIONS[name][number]
+    cell = cell_of(name, **asked).double()
+    kinds = max(1, cell.kinds)
+    forest = random_forest([25, 1, 9, 4], arity=cell.arity, kinds=kinds, seed=1)
+    batch = batch_of(cell, forest)
+    given = [batch.leaves.requires_grad_(), batch.inner.requires_grad_(), *cell.parameters()]
+    expected = gradients_of(weighted_sum(by_recursion(cell, batch)), given)
     with one_weight_gradient():
-        found = [lstm_of_product(bias, k * rows, weight, cells) for k in (1, 2)]
-    grads = []
-    for pairs in (found, expected):
-        loss = sum(
-            (1 + k) * hidden.sin().sum() + cell.sum() for k, (hidden, cell) in enumerate(pairs)
-        )
-        grads.append(torch.autograd.grad(loss, inputs))
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
-    torch.testing.assert_close(*grads, rtol=0, atol=1e-12)
+        loss = weighted_sum(by_depth(DepthOrdered(cell), cell, batch))
+    found = gradients_of(loss, given)
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+def weights():
+    """A bias, rows and a square weight, in float64."""
+    random = torch.Generator().manual_seed(1)
+    return tuple(
+        torch.randn(shape, generator=random, dtype=torch.float64, requires_grad=True)
+        for shape in ([4], [5, 4], [4, 4])
+    )
+
+
+def three_times(bias, rows, weight):
+    """What comes out of the first two products, and of the third beside them."""
+    first = affine(bias, rows, weight[:, :4]).tanh()
+    second = affine(bias, first, weight[:, :4]).tanh()
+    return second, affine(bias, rows * 2, weight[:, :4]).tanh()
+
+
+def test_all_uses_of_a_weight_make_one_product(products):
+    inputs = weights()
+    with one_weight_gradient():
+        parts = three_times(*inputs)
+    weighted_sum(parts).backward()
+    assert len(products) == 7, "three products forward, three for the rows, one for the weight"
+
+
+def test_a_graph_is_gone_back_in_parts():
+    inputs = weights()
+    expected = three_times(*inputs)
+    with one_weight_gradient():
+        found = three_times(*inputs)
+        use = shared(inputs[2][:, :4], torch.float64)
+    for wanted, loss in ((inputs[:2], 0), (inputs, 1), (inputs[1:2], 1), (inputs, 0), (inputs, 0)):
+        plain = torch.autograd.grad(weighted_sum([expected[loss]]), wanted, retain_graph=True)
+        one = torch.autograd.grad(weighted_sum([found[loss]]), wanted, retain_graph=True)
+        for each, other in zip(one, plain, strict=True):
+            torch.testing.assert_close(each, other, rtol=1e-12, atol=1e-12)
+        assert len(use.factors) <= 1, "what a pass back left is dropped by the next one"
+
+
+@pytest.mark.parametrize(("bf16", "tolerance"), [(False, 1e-5), (True, 0.1)])
+def test_weights_that_are_made_on_the_way_are_not_taken_for_each_other(bf16, tolerance):
+    """A tensor that is freed leaves its memory to the next one."""
+    random = torch.Generator().manual_seed(1)
+    bias, rows = torch.randn(400, generator=random), torch.randn(2, 400, generator=random)
+    weight = torch.randn(400, 400, generator=random, requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16, enabled=bf16), one_weight_gradient():
+        found = [affine(bias, rows, weight * k) for k in range(1, 30)]
+    expected = [bias + rows @ (weight * k) for k in range(1, 30)]
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.float(), other, rtol=tolerance, atol=tolerance * 50)
+
+
+def test_under_autocast_the_gradient_is_rounded_once():
+    random = torch.Generator().manual_seed(1)
+    rows = [torch.randn(7, 8, generator=random) for _ in range(40)]
+    weight = torch.randn(8, 6, generator=random, requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16), one_weight_gradient():
+        parts = [affine(torch.zeros(6), x, weight) for x in rows]
+    assert {part.dtype for part in parts} == {torch.bfloat16}
+    (found,) = torch.autograd.grad(sum(part.float().sum() for part in parts), weight)
+    assert found.dtype == torch.float32
+    exact = torch.cat(rows).bfloat16().double().sum(0).unsqueeze(1).expand(8, 6)
+    torch.testing.assert_close(
+        found.double(), exact, rtol=2**-8, atol=0
+    )  # half a place of bfloat16, twice
+
+
+def test_a_block_is_of_its_thread_and_ends():
+    weight = weights()[2]
+    inside = []
+    with one_weight_gradient():
+        thread = Thread(target=lambda: inside.append(shared(weight, weight.dtype)))
+        thread.start()
+        thread.join()
+        first = shared(weight, weight.dtype)
+        with one_weight_gradient():
+            inner = shared(weight, weight.dtype)
+        assert shared(weight, weight.dtype) is first
+        assert shared(weight.detach(), weight.dtype) is None
+    assert inside == [None]
+    assert first is not None
+    assert inner is not first
+    assert shared(weight, weight.dtype) is None

@@ -40,10 +40,7 @@ BROKEN = {
     "raises_on_import": ("raise OSError('disk on fire')", "on import: OSError: disk on fire"),
     "lacks_a_module": ("import no_such_module", "ModuleNotFoundError: No module named 'no_such"),
     "raises_in_hook": (hook("raise ValueError('a')"), "in hook thinstack_cells: ValueError: a"),
-    "raises_late": (
-        hook("yield cell('half.v1')\n    raise ValueError('late')"),
-        "ValueError: late",
-    ),
+    "raises_late": (hook("yield cell('a.v1')\n    raise ValueError('late')"), "ValueError: late"),
     "misspelt": (hook("return []", "thinstack_cell"), "unknown hook 'thinstack_cell'"),
     "hookless": ("", "no hook found (one of " + ", ".join(HOOKS)),
     "wrong_argument": (
@@ -187,9 +184,7 @@ def test_two_providers_of_one_name_are_both_named(site, second):
     both = r"first 1\.2 \(entry point 'm_first'\) and by second 7\.0 \(entry point 'other'\)"
     with pytest.raises(PluginError, match=both):
         plugins.find("cell", "same.v1")
-    assert {each[1] for each in outcomes(plugins, "name", "status") if each[0] == "same.v1"} == {
-        "failed"
-    }
+    assert ("same.v1", "ok") not in outcomes(plugins, "name", "status")
     if second == "m_second":
         assert plugins.find("cell", "only.v1").summary == "m_first"
 
@@ -263,13 +258,9 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeyp
 def test_the_manager_finds_installed_entry_points_and_loads_once(site, monkeypatch):
     site.install("thinstack-fake-dist", "m_found", cells("found_on_the_path.v1"))
     monkeypatch.setattr(manager_module, "PluginManager", partial(PluginManager, builtins=()))
-    manager_module.manager.cache_clear()
-    try:
-        plugins = manager_module.manager()
-        assert plugins.find("cell", "found_on_the_path.v1").summary == "m_found"
-        assert manager_module.manager() is plugins
-    finally:
-        manager_module.manager.cache_clear()
+    plugins = manager_module.manager()
+    assert plugins.find("cell", "found_on_the_path.v1").summary == "m_found"
+    assert manager_module.manager() is plugins
 
 
 @pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")
@@ -278,11 +269,7 @@ def test_the_command_shows_what_failed_beside_what_works(site, cli, monkeypatch)
     site.install("broken-dist", "misspelt", source)
     site.install("good-dist", "m_good", cells("good.v1"))
     monkeypatch.setenv("COLUMNS", "400")
-    manager_module.manager.cache_clear()
-    try:
-        records, shown = cli("plugins", "--json").json, cli("plugins").out
-    finally:
-        manager_module.manager.cache_clear()
+    records, shown = cli("plugins", "--json").json, cli("plugins").out
     status = {(record["distribution"], record["name"]): record["status"] for record in records}
     assert status["broken-dist", "misspelt"] == "failed"
     assert status["good-dist", "good.v1"] == "ok"

@@ -10,7 +10,7 @@ from training import tiny_recipe
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import DataError, PluginError, TreeError
-from thinstack.plugins import Reader, manager
+from thinstack.plugins import Reader
 from thinstack.plugins.manager import PluginManager, builtin_modules
 from thinstack.training.examples.datasets import load_datasets
 
@@ -127,9 +127,6 @@ def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(path, read, mess
 def square(site):
     """The distribution of `square.v1` is installed."""
     site.install("square-brackets", "square_brackets", SQUARE)
-    manager.manager.cache_clear()
-    yield
-    manager.manager.cache_clear()
 
 
 def as_square(path):

@@ -58,14 +58,6 @@ def test_the_loss_of_one_pair(head, y):
     assert loss.item() == pytest.approx(rel_entr(p, softmax(logits[0])).sum(), abs=1e-10)
 
 
-def test_the_loss_is_the_sum_over_rated_pairs(head):
-    logits = np.random.default_rng(3).normal(size=(5, K))
-    ratings = np.array([2.4, -1, 5, 1, -1])
-    expected = sum(rel_entr(sparse(ratings[i]), softmax(logits[i])).sum() for i in (0, 2, 3))
-    loss = head.loss(torch.from_numpy(logits), torch.from_numpy(ratings))
-    assert loss.item() == pytest.approx(expected, abs=1e-10)
-
-
 def test_dropout_falls_on_the_hidden_layer_in_training_only():
     head = Similarity(hidden_size=H, classes=K, hidden=4, dropout=0.5).double()
     for part in head.parameters():
