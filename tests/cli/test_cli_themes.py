@@ -85,6 +85,10 @@ def test_themes_that_are_named(themes):
     answer = themes("--name", "plot=awful plot,the plot", "--name", "plot=a plot", "--json")
     (theme,) = json.loads(answer.out)["themes"]
     assert (theme["title"], theme["examples"]) == ("plot", ["awful plot", "the plot", "a plot"])
+    named = ("--name", "plot=awful plot,the plot,a plot", "--json", "--threshold")
+    strict, loose = (json.loads(themes(*named, least).out)["themes"][0] for least in (1, 0.45))
+    assert strict["texts"] < loose["texts"] == theme["texts"]
+    assert "add --name" in themes("--threshold", 0.5, code=2).err
     for name in ("plot", "=awful plot", "plot= , "):
         answer = themes("--name", name, code=2)
         assert f"found '{name}'" in answer.err

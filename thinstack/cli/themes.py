@@ -8,6 +8,7 @@ from thinstack.cli import options
 from thinstack.cli.options import option
 from thinstack.cli.print_results import until_the_reader_stops
 from thinstack.cli.table_query import TableQuery, print_note, print_unread
+from thinstack.errors import InputError
 
 if TYPE_CHECKING:
     from thinstack.integrations.report.rows import TextRow
@@ -23,6 +24,9 @@ def themes(
     name: list[str] | None = option(
         "Theme to look for, defined by examples: 'late=late flight,delayed flight'. Can be "
         "repeated.  [default: discover themes]"
+    ),
+    threshold: float | None = option(
+        "With --name: minimum similarity of a phrase to a theme.  [default: 0.45]"
     ),
     ignore: list[str] | None = option(
         "Word to ignore because it is not a topic. Product names are detected automatically. Can "
@@ -55,12 +59,15 @@ def themes(
     """
     from thinstack.integrations.report.plan import read_again
     from thinstack.integrations.report.reading import model_name
-    from thinstack.integrations.themes.matching import theme_options
+    from thinstack.integrations.themes.matching import NAMED, theme_options
     from thinstack.integrations.themes.run import ADVICE, run_themes
 
     page, table = query.output(html, "--html"), query.output(out, "--out", html)
     names = options.named_examples("--name", name, "late=late flight,delayed flight")
-    wanted = theme_options(names or None, ignore or (), side=side, most=most, quotes=quotes)
+    if threshold is not None and not names:
+        raise InputError("--threshold applies to named themes, and none is named: add --name")
+    least = NAMED if threshold is None else threshold
+    wanted = theme_options(names or None, ignore or (), side, most, quotes, least)
     settings = {"over": over, "dates": dates, "advice": ADVICE}
     with query.opened(**settings) as (rows, columns, tell):
         loaded = running.load(model)
