@@ -10,6 +10,7 @@ from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.treebank import label_ids
+from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.plugins.manager import PluginManager
 from thinstack.training.lesson import Lesson, Treebank
 
@@ -76,6 +77,13 @@ def labelled(text: str) -> LabelledTree:
     """A tree in brackets, whose classes are numbers."""
     tree = from_brackets(text)
     return LabelledTree(tree, label_ids(tree, tuple("01234")))
+
+
+def treebank(*texts: str, classes: int = 3) -> Treebank:
+    """A treebank of such trees."""
+    trees = [labelled(text) for text in texts]
+    words = {word for one in trees for word in one.tree.words}
+    return Treebank(trees, classes, vocabulary=WordVocabulary(sorted(words)))
 
 
 def plugins() -> PluginManager:

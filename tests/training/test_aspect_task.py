@@ -64,7 +64,9 @@ def folder(tmp_path_factory):
         tiny_texts.start(folder / name, labels=labels, runs=True)
     write_last_word_bundle(folder / "unparsed", labels=THREE)
     table(folder / "terms.jsonl")
+    table(folder / "none.jsonl", [("It is.",)] * 2)
     table(folder / "two.jsonl", labels=("negative", "positive"))
+    (folder / "bare.jsonl").write_text('{"text": "A dull end."}\n', "utf-8")
     return folder
 
 
@@ -76,11 +78,14 @@ def recipe(folder, *, labels=LABELS, train="terms.jsonl", init="three", **sectio
         "head": {"name": "node_classifier.v1"},
         "parser": tiny_texts.PARSER,
     }
+    task = {"name": "aspects.v1"} | sections.pop("task", {})
+    if "guide" in task:
+        task["guide"] = str(folder / task["guide"])
     whole = {
         "name": "tiny",
         "schema": 1,
         "data": {"train": train, "dev": train, "vectors": None if init else "wordpieces"},
-        "task": {"name": "aspects.v1"} | sections.pop("task", {}),
+        "task": task,
         "model": {key: part for key, part in (model | sections.pop("model", {})).items() if part},
         "training": {"epochs": 1, "stop_on": "nothing"} | sections.pop("training", {}),
     }
@@ -110,24 +115,37 @@ def test_settings_that_do_not_fit_are_refused_by_their_field(folder, sections, p
 
 
 @pytest.mark.parametrize(
-    ("guide", "error", "problem"),
+    ("sections", "error", "problem"),
     [
-        ("other", ConfigError, "task.guide, or else .* such as sentiment$"),
-        ("unparsed", ConfigError, "task.guide.* scores the sentiment of phrases"),
-        ("nosuch", BundleError, "nosuch: no such folder"),
+        ({"task": {"guide": "other"}}, ConfigError, "task.guide, or else .* such as sentiment$"),
+        ({"task": {"guide": "unparsed"}}, ConfigError, "task.guide.* scores the sentiment of phr"),
+        ({"task": {"guide": "nosuch"}}, BundleError, "nosuch: no such folder"),
+        ({"train": "none.jsonl"}, DataError, r"^none.jsonl: expected rows with start, end and lab"),
+        (
+            {"model": {"head": {"name": "root_classifier.v1"}}},
+            ConfigError,
+            r"aspects.v1 needs a head that reads nodes; root_classi",
+        ),
+        (
+            {"task": {"guide": "three", "tables": ["bare.jsonl"]}},
+            ConfigError,
+            r"task.tables: .*a table without them.*task.guide",
+        ),
+        (
+            {"task": {"guide": "aspects", "tables": ["nosuch.jsonl"]}},
+            DataError,
+            r"task aspects.v1: expected the file .*nosuch.jsonl",
+        ),
     ],
 )
-def test_what_is_no_guide_is_refused(folder, guide, error, problem):
+def test_what_cannot_be_learnt_from_is_refused(folder, sections, error, problem):
     with pytest.raises(error, match=problem):
-        load_datasets(recipe(folder, task={"guide": str(folder / guide)}), folder)
+        load_datasets(recipe(folder, **sections), folder)
 
 
-def test_texts_without_any_term_and_heads_of_whole_sentences_are_refused(folder, tmp_path):
-    table(tmp_path / "terms.jsonl", [("It is.",)] * 2)
-    with pytest.raises(DataError, match=r"^terms.jsonl: expected rows with start, end and label"):
-        load_datasets(recipe(folder), tmp_path)
-    with pytest.raises(ConfigError, match=r"aspects.v1 needs a head that reads nodes; root_classi"):
-        load_datasets(recipe(folder, model={"head": {"name": "root_classifier.v1"}}), folder)
+def taught(folder, guide, *, labels=LABELS, train="terms.jsonl", **task):
+    task = {"guide": guide, "polarity_weight": 7, "phrase_weight": 0.5} | task
+    return load_datasets(recipe(folder, task=task, labels=labels, train=train), folder)
 
 
 # What classes of a guide say of a node, by hand: its row of scores as the model's classes.
@@ -143,8 +161,7 @@ AS_CLASSES = {
 def test_terms_are_nodes_of_their_label_and_others_sound_as_the_guide_says(folder, guide, classes):
     labels = LABELS if classes == 3 else (NO_TERM, "negative", "positive")
     train = "terms.jsonl" if classes == 3 else "two.jsonl"
-    task = {"guide": str(folder / guide), "polarity_weight": 7, "phrase_weight": 0.5}
-    datasets = load_datasets(recipe(folder, task=task, labels=labels, train=train), folder)
+    datasets = taught(folder, guide, labels=labels, train=train)
     assert len(datasets.train) == len(datasets.items[0]) == 6
     model = load_model(folder / guide).eval()
     for example, sentence in zip(datasets.train, datasets.items[0], strict=True):
@@ -201,7 +218,7 @@ def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
 
 
 def test_a_run_goes_on_and_tells_another_guide(folder, tmp_path):
-    more = {"guide": str(folder / "five")}
+    more = {"guide": "five"}
     settings = recipe(folder, task=more, training={"epochs": 3, "stop_on": "dev"})
     whole, resumed = (tmp_path / name for name in ("whole", "resumed"))
     assert runs.same(runs.run(settings, folder, whole), runs.gone_on(settings, folder, resumed))
@@ -261,11 +278,6 @@ def test_a_bundle_is_judged_by_its_reading_of_whole_texts_sentence_by_sentence(t
     ]
 
 
-def taught(folder, guide, **task):
-    named = {"guide": str(folder / guide), "polarity_weight": 7, "phrase_weight": 0.5}
-    return load_datasets(recipe(folder, task=named | task), folder)
-
-
 @pytest.mark.parametrize("alpha", [0.25, 1])
 def test_a_guide_of_aspects_has_the_rest_of_labels_and_all_of_texts_without_any(folder, alpha):
     texts = [{"text": "The plot is fine, really."}, {"text": "A dull end."}]
@@ -284,14 +296,6 @@ def test_a_guide_of_aspects_has_the_rest_of_labels_and_all_of_texts_without_any(
             assert soft == pytest.approx([1 - term, *(counts * said)], abs=5e-3)
             seen += target == -1
     assert seen > 10
-
-
-def test_texts_without_labels_need_a_guide_of_aspects(folder):
-    (folder / "bare.jsonl").write_text('{"text": "A dull end."}\n', "utf-8")
-    with pytest.raises(ConfigError, match=r"task.tables: .*a table without them.*task.guide"):
-        taught(folder, "three", tables=["bare.jsonl"])
-    with pytest.raises(DataError, match=r"task aspects.v1: expected the file .*nosuch.jsonl"):
-        taught(folder, "aspects", tables=["nosuch.jsonl"])
 
 
 def test_held_out_texts_of_further_tables_are_never_shown(folder):

@@ -18,7 +18,6 @@ from thinstack.bundle.weights import load_model
 from thinstack.core import Forest
 from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error
-from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import LabelledForest
@@ -63,9 +62,12 @@ def test_kinds_count_the_same_however_many_cases_they_have():
             found -= logs[np.arange(len(logs)), one.gold].mean()
         return found
 
-    tried = np.linspace(0.3, 3, 2701)
-    best = tried[np.argmin([loss(each) for each in tried])]
+    best = least(loss, np.linspace(0.3, 3, 2701))
     assert fit_temperature([few, many]) == pytest.approx(best, abs=2e-3)
+
+
+def least(loss, tried):
+    return tried[np.argmin([loss(each) for each in tried])]
 
 
 def test_a_text_is_fitted_by_the_mean_of_its_sentences(monkeypatch):
@@ -84,9 +86,9 @@ def test_a_text_is_fitted_by_the_mean_of_its_sentences(monkeypatch):
         means = [softmax(rows / temperature, axis=1).mean(0) for rows in logits]
         return -float(np.mean([np.log(mean[y]) for mean, y in zip(means, targets, strict=True)]))
 
-    tried = np.linspace(0.2, 10, 491)
-    best = tried[np.argmin([loss(each) for each in tried])]
-    assert fit_temperature([kind]) == pytest.approx(best, abs=0.05)
+    assert fit_temperature([kind]) == pytest.approx(
+        least(loss, np.linspace(0.2, 10, 491)), abs=0.05
+    )
 
 
 @pytest.fixture(scope="module")
@@ -103,22 +105,12 @@ def test_every_file_of_the_bundle_has_the_temperature_and_the_classes_stay(tiny)
     seed = run_seed(tiny.recipe, datasets, 1, tiny.out / "seeds" / "1")  # from its checkpoint
     temperature = tiny.results["seeds"]["1"]["calibration"]["temperature"]
     assert abs(temperature - 1) > 0.05
-    words = [["the", "film", "is", "good"], ["dull", "plot"], ["bad"]]
-    found = Predictor(tiny.bundle).predict_trees([tiny_tree(each) for each in words])
     head, published = seed.model.head, load_model(tiny.bundle).head
     rows = torch.randn(50, 5)
     with torch.no_grad():
         logits = head(rows)
         torch.testing.assert_close(published(rows), logits / temperature)
         assert torch.equal(published.scores(rows).argmax(1), logits.argmax(1))
-    assert all(abs(item.node_scores.sum(1) - 1).max() < 1e-5 for item in found)
-
-
-def tiny_tree(words):
-    from thinstack.core import Tree
-    from thinstack.core.transitions import left
-
-    return Tree.from_transitions(left(len(words)), words)
 
 
 def test_what_is_reported_is_cross_fitted(tiny):
@@ -126,8 +118,8 @@ def test_what_is_reported_is_cross_fitted(tiny):
     datasets = load_datasets(tiny.recipe, tiny.data)
     model = run_seed(tiny.recipe, datasets, 1, tiny.out / "seeds" / "1").model
     found = tiny.results["seeds"]["1"]["calibration"]
-    odd = [example for number, example in enumerate(datasets.dev) if number % 2]
-    changed = calibrate(model, [*wrong(datasets.dev[0::2], odd)], tiny.recipe)
+    examples = [wrong(one) if n % 2 == 0 else one for n, one in enumerate(datasets.dev)]
+    changed = calibrate(model, examples, tiny.recipe)
     assert changed.of_halves[1] == pytest.approx(found["of_halves"][1])
     assert changed.of_halves[0] != pytest.approx(found["of_halves"][0], rel=1e-2)
     assert changed.temperature != pytest.approx(found["temperature"], rel=1e-2)
@@ -145,19 +137,10 @@ def test_what_is_reported_is_cross_fitted(tiny):
     assert set(found["errors"]) == {"root_calibration_error", "phrase_calibration_error"}
 
 
-def wrong(even, odd):
-    """The examples, those of even number with other classes."""
-    found = []
-    for number in range(len(even) + len(odd)):
-        example = (odd if number % 2 else even)[number // 2]
-        if number % 2 == 0:
-            trees = {
-                source: one._replace(targets=(one.targets + 1) % 3)
-                for source, one in example.trees.items()
-            }
-            example = Example(trees)
-        found.append(example)
-    return found
+def wrong(example):
+    """The same with other classes."""
+    trees = example.trees.items()
+    return Example({name: one._replace(targets=(one.targets + 1) % 3) for name, one in trees})
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_dow
         ends.append(known.whole)
         labels.append(known.targets.tolist())
         rows = []
-        for start, end in spans(known.forest.transitions.tolist()):
+        for start, end in spans_of(known.forest.transitions).tolist():
             phrase = {"token_ids": known.forest.token_ids[start:end], "lengths": [end - start]}
             rows.append(answers(model, phrase, "root_scores")[0])
         nodes.append(np.array(rows))
@@ -94,10 +94,6 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_dow
         for place in range(len(rows))
     )
     assert sorted(zip(cases.gold.tolist(), cases.predicted.tolist(), strict=True)) == expected
-
-
-def spans(steps):
-    return [(start, end) for start, end in spans_of(np.array(steps)).tolist()]
 
 
 def made(ids, steps, targets):
@@ -119,6 +115,3 @@ def test_cases_are_the_labelled_nodes_one_by_one(data):
     assert cases.predicted.tolist() == [nodes[0][0], *nodes[0][2:], nodes[1][1]]
     assert cases.whole.tolist() == [False, False, False, True, False]
     assert cases.example.tolist() == [0, 0, 0, 0, 1]
-
-
-# -- the loss of phrases as chains

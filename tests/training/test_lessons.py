@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiny_recipe
 import tomli_w
-from lesson_trees import labelled, treebank
+from own_lessons import labelled, treebank
 from pages import blocks
 from runs import run, same
 

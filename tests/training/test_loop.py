@@ -210,8 +210,13 @@ def test_settings_of_the_process_are_put_back(data, tmp_path, rate):
 
 # -- resuming
 
-RESUMED = {"epochs": 4, "average": 0.6, "stop_on": "held", "patience": 4}
-RESUMED |= {"vector_rule": "adagrad", "vector_learning_rate": 0.05}
+RESUMED = {"epochs": 4, "average": 0.6, "stop_on": "held", "patience": 4, "buckets": 2}
+RESUMED |= {
+    "rule": "adam",
+    "learning_rate": 0.01,
+    "vector_rule": "adagrad",
+    "vector_learning_rate": 0.05,
+}
 
 
 @pytest.fixture(scope="module")

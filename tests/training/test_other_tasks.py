@@ -1,33 +1,12 @@
-"""Training dependency trees and sequences: from checkpoints, and up to the bundle."""
+"""Training dependency trees and sequences, up to the bundle."""
 
 import json
 
-import pytest
 import tiny_dependencies
-from runs import gone_on, run, same
 from trained import check_scores, train
 
 import thinstack
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-
-RULES = (
-    {"rule": "adagrad"},
-    {"rule": "rmsprop", "learning_rate": 0.01},
-    {"rule": "adam", "learning_rate": 0.01, "vector_rule": "adagrad"},
-)
-TREES = ("binary", "dependency", "sequence")
-
-
-@pytest.mark.parametrize(("trees", "rule"), [*zip(TREES, RULES, strict=True)])
-def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(trees, rule, data, tmp_path):
-    recipe = tiny_dependencies.recipe(
-        trees, epochs=2, stop_on="dev", average=0.5, buckets=2, **rule
-    )
-    whole = run(recipe, data, tmp_path / "whole")
-    assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
-
-
-# -- bundles
 
 
 def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(data, tmp_path):

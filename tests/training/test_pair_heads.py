@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 import tiny_texts
 import torch
-from rich.console import Console
 from torch import nn
+from trained import train
 from training.test_pair_tables import recipe_of, rows, write
 
 import thinstack
-from thinstack.bundle import open_bundle
 from thinstack.errors import ConfigError
 from thinstack.plugins import TaskHead, build
 from thinstack.plugins.manager import PluginManager
-from thinstack.training.run_recipe import run_recipe
 
 
 class Apart(TaskHead):
@@ -61,22 +59,21 @@ def recipe(folder, task, head):
     write(folder / "pairs.csv", rows())
     start = tiny_texts.start(folder / "start", aggregation="tree")
     model = {"head": {"name": head}, "aggregation": "tree"}
-    settings = {"model": model, "training": {"epochs": 12}, "data": {"dev_share": 0.1}}
+    settings = {
+        "model": model,
+        "training": {"epochs": 12, "seeds": (1,)},
+        "data": {"dev_share": 0.1},
+    }
     return recipe_of(folder, task, start, **settings)
 
 
-def trained(folder, recipe):
-    console = Console(quiet=True)
-    run_recipe(recipe, data=folder, out=folder / "out", seeds=[1], threads=1, console=console)
-
-
+@pytest.mark.usefixtures("short_samples")
 @pytest.mark.parametrize(
     ("task", "head"), [("entailment", "apart.v1"), ("relatedness", "rated.v1")]
 )
 def test_trained_and_run_without_its_package(tmp_path, package, task, head):
-    trained(tmp_path, recipe(tmp_path, task, head))
+    bundle = train(recipe(tmp_path, task, head), tmp_path, tmp_path / "out").bundle
     package.undo()
-    bundle = open_bundle(tmp_path / "out" / "model-best")
     assert (bundle.config.head.name, bundle.reads_pairs) == (head, True)
     model, table = thinstack.load(bundle.path, threads=1), rows()
     results = model.pairs(*([row[side] for row in table] for side in ("text_a", "text_b")))
@@ -96,4 +93,4 @@ def test_trained_and_run_without_its_package(tmp_path, package, task, head):
 )
 def test_a_head_that_learns_something_else_is_refused(tmp_path, package, task, head):
     with pytest.raises(ConfigError, match=rf"needs a head whose attribute rates .*{head} is"):
-        trained(tmp_path, recipe(tmp_path, task, head))
+        train(recipe(tmp_path, task, head), tmp_path, tmp_path / "out")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from rich.console import Console
 from runs import fresh, gone_on, run, same, weights
+from trained import train
 
 from thinstack.bundle.weights import load_model
 from thinstack.core.transitions import left
@@ -16,7 +16,6 @@ from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.learner import build_optimizers, set_rates
 from thinstack.training.recipe import Recipe
-from thinstack.training.run_recipe import run_recipe
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 
@@ -76,11 +75,10 @@ def test_the_parser_alone_is_trained_over_the_words_that_are_kept(data, tmp_path
     assert losses[1] < losses[0]
 
 
+@pytest.mark.usefixtures("short_samples")
 def test_the_parser_of_a_bundle_is_trained_alone(data, tmp_path):
-    first = recipe_of(epochs=1)
-    settings = {"data": data, "seeds": [1], "threads": 1, "console": Console(quiet=True)}
-    run_recipe(first, out=tmp_path / "first", **settings)
-    bundle = tmp_path / "first" / "model-best"
+    first = recipe_of(epochs=1, seeds=(1,))
+    bundle = train(first, data, tmp_path / "first").bundle.path
     parts = ["embedding", "encoder", "parser", "head"]
     fields = first.model_dump() | {"init": {"bundle": str(bundle), "parts": parts, "frozen": []}}
     fields["training"] |= {"epochs": 0, "parser_epochs": 3}
@@ -91,8 +89,7 @@ def test_the_parser_of_a_bundle_is_trained_alone(data, tmp_path):
     assert changed == {name for name in before if name.startswith("encoder.parser.")}
     assert history == []
     assert parsing_loss(first, data, after) < parsing_loss(first, data, before)
-    run_recipe(recipe, out=tmp_path / "second", **settings)
-    assert load_model(tmp_path / "second" / "model-best").parses
+    assert load_model(train(recipe, data, tmp_path / "second").bundle).parses
 
 
 @pytest.mark.parametrize("settings", [{"epochs": 0}, {"epochs": 0, "parser_epochs": 2}])

@@ -22,35 +22,39 @@ def has_bf16(monkeypatch):
     monkeypatch.setattr(losses, "has_bf16", lambda device: True)
 
 
-def recipe_of(*, precision="bf16", **settings):
-    return tiny_recipe.recipe(**{"sources": (), "precision": precision, **settings})
-
-
-@pytest.mark.usefixtures("has_bf16")
-def test_states_are_bf16_in_training_and_all_else_is_float32(data, tmp_path, monkeypatch):
-    seen = set()
-    forward, loss = NodeClassifier.forward, NodeClassifier.loss
-    logits = set()
+@pytest.fixture
+def dtypes(monkeypatch):
+    """The types of rows that a head is given, each with whether it is in training."""
+    seen, forward = set(), NodeClassifier.forward
 
     def watch(head, rows):
         seen.add((head.training, rows.dtype))
         return forward(head, rows)
 
+    monkeypatch.setattr(NodeClassifier, "forward", watch)
+    return seen
+
+
+def recipe_of(*, precision="bf16", **settings):
+    return tiny_recipe.recipe(**{"sources": (), "precision": precision, **settings})
+
+
+@pytest.mark.usefixtures("has_bf16")
+def test_states_are_bf16_in_training_and_all_else_is_float32(data, tmp_path, monkeypatch, dtypes):
+    logits, optimizers, loss = set(), [], NodeClassifier.loss
+
     def watch_loss(head, values, labels):
         logits.add(values.dtype)
         return loss(head, values, labels)
-
-    optimizers = []
 
     def keep(*args):
         optimizers.append(build_optimizers(*args))
         return optimizers[-1]
 
-    monkeypatch.setattr(NodeClassifier, "forward", watch)
     monkeypatch.setattr(NodeClassifier, "loss", watch_loss)
     monkeypatch.setattr(learner, "build_optimizers", keep)
     weights, _ = run(recipe_of(rule="adam", stop_on="dev"), data, tmp_path)
-    assert seen == {(True, torch.bfloat16), (False, torch.float32)}
+    assert dtypes == {(True, torch.bfloat16), (False, torch.float32)}
     assert logits == {torch.float32}
     assert {str(value.dtype) for value in weights.values()} == {"float32"}
     state = optimizer_tensors(optimizers[0])
@@ -130,21 +134,13 @@ def timed(monkeypatch):
     ],
 )
 def test_auto_takes_it_on_a_cpu_that_is_faster_in_it(
-    exact, lower, faster, timed, data, tmp_path, monkeypatch
+    exact, lower, faster, timed, data, tmp_path, monkeypatch, dtypes
 ):
-    asked, seen = timed(exact, lower), set()
-    forward = NodeClassifier.forward
-
-    def watch(head, rows):
-        if head.training:
-            seen.add(rows.dtype)
-        return forward(head, rows)
-
-    flags = {"avx512_bf16": True, "amx_bf16": False}
+    asked, flags = timed(exact, lower), {"avx512_bf16": True, "amx_bf16": False}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: flags, raising=False)
-    monkeypatch.setattr(NodeClassifier, "forward", watch)
     run(recipe_of(precision="auto", epochs=2), data, tmp_path)
-    assert seen == {torch.bfloat16 if faster else torch.float32}
+    trained = {dtype for training, dtype in dtypes if training}
+    assert trained == {torch.bfloat16 if faster else torch.float32}
     assert sorted(asked) == [False] * 3 + [True] * 3  # once, though there are many minibatches
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
     assert not losses.faster_in_bf16(torch.device("cpu"))

@@ -2,14 +2,13 @@
 learns."""
 
 import json
-from io import StringIO
 
 import numpy as np
 import pytest
 import torch
 import transformers
-from rich.console import Console
 from tiny_encoder import WIDTH, write_encoder
+from trained import train
 from training.tiny_recipe import write_data
 
 import thinstack
@@ -18,16 +17,17 @@ from thinstack.core.transitions import spans_of
 from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.figures import nearest_figures
 from thinstack.plugins.build import build_model
+from thinstack.training import run_recipe
 from thinstack.training.examples.example import Minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.answer_cache import AnswerCache
 from thinstack.training.recipe import Recipe
-from thinstack.training.run_recipe import run_recipe
 from thinstack.training.task import Step
 from thinstack.training.tasks.vectors.encoder import StringEncoder, TeacherTable
 from thinstack.training.tasks.vectors.learning import mean_losses, similarity_loss
 from thinstack.training.tasks.vectors.phrases import draw_nodes, parse, read_texts
 
+pytestmark = pytest.mark.usefixtures("short_samples")
 STRINGS = ["good film", "the plot is bad", "dull", "fine", "the film is lovely", "awful plot"]
 TEXTS = [
     "The film is good. The plot is dull.",
@@ -69,7 +69,8 @@ def recipe(task=None, model=None, init=None, **training):
         "data": {"train": "texts.jsonl", "dev": "dev.jsonl", "vectors": "pieces.txt"},
         **({"init": init} if init else {}),
         "model": both | (model or {}),
-        "training": {"stop_on": "nothing", "rule": "adamw", "vector_rule": "adam", **training},
+        "training": {"seeds": (1,), "stop_on": "nothing", "rule": "adamw", "vector_rule": "adam"}
+        | training,
     }
     return Recipe.parse(raw, source="test")
 
@@ -201,12 +202,11 @@ def test_without_a_tree_a_phrase_is_the_mean_of_its_words(data):
     torch.testing.assert_close(loss / cases, expected)
 
 
-def test_a_model_learns_the_teacher_and_its_guide(data, tmp_path):
+def test_a_model_learns_the_teacher_and_its_guide(data, tmp_path, monkeypatch):
     """From a recipe to a bundle, which gives vectors near the teacher's and the guide's labels."""
     task = {"mean_epochs": 10, "class_weight": 2}
     chosen = recipe(task, epochs=80, batch_size=6, learning_rate=0.02, vector_learning_rate=0.02)
-    out, console = tmp_path / "run", Console(file=StringIO())
-    run_recipe(chosen, data=data, out=out, seeds=(1,), threads=1, console=console)
+    out = train(chosen, data, tmp_path / "run").out
     lines = (out / "seeds/1/metrics.jsonl").read_text(encoding="utf-8").splitlines()
     cosines = [json.loads(line)["traced"]["gold"]["cosine"] for line in lines]
     assert cosines[9] > cosines[0]
@@ -225,7 +225,8 @@ def test_a_model_learns_the_teacher_and_its_guide(data, tmp_path):
     start = {"bundle": str(out / "model-best"), "parts": parts, "frozen": []}
     slow = {"learning_rate": 1e-6, "vector_learning_rate": 1e-6, "parser_learning_rate": 1e-6}
     further = recipe(epochs=1, init=start, batch_size=6, **slow)
-    run_recipe(further, data=data, out=tmp_path / "more", seeds=(1,), threads=1, console=console)
+    monkeypatch.setattr(run_recipe, "_finish", lambda *_, **__: None)
+    train(further, data, tmp_path / "more")
     first = json.loads((tmp_path / "more/seeds/1/metrics.jsonl").read_text(encoding="utf-8"))
     assert abs(first["traced"]["gold"]["cosine"] - cosines[-1]) < 2  # the teacher is turned alike
 
@@ -241,10 +242,8 @@ def test_a_model_may_give_vectors_alone(data, tmp_path):
     """As on the page of vectors: no labels, and a text is the mean of its sentences."""
     head = {"name": "vector.v1", "options": {"size": SIZE}}
     model = {"labels": (), "aggregation": "mean", "head": head, "vectors": None}
-    console = Console(file=StringIO())
-    chosen = recipe(model=model, epochs=1)
-    run_recipe(chosen, data=data, out=tmp_path / "run", seeds=(1,), threads=1, console=console)
-    rows = thinstack.load(tmp_path / "run/model-best").encode(TEXTS)
+    bundle = train(recipe(model=model, epochs=1), data, tmp_path / "run").bundle
+    rows = thinstack.load(bundle.path).encode(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
 
 
@@ -259,13 +258,5 @@ def test_a_model_may_give_vectors_alone(data, tmp_path):
     ],
 )
 def test_what_does_not_fit_is_refused(data, tmp_path, model, task, problem):
-    console = Console(file=StringIO())
     with pytest.raises((ConfigError, DataError), match=problem):
-        run_recipe(
-            recipe(task, model, epochs=1),
-            data=data,
-            out=tmp_path / "run",
-            seeds=(1,),
-            threads=1,
-            console=console,
-        )
+        train(recipe(task, model, epochs=1), data, tmp_path / "run")
