@@ -59,7 +59,6 @@ JOBS = {
         "training/test_pair_heads.py::test_trained_and_run_without_its_package",
         "training/test_pair_tables.py::test_from_a_table_to_what_the_model_says_of_pairs",
         "training/test_publish.py",
-        "training/test_publish_own_trees.py",
         "training/test_vector_task.py::test_a_model_learns_the_teacher_and_its_guide",
     ),
     "site": ("test_home_page.py", "test_site.py"),

@@ -4,11 +4,15 @@ import pickle
 
 import pytest
 import torch
+from bundle_folders import replaced
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from tiny_texts import start
 from torch import nn
 
-from thinstack.errors import DataError
+from thinstack.bundle import open_bundle
+from thinstack.errors import BundleError, DataError
+from thinstack.integrations.spacy_training.text_learner import TextLearner
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
 HISTORY = [{"seed": 1, "epoch": 1, "loss": 0.1 + 0.2, "label": "né"}]
@@ -109,3 +113,18 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     save_checkpoint(path, *parts(3), HISTORY)
     with pytest.raises(DataError, match="not a checkpoint of this recipe"):
         load_checkpoint(path, *parts(4), 1)
+
+
+# -- a bundle that learning goes on from
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"9" * 5000, b"[" * 100_000, b"\xff", b"", b"null", b'{"epochs": []}', b'{"\\u001b": 1}'],
+    ids=["digits", "deep", "bytes", "empty", "null", "field", "escape"],
+)
+def test_how_it_learns(content, tmp_path):
+    folder = start(tmp_path / "model")
+    replaced("training.json", content)(folder)
+    with pytest.raises(BundleError, match=r"training\.json: "):
+        TextLearner.resume(open_bundle(folder), rates={}, average=0.5)

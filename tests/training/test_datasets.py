@@ -1,13 +1,17 @@
-"""What a recipe's files become: sentences as sequences, parsed sentences, other labels, and who is
+"""What a recipe's files become: sentences as sequences, other labels, words and vectors, and who is
 set aside."""
 
+import numpy as np
 import pytest
 import tiny_dependencies
 import tiny_recipe
 
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed
+from thinstack.training.recipe import Recipe
 
 
 def words_of(found, examples):
@@ -163,3 +167,95 @@ def test_classes_in_conllu_leave_no_room_for_relations(tmp_path):
     recipe = tiny_dependencies.recipe("dependency", data=files, model=model)
     with pytest.raises(ConfigError, match=r"^model\.relations: no node of a\.conllu .* labelled_"):
         load_datasets(recipe, tmp_path)
+
+
+# -- words and their first vectors
+
+
+def vectors_of(path):
+    rows = (line.split(" ") for line in path.read_text(encoding="utf-8").splitlines())
+    return {word: [float(value) for value in values] for word, *values in rows}
+
+
+def words_in(path):
+    text = path.read_text(encoding="utf-8")
+    return {part.split()[-1] for part in text.split(")") if part.strip()}
+
+
+def test_a_word_table_has_the_words_of_the_vectors_their_mean_and_others(data):
+    datasets = load_datasets(tiny_recipe.recipe(vectors="words.txt"), data)
+    pretrained = vectors_of(data / "words.txt")
+    unseen = words_in(data / "train.txt") - pretrained.keys()
+    assert isinstance(datasets.vocabulary, WordVocabulary)
+    assert set(datasets.vocabulary.entries) == pretrained.keys() | unseen
+    assert datasets.table.shape == (1 + len(pretrained) + len(unseen), 4)
+    vectors = np.array(list(pretrained.values()))
+    found = datasets.table[datasets.vocabulary.ids(list(pretrained))]
+    np.testing.assert_allclose(found, vectors, rtol=1e-6)
+    np.testing.assert_allclose(datasets.table[0], vectors.mean(axis=0), atol=1e-6)
+    drawn = datasets.table[datasets.vocabulary.ids(list(unseen))]
+    assert len(np.unique(drawn, axis=0)) == len(unseen) > 3
+    assert 0.02 < drawn.std() < 0.1
+
+
+def test_words_are_looked_up_in_lower_case_before_they_count_as_unseen(tmp_path):
+    data = tiny_recipe.write_data(tmp_path)
+    (data / "train.txt").write_text("(2 (1 The) (2 (2 Lovely) (1 LOVELY)))\n", encoding="utf-8")
+    datasets = load_datasets(tiny_recipe.recipe(vectors="words.txt"), data)
+    assert set(datasets.vocabulary.entries) - vectors_of(data / "words.txt").keys() == {"lovely"}
+
+
+def test_without_vectors_every_word_is_drawn_and_the_unknown_one_is_zero(data):
+    datasets = load_datasets(tiny_recipe.recipe(), data)
+    assert set(datasets.vocabulary.entries) == words_in(data / "train.txt")
+    assert not datasets.table[0].any()
+    assert datasets.table[1:].all()
+
+
+def test_columns_are_cut_and_scaled(data):
+    pretrained = np.array(list(vectors_of(data / "words.txt").values()))[:, :3]
+    settings = {"embedding": {"size": 3}, "data": {"vector_std": 0.25}}
+    found = load_datasets(tiny_recipe.recipe(vectors="words.txt", **settings), data)
+    expected = pretrained * 0.25 / pretrained.std()
+    np.testing.assert_allclose(found.table[1 : len(pretrained) + 1], expected, rtol=1e-5)
+
+
+def test_a_wordpiece_table_is_the_file_of_pieces(data):
+    datasets = load_datasets(tiny_recipe.recipe("wordpieces", vectors="pieces.txt"), data)
+    pieces = vectors_of(data / "pieces.txt")
+    assert isinstance(datasets.vocabulary, WordpieceVocabulary)
+    assert datasets.vocabulary.entries == tuple(pieces)
+    np.testing.assert_allclose(datasets.table, list(pieces.values()), rtol=1e-6)
+
+
+# -- what is no recipe
+
+
+@pytest.mark.parametrize(
+    ("task", "problem"),
+    [
+        ({"name": "parsing.v1"}, "unknown task 'parsing.v1'; known: .*phrases.v1"),
+        (
+            {"name": "relatedness.v1", "format": "table.v1", "neighbours": 0.1},
+            "no setting neighbours",
+        ),
+        ({"name": "texts.v1", "root_weight": 0.1}, "texts.v1 has no setting root_weight"),
+        (
+            {"name": "entailment.v1", "format": "table.v1", "relabel": {"a": ""}},
+            "no setting relabel",
+        ),
+        ({"name": "entailment.v1"}, "format: Field required"),
+        ({"name": "phrases.v1", "span_group": "sc"}, "phrases.v1 has no setting span_group"),
+    ],
+)
+def test_settings_of_another_task_are_refused(task, problem):
+    raw = tiny_recipe.recipe().model_dump(mode="json", exclude_defaults=True) | {"task": task}
+    with pytest.raises(ConfigError, match=f"^r.toml: task.*{problem}"):
+        Recipe.parse(raw, source="r.toml")
+
+
+@pytest.mark.parametrize("change", [{"schema": 2}, {"task": {}}, {"task": "texts"}, {"task": None}])
+def test_what_is_no_recipe(change):
+    raw = tiny_recipe.recipe().model_dump(mode="json")
+    with pytest.raises(ConfigError, match=rf"^r.toml: {next(iter(change))}"):
+        Recipe.parse(raw | change, source="r.toml")

@@ -3,19 +3,22 @@
 import tomllib
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import tiny_texts
 from tiny_encoder import OPTIONS, WIDTH
 
 from thinstack.bundle import open_bundle
 from thinstack.errors import ConfigError, DataError, UnknownNameError
+from thinstack.plugins.manager import manager
+from thinstack.training import text_recipe as recipes
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER
 from thinstack.training.table_task import TableOptions
 from thinstack.training.tasks.texts import Texts
-from thinstack.training.text_recipe import table_recipe, text_recipe
-from thinstack.training.train_texts import _toml, _write_recipe, commented
+from thinstack.training.text_recipe import fit_weights, table_recipe, text_recipe
+from thinstack.training.train_texts import _toml, _write_recipe, commented, start_line
 
 FILES = DataConfig(train='a "b".csv', dev_share=0.1)
 TASK = Texts(text_column="Überschrift\x7f")
@@ -162,3 +165,78 @@ def test_texts_of_one_class_are_refused_before_training():
 @pytest.mark.parametrize("name", ["\U0001f600", 'a "b"', "\x7f", "tab\t"])
 def test_any_name_is_a_string_of_toml(name):
     assert tomllib.loads(f"x = {_toml({name: [name]})}") == {"x": {name: [name]}}
+
+
+# -- where learning from a table starts unless a user names a bundle
+
+
+TOPICS = ("delivery", "payment", "product")
+SENTIMENT = ("negative", "neutral", "positive")
+RATINGS = tuple("12345")
+LINE = (
+    "training starts from {}; {} is usually better for such labels "
+    "(pip install ./models/thinstack-{} in a clone"
+)
+
+
+def task(name, **settings):
+    kind = manager().find("task", f"{name}.v1").plugin
+    more = {"format": "table.v1"} if name in ("relatedness", "entailment") else {}
+    return kind.parse(more | settings, source="test")
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "installed", "start", "better"),
+    [
+        ("texts", TOPICS, (), "sentiment", "sentiment-context"),
+        ("texts", TOPICS, ("vectors",), "vectors", "sentiment-context"),
+        ("texts", TOPICS, ("vectors", "sentiment-context"), "sentiment-context", None),
+        ("texts", SENTIMENT, ("vectors", "sentiment-context"), "sentiment", None),
+        ("spans", TOPICS, ("vectors", "sentiment-context"), "sentiment", None),
+        ("relatedness", RATINGS, (), "sentiment", "vectors"),
+        ("entailment", TOPICS, ("vectors", "sentiment-context"), "vectors", None),
+        ("aspects", SENTIMENT, ("vectors",), "aspects", None),
+    ],
+)
+def test_the_best_start_that_is_installed(monkeypatch, name, labels, installed, start, better):
+    monkeypatch.setattr(recipes, "is_installed", {"sentiment", *installed}.__contains__)
+    learnt = task(name)
+    assert recipes.default_start(learnt, labels, None) == start
+    line = start_line(learnt, start, labels, None)
+    if better is None:
+        assert line == f"training starts from {start}"
+    else:
+        assert line.startswith(LINE.format(start, better, better))
+
+
+@pytest.mark.parametrize(
+    ("name", "keeps"), [("relatedness", True), ("entailment", True), ("texts", False)]
+)
+def test_pairs_alone_keep_the_vectors_of_the_start(tmp_path, name, keeps):
+    vectors = {"name": "vector.v1", "options": {"size": 6}}
+    start = open_bundle(tiny_texts.start(tmp_path / "start", vectors=vectors))
+    files, more = DataConfig(train="t.csv", dev_share=0.1), {"texts": 100, "start": start}
+    recipe = recipes.text_recipe("t", files, task(name), RATINGS, init="start", **more)
+    assert (recipe.model.vectors is not None) == keeps
+    assert ("vectors" in recipe.init.parts) == keeps
+    assert recipe.model.labels == RATINGS
+
+
+# -- how much labels weigh beside one another before anything is learnt
+
+
+def test_weights_undo_other_shares_of_labels():
+    draw = np.random.default_rng(0)
+    masses = draw.dirichlet((1, 1, 1), 20_000)
+    shifted = masses * np.array([0.2, 1.0, 5.0])
+    shares = shifted / shifted.sum(1, keepdims=True)
+    gold = (shares.cumsum(1) < draw.random((len(masses), 1))).sum(1)
+    assert fit_weights(masses, gold) == pytest.approx([0.2, 1.0, 5.0], rel=0.08)
+
+
+def test_even_labels_have_even_weights_and_an_absent_one_a_small_one():
+    masses = np.full((100, 2), 0.5)
+    assert fit_weights(masses, np.arange(100) % 2) == pytest.approx([1, 1], abs=1e-3)
+    absent = fit_weights(masses, np.zeros(100, np.int64))
+    assert np.isfinite(absent).all()
+    assert absent[1] < 0.2

@@ -1,13 +1,17 @@
 """Learning from texts: their loss, what starts from a bundle, and what stays as it is."""
 
+import csv
+
 import numpy as np
 import pytest
 import tiny_texts
 import torch
 from runs import gone_on, run, same
 
+import thinstack
+from thinstack.bundle import open_bundle
 from thinstack.bundle.weights import load_model, state_of
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.loop.initial import start_from
@@ -169,3 +173,21 @@ def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder):
     trees = [example.trees["self"].forest.transitions.tolist() for example in datasets.train]
     assert trees == expected
     assert trees != [example.gold.forest.transitions.tolist() for example in datasets.train]
+
+
+# -- rows in memory, as those of a table
+
+
+def test_rows_are_any_mappings(tmp_path):
+    start = tiny_texts.start(tmp_path / "start")
+    with tiny_texts.table(tmp_path / "t.csv", 12).open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    rows = [{"review": row["text"], "up": row["label"] == "up"} for row in table]
+    out = tmp_path / "out"
+    parts = {"dev": rows[:6], "add": iter([{"review": rows[0]["review"].upper(), "up": "odd"}])}
+    settings = {"text": "review", "label": "up", "init": str(start)}
+    predictor = thinstack.train_texts(iter(rows), out=out, **settings, **parts)
+    labels = open_bundle(out / "model-best").config.labels
+    assert labels == predictor.labels == ("false", "odd", "true")
+    with pytest.raises(DataError, match=r"rows:1: .*|column 'text'"):
+        thinstack.train_texts(rows, label="up", out=tmp_path / "other")

@@ -1,18 +1,22 @@
 """Texts of a table: their sentences and words, what cannot be used, and what is set aside."""
 
+import io
 import json
 import re
 from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+import tiny_texts
+from rich.console import Console
 
 from thinstack.errors import DataError
 from thinstack.training.examples.labels import MAX_CLASSES, find_labels
 from thinstack.training.examples.set_aside import repeated, set_aside_share
+from thinstack.training.loop.measuring import Answers
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Text, Texts, report
-from thinstack.training.tasks.texts.report import plain_rival
+from thinstack.training.tasks.texts.report import plain_rival, show_texts
 
 LABELS = ("no", "yes")
 BY_TEXT = Texts().class_of, Texts().group_of
@@ -210,3 +214,41 @@ def test_measurements_are_no_classes():
     for steps in ([1, 2, 3, 4, 5], [n / 2 for n in range(2, 11)]):
         assert len(find_labels(map(str, steps), "t.csv")) == len(steps)
     assert len(find_labels([str(number) for number in range(50)] * 3, "t.csv")) == 50
+
+
+# -- what is said of a trained model: beside its rival, and while it learns
+
+
+NO_ANSWERS = Answers(*[[]] * 5)
+
+
+def figures_of(accuracy):
+    return {"accuracy": accuracy, "macro_f1": 1.0, "binary_accuracy": None, "texts": 200}
+
+
+def said(recipe, own, rival):
+    file = io.StringIO()
+    answers = NO_ANSWERS._replace(gold=[0], predicted=[0])
+    show_texts(answers, figures_of(own), ("plain", figures_of(rival)), recipe, Console(file=file))
+    return " ".join(file.getvalue().split())
+
+
+@pytest.mark.parametrize(
+    ("init", "tries"),
+    [
+        ("none", ("--init sentiment,", "--init sentiment-context")),
+        ("sentiment", ("sentiment-context",)),
+    ],
+)
+def test_where_the_rival_is_ahead_it_says_what_to_try(init, tries):
+    recipe = tiny_texts.recipe(None if init == "none" else init, epochs=8)
+    ahead = said(recipe, 70.0, 72.5)
+    assert "ahead by 2.5 percentage points" in ahead
+    assert all(each in ahead for each in (*tries, "more rows", "--epochs 16 or 4"))
+    assert "ahead" not in said(recipe, 72.5, 72.5)
+
+
+@pytest.mark.parametrize(("stop_on", "flattering"), [("dev", True), ("nothing", False)])
+def test_figures_that_chose_the_epoch_are_called_too_good(stop_on, flattering):
+    recipe = tiny_texts.recipe(None, stop_on=stop_on)
+    assert ("slightly optimistic" in said(recipe, 70.0, 60.0)) == flattering
