@@ -198,22 +198,13 @@ def test_labels_are_those_of_sentences_and_of_what_words_head(file):
     assert first == Tree.from_parents([1, -1], ["good", "film"], [None, "very  positive"])
 
 
+TWO = ("1 b 2 X=Y|Label=d|Label=e", "2 c 0 _"), ("1 b 2 _", "2 c 0 Label=d")
 MALFORMED = [
     ("# label =  \n" + FILM, 1, 1, "the name of a class after"),
     (labelled_rows("1 good 2 Label=", "2 film 0 _"), 1, 24, "the name of a class after"),
     ("# label = a\n# text = b\n# label = c\n" + FILM, 3, 1, "each node, found 'c' beside 'a'"),
-    (
-        "# label = a\n" + labelled_rows("1 b 2 _", "2 c 0 Label=d"),
-        3,
-        21,
-        "each node, found 'd' beside 'a'",
-    ),
-    (
-        labelled_rows("1 b 2 X=Y|Label=d|Label=e", "2 c 0 _"),
-        1,
-        21,
-        "each node, found 'e' beside 'd'",
-    ),
+    ("# label = a\n" + labelled_rows(*TWO[1]), 3, 21, "each node, found 'd' beside 'a'"),
+    (labelled_rows(*TWO[0]), 1, 21, "each node, found 'e' beside 'd'"),
     (labelled_rows("1-2 bc 2 Label=d", "1 b 2 _", "2 c 0 _"), 1, 24, "words only, 1-2 is no word"),
     (labelled_rows("1 b 0 _", "1.1 c _ Label=d"), 2, 23, "words only, 1.1 is no word"),
     ("# label = a\n\n", 1, 1, "a sentence below its label"),
@@ -225,16 +216,9 @@ MALFORMED = [
 def test_what_is_malformed_is_placed_and_can_be_skipped(file, text, line, column, message):
     good = "# label = fine\n" + FILM
     file.write_text(text + good, encoding="utf-8")
-    with pytest.raises(TreeError, match=message) as caught:
-        read_labelled_conllu(file)
-    assert (caught.value.source, caught.value.line, caught.value.column) == (
-        str(file),
-        line,
-        column,
-    )
-    skipped = []
-    (tree,) = read_labelled_conllu(file, skipped=skipped)
-    assert (tree.labels, len(skipped)) == ((None, "fine"), 1)
+    fine = Tree.from_parents([1, -1], ["good", "film"], [None, "fine"])
+    error = check_malformed(read_labelled_conllu, file, message, line, good=[fine])
+    assert error.column == column
 
 
 def test_a_file_without_labels_is_refused(file):

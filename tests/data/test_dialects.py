@@ -228,3 +228,6 @@ def test_a_column_may_be_inside_of_an_object(tmp_path):
     assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:3"]
     assert read(path, ("data.text", "data.n.label"), skipped=[]) == [["a", "1"]]
     assert [row.text for row in open_corpus(path, Columns("data.text")).rows()][:2] == ["a", "c"]
+    with pytest.raises(DataError, match=r"column 'data\.n\.odd', found 'data'") as caught:
+        read(path, ("data.n.odd",))
+    assert "--no-header" not in str(caught.value)

@@ -266,28 +266,6 @@ def test_a_large_table_streams(tmp_path, suffix):
     assert max(peak, most) < 4_000_000, (peak, most, size)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "can_lack_it"),
-    [("a.csv", "x,y\n1,2\n", True), ("a.jsonl", '{"x": 1}\n', False)],
-)
-def test_only_a_table_that_may_have_no_header_is_told_how_to_say_so(
-    tmp_path, name, content, can_lack_it
-):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(DataError) as caught:
-        list(Table(tmp_path / name).rows(["text"]))
-    assert ("--no-header" in str(caught.value)) == can_lack_it
-
-
-def test_a_column_may_be_a_key_of_an_object(tmp_path):
-    path = tmp_path / "t.jsonl"
-    path.write_text('{"a": {"b": {"text": "so good"}}, "a.label": "x"}\n', encoding="utf-8")
-    (row,) = Table(path).rows(["a.b.text", "a.label"])
-    assert row.values == {"a.b.text": "so good", "a.label": "x"}
-    with pytest.raises(DataError, match=r"column 'a\.b\.label', found 'a', 'a\.label'"):
-        list(Table(path).rows(["a.b.label"]))
-
-
 def test_the_first_object_of_json_may_lack_a_key(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text('{"text": "a"}\n{"text": "b", "label": "x"}\n', encoding="utf-8")

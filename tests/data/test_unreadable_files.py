@@ -98,7 +98,7 @@ plain_only = pytest.mark.skipif(sys.platform == "win32", reason="no pipes among 
 
 @plain_only
 @pytest.mark.parametrize(("make", "what"), NO_FILES, ids=named)
-@pytest.mark.parametrize("reader", sorted(READERS.keys() - {"lines", "sick"}))
+@pytest.mark.parametrize("reader", sorted(READERS.keys() - {"lines"}))
 def test_what_is_no_plain_file(reader, make, what, tmp_path):
     read, name = READERS[reader]
     make(tmp_path / name)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.data.words import ptb
-from thinstack.data.words.vocabulary import Cache, WordVocabulary, mean_unknown
+from thinstack.data.words.vocabulary import Cache, WordVocabulary
 from thinstack.errors import DataError
 
 
@@ -47,13 +47,6 @@ def test_the_cache_is_bounded_and_keeps_no_long_words():
     assert [cache[word] for word in words] == list(map(len, words))
     assert calls == ["a", "bb", "c", "d", "e", "x" * 200, "x" * 200]
     assert set(cache) == {"d", "e"}
-
-
-def test_the_unknown_row_is_the_mean_vector():
-    vectors = np.array([[1, 2], [3, 6], [5, 1]], np.float32)
-    np.testing.assert_array_equal(
-        mean_unknown(vectors), np.array([[3, 3], [1, 2], [3, 6], [5, 1]], np.float32)
-    )
 
 
 def test_text_round_trip_keeps_odd_separators_and_the_digest_is_the_file_s(tmp_path):
@@ -95,16 +88,12 @@ def test_broken_files_are_refused_by_name(tmp_path, data, message):
 
 BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 OTHERS = {"-lrb-": "(", "-rcb-": "}", r"and\/or": "and/or", r"\*\*\*": "***", ":-RRB-": ":)"}
+OTHERS |= {word: word for word in ("well-made", "``", "")}
 
 
 @pytest.mark.parametrize(("word", "text"), (BRACKETS | OTHERS).items())
 def test_unescape(word, text):
     assert ptb.unescape(word) == text
-
-
-@pytest.mark.parametrize("word", ["well-made", "``", ""])
-def test_other_words_have_no_escapes(word):
-    assert ptb.unescape(word) == word
 
 
 def test_plain_turns_treebank_quotes_into_double_quotes():

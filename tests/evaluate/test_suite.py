@@ -1,5 +1,4 @@
-"""The suites that thinstack brings along are what their page says, and a suite that is none is
-refused."""
+"""The suites of thinstack are what their page says, and a suite that is none is refused."""
 
 import re
 from collections import Counter

@@ -1,5 +1,4 @@
-"""What the tests of cells share: random cells in float64, and a paper's equations held against a
-cell row by row."""
+"""What tests of cells share: random cells in float64, and equations held against them by rows."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar

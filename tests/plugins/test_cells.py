@@ -1,5 +1,4 @@
-"""Every registered cell: the contract suite under options and sizes that take all its paths, and
-what else holds of all cells."""
+"""Every registered cell: the contract suite on all its paths, and what else holds of all cells."""
 
 import pytest
 import torch

@@ -1,5 +1,4 @@
-"""The parser `distances.v1`, against torch's own convolution and bidirectional LSTM over one
-sentence at a time."""
+"""The parser `distances.v1`, against torch's convolution and LSTM over one sentence at a time."""
 
 import pytest
 import torch

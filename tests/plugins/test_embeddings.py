@@ -1,5 +1,4 @@
-"""Leaf embeddings as plugins: the built-in ones against NumPy, and third parties' ones, trained and
-exported."""
+"""Leaf embeddings as plugins: the built-in ones against NumPy, and third-party ones."""
 
 import numpy as np
 import onnx

@@ -1,5 +1,4 @@
-"""The detours against the plain operations in float64, and where they must not be taken; one
-product for the gradient of a weight, however a graph is gone back."""
+"""Fast products against the plain operations, and one product for the gradient of a weight."""
 
 from threading import Thread
 

@@ -1,11 +1,9 @@
-"""The plugin manager, against real .dist-info folders; the built-ins are fake, so that only the
-manager is under test."""
+"""The plugin manager, against real .dist-info folders and fake built-in plugins."""
 
 import re
 import signal
 import sys
 import warnings
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -254,13 +252,6 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeyp
 
 
 # Plugins that are there for real may warn.
-@pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")
-def test_the_manager_finds_installed_entry_points_and_loads_once(site, monkeypatch):
-    site.install("thinstack-fake-dist", "m_found", cells("found_on_the_path.v1"))
-    monkeypatch.setattr(manager_module, "PluginManager", partial(PluginManager, builtins=()))
-    plugins = manager_module.manager()
-    assert plugins.find("cell", "found_on_the_path.v1").summary == "m_found"
-    assert manager_module.manager() is plugins
 
 
 @pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")

@@ -1,5 +1,4 @@
-"""Dual-gate LSTM (Le & Zuidema 2015), SPINN's Tree-LSTM (Bowman et al. 2016, (1)-(4)) and Tree-GRU
-against their equations in NumPy; the latter also against a GRU step by step on a chain."""
+"""Dual-gate LSTM (Le & Zuidema 2015), SPINN's LSTM (Bowman et al. 2016) and Tree-GRU in NumPy."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,4 @@
-"""Encoders that cannot be taken, as a user meets them, and forms in which transformers saves
-them."""
+"""Encoders that cannot be taken, and the forms in which transformers saves them."""
 
 import shutil
 

@@ -1,5 +1,4 @@
-"""Recursive networks (Socher et al. 2011-2014; Irsoy & Cardie 2014) and the mean of words against
-their equations, in NumPy."""
+"""Recursive networks (Socher et al. 2011-2014; Irsoy & Cardie 2014) in NumPy."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,4 @@
-"""The similarity of a pair against Tai et al. 2015, (15) and the equations that follow it, in
-NumPy."""
+"""The similarity of a pair against Tai et al. 2015, (15) and what follows it, in NumPy."""
 
 import math
 

@@ -1,5 +1,4 @@
-"""The Tree-LSTMs of Tai et al. 2015 in NumPy, Child-Sum (2)-(8) and N-ary (9)-(14), and against
-torch's LSTM on a chain."""
+"""The Tree-LSTMs of Tai et al. 2015 in NumPy: Child-Sum (2)-(8) and N-ary (9)-(14)."""
 
 import numpy as np
 import pytest

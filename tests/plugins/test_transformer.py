@@ -1,5 +1,4 @@
-"""Words in their context against `BertModel` and `MPNetModel` of transformers, one sentence at a
-time."""
+"""Words in their context against transformers, one sentence at a time."""
 
 from collections.abc import Sequence
 from pathlib import Path

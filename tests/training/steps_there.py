@@ -1,5 +1,4 @@
-"""Steps of training on a pretended device: what they send, fetch and wait for, beside the same
-steps on the CPU."""
+"""Steps of training on a pretended device, beside the same steps on the CPU."""
 
 import copy
 from contextlib import nullcontext

@@ -1,5 +1,4 @@
-"""The task of aspects: its settings, the examples that a guide makes, their loss, what is
-measured."""
+"""The task of aspects: its settings, its examples by a guide, their loss, what is measured."""
 
 import json
 

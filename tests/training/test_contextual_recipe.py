@@ -1,5 +1,4 @@
-"""A recipe that starts from a pretrained encoder, from its data to the predictions of its
-bundle."""
+"""A recipe that starts from a pretrained encoder, from its data to its bundle's predictions."""
 
 import numpy as np
 import pytest

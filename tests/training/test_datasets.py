@@ -1,5 +1,4 @@
-"""What a recipe's files become: sentences as sequences, other labels, words and vectors, and who is
-set aside."""
+"""What a recipe's files become: examples, labels, words and vectors, and who is set aside."""
 
 import numpy as np
 import pytest

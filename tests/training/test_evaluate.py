@@ -7,11 +7,8 @@ import tiny_recipe
 import torch
 from runs import drawn, of_one
 
-from thinstack.core import Forest
 from thinstack.core.transitions import spans_of
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.examples.example import Example
-from thinstack.training.examples.labelled import LabelledForest
 
 
 @torch.no_grad()
@@ -57,7 +54,10 @@ def test_figures_over_dependency_trees(data):
     figures, cases = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
     assert figures == pytest.approx(accuracies(nodes, labels, roots))
     assert figures["root_accuracy"] != figures["phrase_accuracy"]
-    assert cases.whole.sum() == len(found.train)
+    places = [(n, place, label) for n, of in enumerate(labels) for place, label in enumerate(of)]
+    labelled = [(n, place == roots[n]) for n, place, label in places if label >= 0]
+    assert [*zip(cases.example.tolist(), cases.whole.tolist(), strict=True)] == labelled
+    assert len(labelled) < len(places)
     right = cases.predicted[cases.whole] == cases.gold[cases.whole]
     assert 100 * np.mean(right) == pytest.approx(figures["root_accuracy"])
     best, wanted = np.concatenate(nodes).argmax(1), np.concatenate(labels)
@@ -94,24 +94,3 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_dow
         for place in range(len(rows))
     )
     assert sorted(zip(cases.gold.tolist(), cases.predicted.tolist(), strict=True)) == expected
-
-
-def made(ids, steps, targets):
-    lengths = np.array([len(ids)])
-    forest = Forest(token_ids=np.array(ids), transitions=np.array(steps), lengths=lengths)
-    return LabelledForest(forest, np.array(targets), len(steps) - 1)
-
-
-def test_cases_are_the_labelled_nodes_one_by_one(data):
-    recipe = tiny_recipe.recipe()
-    model = drawn(recipe, load_datasets(recipe, data))
-    first = made([1, 2, 3], [0, 0, 0, 1, 1], [1, -1, 2, 0, 2])
-    second = made([4, 5], [0, 0, 1], [-1, 0, -1])
-    examples = [Example({"gold": first}), Example({"gold": second})]
-    scores = [answers(model, of_one(example), "node_scores") for example in examples]
-    nodes = [rows.argmax(1).tolist() for rows in scores]
-    _, cases = recipe.task.measure(model, examples, "gold", recipe.model.labels)
-    assert cases.gold.tolist() == [1, 2, 0, 2, 0]
-    assert cases.predicted.tolist() == [nodes[0][0], *nodes[0][2:], nodes[1][1]]
-    assert cases.whole.tolist() == [False, False, False, True, False]
-    assert cases.example.tolist() == [0, 0, 0, 0, 1]

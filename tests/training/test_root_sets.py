@@ -1,5 +1,4 @@
-"""Trees whose root has one class of a set: their loss, what a teacher makes of them, and a model
-that learns them."""
+"""Trees whose root has one class of a set, and trees that should have the same label."""
 
 import dataclasses
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tiny_texts
 import torch
-from runs import gone_on, run, same
+from runs import run
 
 import thinstack
 from thinstack.bundle import open_bundle
@@ -102,14 +102,6 @@ def test_it_starts_from_the_bundle_and_the_parser_stays(folder):
     parser = {name for name in weights if name.startswith("encoder.parser.")}
     assert parser
     assert moved == weights.keys() - parser
-
-
-def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder):
-    recipe = recipe_of(folder, epochs=4)
-    whole = run(recipe, folder, folder / "whole")
-    losses = [record["loss"] for record in whole[1]]
-    assert losses[-1] < losses[0]
-    assert same(whole, gone_on(recipe, folder, folder / "stopped", epoch=2))
 
 
 def test_figures_are_of_texts(folder):

@@ -1,5 +1,4 @@
-"""The task of vectors: its teacher, the phrases that are drawn, its losses, and a model that
-learns."""
+"""The task of vectors: its teacher, the phrases that are drawn, its losses, and a model."""
 
 import json
 
