@@ -17,15 +17,8 @@ pytestmark = needs_package
 WORDS = ["battery", "Batteries", "the staff", "STAFF", "screen", "screens", "good", "awful", "is"]
 ENDS = [" ", " ", " ", ", ", ". ", "! ", "\n\n", "-", "'s ", "😀 "]
 TERMS = ["battery", "staff|waiter", "the  staff|screen", "is", "a", "😀x|I.", "sOme", "1", "é"]
-TERMS += [
-    "batteries",
-    "knife",
-    "good-battery",
-    "goodbattery",
-    "thestaff|staff's",
-    "don’t",
-    "#Staff",
-]
+TERMS += ["batteries", "knife", "good-battery", "goodbattery", "thestaff|staff's", "don’t"]
+TERMS += ["#Staff"]
 
 
 def of_products(count, seed):

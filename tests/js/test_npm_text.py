@@ -9,35 +9,10 @@ from thinstack.text.english import EnglishSplitter
 
 pytestmark = needs_package
 
-ODD = ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]", "-LRB-", "``"]
-ODD += [
-    ":)",
-    ":-RRB-",
-    ":--RRB-",
-    "<\\/3",
-    "🤷\u200d♀\ufe0f",
-    "#LoveThis",
-    "@ada",
-    "great👍",
-    "👎👎",
-    "🇩🇪",
-]
-ODD += [
-    "Goooood",
-    "loooove",
-    "https:\\/\\/x.org\\/a",
-    "WWW.x.org",
-    "x" * 100,
-    "x" * 101,
-    "𝒳" * 51,
-    "𝒳" * 101,
-    " \t",
-    "",
-    "-lſb-",
-    "\\/\\*",
-    "a\ud800b",
-    "''",
-]
+ODD = ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]", "-LRB-"]
+ODD += ["``", ":)", ":-RRB-", ":--RRB-", "<\\/3", "🤷\u200d♀\ufe0f", "#LoveThis", "@ada", "great👍"]
+ODD += ["👎👎", "🇩🇪", "Goooood", "loooove", "https:\\/\\/x.org\\/a", "WWW.x.org", "x" * 100]
+ODD += ["x" * 101, "𝒳" * 51, "𝒳" * 101, " \t", "", "-lſb-", "\\/\\*", "a\ud800b", "''"]
 
 
 @pytest.fixture(scope="module")

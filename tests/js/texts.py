@@ -18,91 +18,21 @@ PARTS = ["He", "it", "n't", "can", "not", "Dr", "No", "U.S", "etc", "1", "é", "
 PARTS += ["x@y", "http://", "www.", "-LRB-", "-lſb-", "\\/", "J.", "'90s", "`` ", "''", "e\u0301"]
 PARTS += ["\u202e", "שלום", "\0", "👍🏽", "ΣΑΣ", "İ", "ﬁ", "n" * 300, "a-" * 70, "\u0345", "\ufeff"]
 PARTS += ["<br>", "</p>", "<b>", "< br / >", "&amp;", "&#39;", "&lt;", "&#146;", "didn", "did'nt"]
-PARTS += [
-    "dont",
-    "doesn;t",
-    "DIDNT",
-    "isn t",
-    "was't",
-    "ａ",
-    "．",
-    "𝗱𝗼𝗻'𝘁",
-    "Ⓖ",
-    "ᵍ",
-    "ﬀ",
-    "\u200b",
-]
-PARTS += ["🇺🇸", "1\ufe0f\u20e3", "❤\ufe0f", "a_" * 600, "好" * 501, ".NET", "Yahoo!", " v. "]
-PARTS += ["\\'", "´s"]
-PARTS += [
-    " cant",
-    "I wont",
-    " be",
-    "youre ",
-    "thats",
-    "Im",
-    "didnâ€™t",
-    "Ã©",
-    "â\x80\x99",
-    "\x92",
-    "Ã¢â‚¬â„¢",
-]
-PARTS += [
-    "\\u2019",
-    "\\ud83d\\ude02",
-    "<U+2019>",
-    "\\xe2\\x80\\x99",
-    "%27",
-    "‚Äô",
-    "鈥檛",
-    "ðŸ˜€",
-    "&copy ",
-    "&#34",
-]
-PARTS += [
-    "f*cking",
-    "$hit",
-    " b*tch",
-    "bull****",
-    "a**",
-    "★★★★★",
-    "★☆☆☆☆",
-    "⭐⭐☆☆☆",
-    "🥹",
-    "sh-t",
-    "&#x27t",
-]
+PARTS += ["dont", "doesn;t", "DIDNT", "isn t", "was't", "ａ", "．", "𝗱𝗼𝗻'𝘁", "Ⓖ", "ᵍ", "ﬀ"]
+PARTS += ["\u200b", "🇺🇸", "1\ufe0f\u20e3", "❤\ufe0f", "a_" * 600, "好" * 501, ".NET", "Yahoo!"]
+PARTS += [" v. ", "\\'", "´s", " cant", "I wont", " be", "youre ", "thats", "Im", "didnâ€™t", "Ã©"]
+PARTS += ["â\x80\x99", "\x92", "Ã¢â‚¬â„¢", "\\u2019", "\\ud83d\\ude02", "<U+2019>"]
+PARTS += ["\\xe2\\x80\\x99", "%27", "‚Äô", "鈥檛", "ðŸ˜€", "&copy ", "&#34", "f*cking", "$hit"]
+PARTS += [" b*tch", "bull****", "a**", "★★★★★", "★☆☆☆☆", "⭐⭐☆☆☆", "🥹", "sh-t", "&#x27t"]
 PARTS += ["<a x=\"b > c\" y='>'>", "<!-- <b>-->", "<!--", "-->", "&amp;lt;br&#62;", "&#39t", "&lt "]
 PARTS += ["<script>", "</script>", "<style a>", "<![CDATA[", "]]>", "<o:p>", "</a-b>", "<a-b c=d>"]
 PARTS += ["<br", "<a href='x", "**", "__", "~~", "*so*", "_so_", "[a](http://b)", "](/c(d))", "***"]
-PARTS += ["\n- ", "\n> ", "\n## ", "\n\u2022 ", "[b]", "[/b]", "[url=x]", "[/url]"]
-PARTS += ["don ' t", "can'nt", "isn\ufffdt", "hasnˈt", "did 'nt", "is nt", "ought", " 't", "n.t"]
-PARTS += [
-    "👍",
-    "👎👎",
-    "👍🏽",
-    "❤\ufe0f\u200d🔥",
-    "🤷\u200d♀\ufe0f",
-    "⭐\ufe0f",
-    "🏴\U000e0067\U000e007f",
-    "🦷",
-]
-PARTS += [
-    ":)",
-    ":-(",
-    " <3",
-    "</3",
-    ":'(",
-    "-_-",
-    "^_^",
-    ";P",
-    ":/",
-    "=D",
-    "#LoveThis",
-    "#BBCNews",
-    "@ada",
-]
-PARTS += ["#so_good", "#Top10Movies", "#x", "@", "#", "café", "любовь", "愛", "مرحبا", "gr👍at"]
+PARTS += ["\n- ", "\n> ", "\n## ", "\n\u2022 ", "[b]", "[/b]", "[url=x]", "[/url]", "don ' t"]
+PARTS += ["can'nt", "isn\ufffdt", "hasnˈt", "did 'nt", "is nt", "ought", " 't", "n.t", "👍", "👎👎"]
+PARTS += ["👍🏽", "❤\ufe0f\u200d🔥", "🤷\u200d♀\ufe0f", "⭐\ufe0f", "🏴\U000e0067\U000e007f", "🦷"]
+PARTS += [":)", ":-(", " <3", "</3", ":'(", "-_-", "^_^", ";P", ":/", "=D", "#LoveThis", "#BBCNews"]
+PARTS += ["@ada", "#so_good", "#Top10Movies", "#x", "@", "#", "café", "любовь", "愛", "مرحبا"]
+PARTS += ["gr👍at"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
 
 
@@ -139,61 +69,17 @@ def hostile(count, seed=1):
 
 
 PHRASES = ["The plot", "a great camera", "not bad at all", "I did n't like it", "it's", "Don’t go"]
-PHRASES += [
-    "das ist nicht gut",
-    "très déçu",
-    "muy bien",
-    "とても良い",
-    "очень хорошо",
-    "جيد جدا",
-    "这个",
-]
-PHRASES += ["WORST flight ever", "sooo good", "5/5", "at 10:30 a.m.", "U.S. made", "x@y.org", "ﬁlm"]
-FRAMES = [
-    "<p>{}</p>",
-    "<b>{}</b>",
-    "{}<br/>",
-    '<a href="http://x.org/?a=1&b=2">{}</a>',
-    "<li>{}",
-    "{}",
-]
-FRAMES += ["**{}**", "_{}_", "[{}](https://x.org/a)", "“{}”", "({})", "&quot;{}&quot;", "{}&nbsp;"]
-FRAMES += [
-    "<!-- {} -->",
-    "<style>{}</style>",
-    "<![CDATA[{}]]>",
-    "~~{}~~",
-    "`{}`",
-    "{} &amp; so",
-    "#{}",
-]
-FRAMES += ["\n- {}", "\n> {}", "\n### {}\n", "[b]{}[/b]"]
-SIGNS = [
-    "👍",
-    "👎👎",
-    "❤️",
-    "😂😂",
-    "🤷🏽\u200d♀️",
-    "🇩🇪",
-    "👨\u200d👩\u200d👧",
-    "⭐⭐⭐",
-    "1️⃣",
-    ":)",
-    ":-(",
-    "<3",
-    "🦷",
-]
-SIGNS += ["★★★☆☆", "f***", "♡", "CANT", "itâ€™s", "I\\u2019m", "caf&eacute"]
-SIGNS += [
-    "#LoveThisPhone",
-    "#fail",
-    "#BBCNews2026",
-    "#not_so_good",
-    "@united",
-    "@ada_b",
-    "-_-",
-    ";P",
-]
+PHRASES += ["das ist nicht gut", "très déçu", "muy bien", "とても良い", "очень хорошо", "جيد جدا"]
+PHRASES += ["这个", "WORST flight ever", "sooo good", "5/5", "at 10:30 a.m.", "U.S. made"]
+PHRASES += ["x@y.org", "ﬁlm"]
+FRAMES = ["<p>{}</p>", "<b>{}</b>", "{}<br/>", '<a href="http://x.org/?a=1&b=2">{}</a>', "<li>{}"]
+FRAMES += ["{}", "**{}**", "_{}_", "[{}](https://x.org/a)", "“{}”", "({})", "&quot;{}&quot;"]
+FRAMES += ["{}&nbsp;", "<!-- {} -->", "<style>{}</style>", "<![CDATA[{}]]>", "~~{}~~", "`{}`"]
+FRAMES += ["{} &amp; so", "#{}", "\n- {}", "\n> {}", "\n### {}\n", "[b]{}[/b]"]
+SIGNS = ["👍", "👎👎", "❤️", "😂😂", "🤷🏽\u200d♀️", "🇩🇪", "👨\u200d👩\u200d👧", "⭐⭐⭐", "1️⃣", ":)"]
+SIGNS += [":-(", "<3", "🦷", "★★★☆☆", "f***", "♡", "CANT", "itâ€™s", "I\\u2019m", "caf&eacute"]
+SIGNS += ["#LoveThisPhone", "#fail", "#BBCNews2026", "#not_so_good", "@united", "@ada_b", "-_-"]
+SIGNS += [";P"]
 ENDS = [" ", " ", ". ", "! ", "?! ", ", ", "... ", "\n", "\n\n", ""]
 
 
