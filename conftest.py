@@ -130,6 +130,28 @@ def sentiment() -> Any:
     import thinstack
 
     return thinstack.load("sentiment", threads=1)
+def aspect_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A bundle that finds terms, whose answers can be computed by hand, see `aspect_models`."""
+    from aspect_models import write_aspect_bundle
+
+    return write_aspect_bundle(tmp_path_factory.mktemp("bundles") / "aspects").path
+
+
+@pytest.fixture(scope="session")
+def vector_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A bundle of classes and vectors that can be computed by hand, see `vector_models`."""
+    from vector_models import write_vector_bundle
+
+    return write_vector_bundle(tmp_path_factory.mktemp("bundles") / "vectors").path
+
+
+@pytest.fixture(scope="session")
+def scale_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The bundle `parsing` with classes on a scale of sentiment."""
+    from last_word_model import write_last_word_bundle
+
+    folder, labels = tmp_path_factory.mktemp("bundles"), ("negative", "neutral", "positive")
+    return write_last_word_bundle(folder / "scale", labels=labels, parser="capped").path
 
 
 @pytest.fixture

@@ -29,6 +29,15 @@ class Answer(NamedTuple):
         assert self.code == 0, self.err
         return json.loads(self.out)
 
+    def check_refused(self, *parts: str, code: int = 2) -> None:
+        """Nothing is printed but one message, on the error output, with these parts."""
+        assert (self.code, self.out) == (code, "")
+        message = self.err.removeprefix("error: ")
+        assert message != self.err
+        assert message.count("\n") == 1
+        for part in parts:
+            assert part in message
+
 
 def run_program(program: Path, *args: object) -> dict[str, Any]:
     """What a program of the tests prints, one line of JSON, in a process of its own."""

@@ -10,7 +10,6 @@ from thinstack.data.tables.table import Table
 from thinstack.evaluate.text_evaluation import evaluate_table
 
 TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
-SENTENCES = TEXTS.parent / "words"
 LINES = ["The good film. Odd cafe films! Good.", "Odd.", "Films. The the good cafe."]
 MODEL = ("--model", TEXTS, "--no-isolated")
 
@@ -55,10 +54,3 @@ def test_a_table_is_evaluated_as_texts_are_read(cli, tmp_path):
         errors.append(found["calibration_error"])
         assert errors[-1] == pytest.approx(figures["calibration_error"], abs=1e-3)
     assert errors[0] != pytest.approx(errors[1], abs=1e-2)
-
-
-@pytest.mark.parametrize("value", ["tree", "best"])
-def test_what_a_model_has_not_is_refused(cli, value):
-    answer = cli("predict", "Good.", "--aggregation", value, "--model", SENTENCES)
-    assert (answer.code, answer.out) == (2, "")
-    assert value in answer.err

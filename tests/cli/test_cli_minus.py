@@ -37,14 +37,6 @@ def test_a_model_may_have_spaces_in_its_path(cli, tmp_path):
     assert (answer.code, "before the texts" in answer.err) == (2, False)
 
 
-@pytest.mark.parametrize("option", ["svg", "html"])
-def test_a_folder_in_place_of_a_file_is_named_before_anything_is_scored(cli, tmp_path, option):
-    answer = cli("predict", f"--{option}", tmp_path, "A film.")
-    assert answer.code == 2
-    assert f"{tmp_path}: expected a file" in answer.err
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_is_not_written_over(tmp_path):
     for folder in (tmp_path / "a.svg", tmp_path / "link"):
         if folder.name == "link":

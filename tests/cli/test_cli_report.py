@@ -203,15 +203,6 @@ def test_a_frame_says_the_same(report, model):
         ]
 
 
-def test_a_report_replaces_nothing_that_it_reads(cli, folder, table, tmp_path):
-    content = table.read_bytes()
-    for source, out in ((table, table), (tmp_path, tmp_path / "new.csv")):
-        options = (*AS_A_TABLE, "--model", folder, "--out", out, "--format", "csv")
-        assert cli("report", source, *options).code == 2
-        assert table.read_bytes() == content
-    assert not (tmp_path / "new.csv").exists()
-
-
 def test_a_table_that_changes_meanwhile_is_an_error(model):
     rows = [TextRow(f"line {n}", "good battery", "North") for n in range(3)]
     others = {
@@ -390,59 +381,6 @@ def test_a_stray_quotation_mark_is_one_warning(cli, folder, tmp_path):
     assert answer.err.count("warning:") == 1
 
 
-WRONG = {
-    "no rows": (("{empty}", "--text", "review"), "found no row"),
-    "another column": (("{table}",), "expected the column 'text'"),
-    "no such group": (("{table}", "--text", "review", "--by", "shop"), "'shop'"),
-    "no group at all": (("{table}", "--text", "review", "--by", "none"), "found no value"),
-    "no date at all": (("{table}", "--text", "review", "--over", "store"), "--dates"),
-    "a wrong format": (
-        ("{table}", "--text", "review", "--over", "day", "--dates", "%d/%m/%Y"),
-        "the format '%d/%m/%Y'",
-    ),
-    "numbers for dates": (("{table}", "--text", "review", "--over", "serial"), "--dates excel"),
-    "the format that was tried": (
-        ("{table}", "--text", "review", "--over", "us", "--dates", "%d/%m/%Y"),
-        "--dates %m/%d/%Y",
-    ),
-    "a format of none": (
-        ("{table}", "--text", "review", "--over", "day", "--dates", "%d %d"),
-        "strptime",
-    ),
-    "a format of no column": (("{table}", "--text", "review", "--dates", "unix"), "--over"),
-    "a term in no UTF-8": (("{table}", "--text", "review", "--about", "batt\udcffery"), "Unicode"),
-    "no texts": (("{table}", "--text", "none"), "expected texts in English, found none"),
-    "a bad term": (("{table}", "--text", "review", "--about", "!"), "a letter or digit"),
-    "another ending": (("{table}", "--out", "x.docx"), "--format html, json or csv"),
-    "a folder to write": (("{table}", "--out", "."), "found a folder"),
-    "no table": (("nowhere.csv",), "found nothing"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_reported_is_one_message(cli, folder, tmp_path, name):
-    frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(
-        none=None, serial=45200, us="2/24/2015 11:35"
-    )
-    places = {"table": tmp_path / "reviews.csv", "empty": tmp_path / "empty.csv"}
-    frame.to_csv(places["table"], index=False)
-    frame[:0].to_csv(places["empty"], index=False)
-    options, said = WRONG[name]
-    filled = [option.format(**places) for option in options]
-    out = () if "--out" in filled else ("--out", tmp_path / "x.html")
-    answer = cli("report", *filled, *out, "--model", folder)
-    assert answer.code == 2
-    assert said in answer.err
-    assert not (tmp_path / "x.html").exists()
-
-
-def test_labels_without_sides_are_refused(cli, table, tmp_path, last_word):
-    common = ("report", table, "--text", "review", "--out", tmp_path / "x.html")
-    answer = cli(*common, "--about", "battery", "--model", last_word.path)
-    assert answer.code == 2
-    assert "expected a sentiment model" in answer.err
-
-
 @pytest.mark.parametrize("installed", [False, True])
 def test_whole_texts_are_read_by_one_model_whatever_is_installed(
     report, model, folder, table, monkeypatch, installed
@@ -496,10 +434,6 @@ def test_categories_are_judged_by_a_model_with_vectors(cli, folder, table, tmp_p
     asked, texts = ["staff", thinstack.Category("poor", ["awful staff"])], (0, 1, 3, 4)
     expected = counted(thinstack.load(path), [ROWS[row][0] for row in texts], asked)
     assert (sides_of(data), len(expected)) == (expected, 2)
-    answer = cli("report", table, "--out", out, "--about", "poor", "--category", "poor=awful staff")
-    assert (answer.code, "two terms or categories are named 'poor'" in answer.err) == (2, True)
-    answer = cli("report", table, "--out", out, "--category", "poor=")
-    assert (answer.code, "--category: expected a name and examples" in answer.err) == (2, True)
 
 
 def test_stars_say_how_far_the_model_is_trusted(report, table):

@@ -140,13 +140,3 @@ def test_standard_input_and_other_tables(search, tmp_path):
     (tmp_path / "texts.txt").write_text(texts, encoding="utf-8")
     assert lines_of(search("good film", "--json", source=tmp_path / "texts.txt")) == hits
     assert next(hit["row"] for hit in hits if hit["phrase"].lower() == "good film") == "line 1"
-
-
-def test_what_is_wrong_is_said(cli, search, table, last_word):
-    assert "name the columns with --text and --by" in search("good", code=2).err
-    assert "expected a text with words" in search(" ", "--text", "review", code=2).err
-    answer = cli("search", table, "good", "--text", "review", "--model", last_word.path)
-    assert (answer.code, "gives no vectors" in answer.err) == (2, True)
-    answer = cli("search", table, "good", "--text", "review", "--model", "vector")
-    assert answer.code == 2
-    assert "unknown model 'vector'" in answer.err

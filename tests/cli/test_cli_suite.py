@@ -4,7 +4,6 @@ import csv
 
 import pytest
 from last_word_model import write_last_word_bundle
-from test_cli import refused
 
 from thinstack.evaluate.suite import Case, halves, read_suite, suite_names
 
@@ -84,30 +83,12 @@ def test_what_is_wrong_of_all_suites_names_the_suite(cli, bundle, tmp_path):
     assert len(polarity) == figures["polarity"]["total"] - figures["polarity"]["right"]
 
 
-def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine, tmp_path):
+def test_what_is_wrong_is_listed(cli, bundle, mine, tmp_path):
     out = tmp_path / "wrong.csv"
     command = ("evaluate", bundle, "--suite", mine, "--list-wrong", out)
-    for half in ("reported", "all"):
-        refused(
-            cli(*command, "--half", half),
-            "only with the open half",
-            f"the half is {half}",
-            "--half open",
-        )
-        assert not out.exists()
     assert str(out) in cli(*command, "--half", "open").err
     row = {"suite": str(mine), "id": "b", "kind": "no", "text": "No awful", "label": "positive"}
     assert wrong_rows(out) == [row]
-    taken = cli("evaluate", bundle, "--suite", mine, "--half", "open", "--list-wrong", mine)
-    refused(taken, "--list-wrong")
-
-
-def test_what_has_no_figures_is_refused(cli, bundle, mine, last_word):
-    refused(cli("evaluate", bundle, "--suite", "polar"), "unknown suite 'polar'; known: aspects")
-    refused(cli("evaluate", last_word.path, "--suite", mine), "found bad, so-so, good")
-    refused(cli("evaluate", bundle, "--suite", mine, "--source", "gold"), "no gold trees")
-    mine.write_text("\n".join(mine.read_text().splitlines()[:3]))
-    refused(cli("evaluate", bundle, "--suite", mine), "the reported half has no text")
 
 
 @pytest.mark.parametrize(
@@ -124,27 +105,6 @@ def test_too_many_or_too_few_names_are_wrong_usage(cli, monkeypatch, arguments, 
     answer = cli("evaluate", *arguments.split())
     assert answer.code == 2
     assert found in answer.err
-
-
-@pytest.mark.parametrize(
-    ("options", "kind"),
-    [
-        ("--suite MINE --text x --raw-text", "--text, --raw-text: does not work with a suite"),
-        ("--suite MINE --relabel 1=good", "--relabel: does not work with a suite"),
-        ("table.csv --half open --raw-text", "--half, --raw-text: does not work with a table"),
-        ("table.csv --format conllu.v1", "--format: does not work with a table"),
-        ("trees.txt --list-wrong x.csv", "--list-wrong: does not work with a treebank"),
-        ("trees.txt --label x --skip-bad", "--skip-bad, --label: does not work with a treebank"),
-    ],
-)
-def test_options_of_something_else_are_refused(
-    cli, bundle, mine, tmp_path, monkeypatch, options, kind
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "table.csv").write_text("text,label\ngood,good\n")
-    (tmp_path / "trees.txt").write_text("(2 (1 film) (2 good))\n")
-    arguments = options.replace("MINE", str(mine)).split()
-    refused(cli("evaluate", "--model", bundle, *arguments), kind)
 
 
 def test_a_file_takes_the_model_by_either_way(cli, bundle, tmp_path):

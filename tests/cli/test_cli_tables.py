@@ -117,23 +117,3 @@ def test_no_header_from_training_to_scores(cli, unheaded):
         "predict", "-m", model, "--input", unheaded, "--no-header", "--text", 1, "--out", scored
     )
     assert (answer.code, answer.err.split(";")[0]) == (0, "40 rows")
-
-
-def test_options_of_tables_are_checked(cli, tmp_path):
-    table = tmp_path / "t.csv"
-    table.write_text(UP)
-    for arguments, said in (
-        (("train", table, "--out", tmp_path / "o", "--sep", "::"), "'::'"),
-        (("evaluate", "sentiment", table, "--sep", "::"), "'::'"),
-        (("predict", "--input", table, "--out", tmp_path / "o", "--sep", "::"), "'::'"),
-        (("predict", "--sep", ";", "good"), "--sep: works only with --input"),
-        (("predict", "--no-header", "good"), "--no-header: works only with --input"),
-        (
-            ("train", tmp_path / "r.toml", "--out", tmp_path / "o", "--sep", ";"),
-            "--sep: works only with",
-        ),
-    ):
-        answer = cli(*arguments)
-        assert answer.code == 2, arguments
-        assert said in answer.err
-        assert len(answer.err.splitlines()) == 1

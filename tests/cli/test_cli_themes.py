@@ -88,17 +88,9 @@ def test_themes_that_are_named(themes):
     named = ("--name", "plot=awful plot,the plot,a plot", "--json", "--threshold")
     strict, loose = (json.loads(themes(*named, least).out)["themes"][0] for least in (1, 0.45))
     assert strict["texts"] < loose["texts"] == theme["texts"]
-    assert "add --name" in themes("--threshold", 0.5, code=2).err
-    for name in ("plot", "=awful plot", "plot= , "):
-        answer = themes("--name", name, code=2)
-        assert f"found '{name}'" in answer.err
 
 
-def test_what_is_wrong_is_said(cli, themes, table, last_word, tmp_path):
-    assert "--text, --by and --over" in themes("--by", "nothing", code=2).err
-    answer = cli("themes", table, "--model", last_word.path, "--text", "review")
-    assert (answer.code, "gives no vectors" in answer.err) == (2, True)
-    assert "would replace" in themes("--out", table, code=2).err
+def test_few_texts_have_no_theme(themes, tmp_path):
     few = tmp_path / "few.csv"
     few.write_text("review\nawful plot\n", encoding="utf-8")
     assert "no theme is in enough texts" in themes(source=few).out

@@ -47,14 +47,6 @@ def test_a_table_that_cannot_be_learnt_from_is_refused(cli, tmp_path, content, o
     assert not (tmp_path / "out" / "model-best").exists()
 
 
-def test_options_of_tables_are_none_of_recipes(cli, tmp_path):
-    answer = cli("train", tmp_path / "r.toml", "--out", tmp_path, "--init", "none", "--skip-bad")
-    assert answer.code == 2
-    assert "--skip-bad, --init: works only with tables" in answer.err
-    other = cli("train", tmp_path / "r.txt", "--out", tmp_path)
-    assert (other.code, "or of a recipe (.toml): rename" in other.err) == (2, True)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("texts")

@@ -93,19 +93,6 @@ def test_rows_that_cannot_be_read_do_not_end_a_run_with_terms(cli, tmp_path, mon
     assert "2 rows" in answer.err
 
 
-def test_the_default_of_aspects_is_their_model_and_others_are_refused(cli, tmp_path):
-    given = tmp_path / "texts.txt"
-    given.write_text("a good battery\n")
-    asked = ("predict", "--input", given, "--out", tmp_path / "out", "--output", "aspects")
-    answer = cli(*asked, "--jobs", "0")
-    assert answer.code == 2
-    assert "unknown model 'aspects'" in answer.err
-    answer = cli(*asked, "--jobs", "0", "--model", "sentiment")
-    assert answer.code == 2
-    assert "aspects: this model does not find terms" in answer.err
-    assert not (tmp_path / "out").exists()
-
-
 CELLS = ["The staff is awful. Good staff!", None, "Nothing here", "a screen"]
 MAKE = {
     "pandas": lambda: pd.DataFrame({"text": CELLS}, index=[3, 1, 4, 5]),

@@ -96,23 +96,6 @@ def test_terms_and_categories_have_columns(scored, model):
         scored("--about", "sound", "--about", "screen")
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (("--columns", "shop"), "expected the column 'shop', found 'store', 'id', 'review'"),
-        (("--columns", "id"), "which is also a column of the scores"),
-        (("--columns", "stars", "--keep", "none"), "remove either"),
-        (("--category", "looks"), "expected a name and examples"),
-        (("--category", "looks="), "expected a name and examples"),
-        (("--about", "?"), "expected a letter or digit"),
-        (("--about", "screen", "--output", "phrases"), "--output documents"),
-        (("--about", "film", "--category", "film=good"), "two terms would both have a column"),
-    ],
-)
-def test_what_cannot_be_written_is_refused(scored, options, problem):
-    assert problem in scored(*options, code=2)
-
-
 @pytest.mark.parametrize("name", ["label", "polarity", "text", "screen_mentions", "negative"])
 def test_a_column_of_the_name_of_one_that_is_written_is_left_out(scored, name):
     frame = FRAME.rename(columns={"stars": name})

@@ -135,8 +135,3 @@ def test_the_page_reads_and_saves_rows(server, labelled, tmp_path):
     assert (refused[0], (tmp_path / "c.csv").read_bytes()) == (403, before)
     server.labelling = None
     assert labelled({"place": 0})[0] == 404
-
-
-def test_options_of_a_table_need_one(cli):
-    answer = cli("serve", "--text", "review", "--out", "c.csv")
-    assert (answer.code, "--text, --out: works only with --table" in answer.err) == (2, True)

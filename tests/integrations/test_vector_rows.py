@@ -59,15 +59,6 @@ def test_parquet_has_the_vector_of_each_row(cli, folder, table, output, tmp_path
     check(rows.to_pylist(), model, output)
 
 
-@pytest.mark.parametrize("name", ["scored.csv", "scored.jsonl"])
-def test_text_files_hold_no_vectors(cli, folder, table, name, tmp_path):
-    options = ("--input", table, "--vectors", "--out", tmp_path / name)
-    answer = cli("predict", "--model", folder, *options)
-    assert answer.code == 2
-    assert "--vectors needs parquet" in answer.err
-    assert not (tmp_path / name).exists()
-
-
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
 def test_arrow_batches_with_vectors(folder, output):
     model = thinstack.load(folder)
@@ -83,14 +74,6 @@ def test_a_text_that_fails_has_no_vector(folder):
     (rows,) = score_batches([batch], model, vectors=True)
     assert rows["vector"].is_null().to_pylist() == [False, True]
     assert rows["error"].is_null().to_pylist() == [True, False]
-
-
-def test_models_and_outputs_without_vectors(cli, last_word, folder, table, tmp_path):
-    options = ("--input", table, "--vectors", "--out", tmp_path / "scored.parquet")
-    answer = cli("predict", "--model", last_word.path, *options)
-    assert (answer.code, 'thinstack.load("vectors")' in answer.err) == (2, True)
-    answer = cli("predict", "--model", folder, *options, "--output", "aspects")
-    assert (answer.code, "rows of aspects have no vectors" in answer.err) == (2, True)
 
 
 def test_rows_of_vectors_alone_need_vectors(tmp_path):
