@@ -12,7 +12,7 @@ def with_aspects(model, nlp=None, name="tree_aspects", **settings):
     if nlp is None:
         nlp = spacy.blank("en")
         nlp.add_pipe("sentencizer")
-    config = {"model": model, "threads": 1, **settings}
+    config = {"model": str(model), "threads": 1, **settings}
     nlp.add_pipe("tree_aspects", name=name, config=config)
     return nlp
 

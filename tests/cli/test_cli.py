@@ -27,11 +27,6 @@ def test_json_is_the_result_of_each_text(cli, bundle):
     results = thinstack.load(bundle)(texts, source="left")
     assert answer.json == [result.to_dict() for result in results]
     assert [item["text"] for item in answer.json] == texts
-    found = answer.json[0]["sentences"]
-    assert [item["text"] for item in found] == ["A good film.", "It's awful"]
-    assert found[1]["scores"] == pytest.approx(expected("awful", 3), abs=1e-5)
-    assert found[1]["label"] == "bad" == best(expected("awful", 3))
-    assert found[1]["transitions"] == [0, 0, 1, 0, 1]
 
 
 def test_lines_of_json_tell_the_text_of_each_sentence(cli, bundle):
@@ -76,15 +71,6 @@ def test_who_stops_reading_gets_no_error(bundle):
     process.stdout.close()
     _, errors = process.communicate(b"good\n" * 200)
     assert (process.returncode, errors) == (0, b"")
-
-
-def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli, bundle):
-    answer = cli("predict", "The film is awful", "--model", bundle)
-    assert (answer.code, answer.err) == (0, "")
-    assert "bad" in answer.out
-    assert f"{100 * expected('awful', 4)['bad']:.0f}" in answer.out
-    assert all(word in answer.out for word in ("The", "film", "is", "awful"))
-    assert "\x1b" not in answer.out
 
 
 def test_a_long_sentence_is_read_in_parts(cli, bundle):
@@ -194,19 +180,6 @@ def test_the_agreement_of_own_parses_is_shown(cli, parsing, trees):
 
 
 @pytest.fixture
-def bundled(tmp_path, monkeypatch):
-    """A package that brings one model along, named sentiment."""
-    folder = tmp_path / "bundled"
-    write_last_word_bundle(folder / "sentiment")
-    monkeypatch.setattr("thinstack.bundle.opening.BUNDLED", folder)
-    return folder
-
-
-def test_the_model_is_sentiment_unless_another_is_named(cli, bundled):
-    assert cli("predict", "awful", "--json").json[0]["label"] == "bad"
-
-
-@pytest.fixture
 def trees(tmp_path):
     path = tmp_path / "trees.txt"
     path.write_text("(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n(1 film)\n")
@@ -227,12 +200,6 @@ def test_figures_of_a_model_on_a_file(cli, bundle, trees, tmp_path):
     assert figures["phrase_accuracy"] == pytest.approx(100 * 8 / 9)
     shown = cli("evaluate", bundle, trees).out
     assert all(part in shown for part in ("100.00", "88.89", "sentences, binary", "phrases"))
-
-
-def test_a_file_alone_is_measured_with_sentiment(cli, bundled, trees):
-    assert cli("evaluate", trees, "--json") == cli(
-        "evaluate", bundled / "sentiment", trees, "--json"
-    )
 
 
 def test_sources_and_raw_text(cli, bundle, trees):

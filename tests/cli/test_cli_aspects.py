@@ -7,7 +7,7 @@ import re
 import warnings
 
 import pytest
-from aspect_models import LABELS, write_aspect_bundle
+from aspect_models import LABELS
 from last_word_model import write_last_word_bundle
 from rich.cells import cell_len
 from rich.console import Console
@@ -19,31 +19,26 @@ TEXTS = ["A good battery! The staff is awful.", "", "so good", "a screen, good s
 SIGNS = {"negative": "-", "neutral": "0", "positive": "+"}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path
-
-
 @pytest.fixture(params=[("--aspects",), ("--about", "staff", "--about", "screen|display")])
-def ask(request, cli, folder):
+def ask(request, cli, aspect_folder):
     """Calls the command for TEXTS, and gives what Python says too."""
     about = request.param[1::2]
 
     def call(*options):
-        answer = cli("predict", *TEXTS, *request.param, *options, "--model", folder)
+        answer = cli("predict", *TEXTS, *request.param, *options, "--model", aspect_folder)
         assert answer.code == 0
         assert answer.err == "warning: text 1 has no words\n"
-        results = thinstack.load(folder)(TEXTS)
+        results = thinstack.load(aspect_folder)(TEXTS)
         return answer, [[*each.about(*about)] if about else each.aspects for each in results]
 
     return call
 
 
-def test_each_text_is_drawn_with_its_aspects(ask, folder):
+def test_each_text_is_drawn_with_its_aspects(ask, aspect_folder):
     answer, found = ask()
     blocks = answer.out.rstrip("\n").split("\n\n")
     heads, lines = blocks[::2], [block.splitlines() for block in blocks[1::2]]
-    results = [each for each in thinstack.load(folder)(TEXTS) if each.sentences]
+    results = [each for each in thinstack.load(aspect_folder)(TEXTS) if each.sentences]
     assert heads == [f"{each.label} {each.polarity:+.2f}: {each.text}" for each in results]
     assert lines[1] == ["no aspects"]
     for shown, aspects in zip((lines[0], lines[2]), (found[0], found[3]), strict=True):
@@ -91,20 +86,20 @@ def test_lines_of_json_and_rows_of_csv_are_for_each_aspect(ask):
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
-def test_aspects_fit_a_terminal(cli, folder, monkeypatch, width):
+def test_aspects_fit_a_terminal(cli, aspect_folder, monkeypatch, width):
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("NO_COLOR", "1")
     text = f"{'wörd ' * 50}good battery awful {'staff ' * 3}"
     for option in ("--brief", "--full"):
         more = [option] if option == "--brief" else []
-        answer = cli("predict", "--about", "battery", text, *more, "--model", folder)
+        answer = cli("predict", "--about", "battery", text, *more, "--model", aspect_folder)
         lines = re.sub(r"\x1b\[[\d;]*m", "", answer.out).splitlines()
         assert all(cell_len(line) <= width for line in lines)
 
 
-def test_where_no_class_is_probable_it_says_so(cli, folder):
-    asked = ("predict", "--aspects", "--abstain", "0.95", "--model", folder, "good battery")
+def test_where_no_class_is_probable_it_says_so(cli, aspect_folder):
+    asked = ("predict", "--aspects", "--abstain", "0.95", "--model", aspect_folder, "good battery")
     assert re.search(r"^ +\? +battery +\+0\.86$", cli(*asked).out, re.MULTILINE)
     assert cli(*asked, "--brief").out.split() == ["uncertain", "+0.86", "battery"]
 
@@ -116,13 +111,13 @@ def test_the_default_of_about_is_the_model_of_sentiment(cli):
 
 def test_a_class_with_the_name_of_a_column_is_refused(cli, tmp_path):
     labels = ("no term", "because", "good")
-    folder = write_last_word_bundle(tmp_path / "own", labels=labels).path
-    answer = cli("predict", "--aspects", "good", "--csv", "--model", folder)
+    own = write_last_word_bundle(tmp_path / "own", labels=labels).path
+    answer = cli("predict", "--aspects", "good", "--csv", "--model", own)
     answer.check_refused("'because'")
 
 
-def test_a_term_that_no_text_has_is_said(cli, folder):
-    options = "--about", "battery", "--about", "zoom", "--model", folder
+def test_a_term_that_no_text_has_is_said(cli, aspect_folder):
+    options = "--about", "battery", "--about", "zoom", "--model", aspect_folder
     with warnings.catch_warnings():
         warnings.simplefilter("always", NoMentionWarning)
         answer = cli("predict", "--brief", "A good battery", *options)

@@ -10,7 +10,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from aspect_models import write_aspect_bundle
 from last_word_model import write_last_word_bundle
 from vector_models import write_vector_bundle
 
@@ -41,13 +40,8 @@ def only_models_of_the_tests(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path
-
-
-@pytest.fixture(scope="module")
-def model(folder):
-    return thinstack.load(folder, threads=1)
+def model(aspect_folder):
+    return thinstack.load(aspect_folder, threads=1)
 
 
 @pytest.fixture
@@ -58,12 +52,12 @@ def table(tmp_path):
 
 
 @pytest.fixture
-def report(cli, folder, table, tmp_path):
+def report(cli, aspect_folder, table, tmp_path):
     """Calls the command, and gives the report as data."""
 
     def call(*options, source=table):
         out = tmp_path / "report.json"
-        answer = cli("report", source, "--out", out, "--model", folder, *options)
+        answer = cli("report", source, "--out", out, "--model", aspect_folder, *options)
         assert answer.code == 0, answer.err
         assert answer.err.endswith(f"the report is in {out}\n")
         return json.loads(out.read_text(encoding="utf-8"))
@@ -133,14 +127,14 @@ def test_terms_that_are_named(report, model, cli, table, tmp_path):
     assert "staff / screen" in page
 
 
-def test_rows_that_could_not_be_read_are_said(cli, folder, tmp_path):
+def test_rows_that_could_not_be_read_are_said(cli, aspect_folder, tmp_path):
     """Also those that lack only a group, which count."""
     table = tmp_path / "t.csv"
     vectors = write_vector_bundle(tmp_path / "vectors").path
     table.write_text("text,store\ngood staff,A,,\ngood screen,\n,B\nbad staff,A\n")
     for command in ("report", "--out", tmp_path / "r.json", "--no-themes"), ("themes",):
         name, *options = command
-        options += ["--by", "store", "--model", folder if name == "report" else vectors]
+        options += ["--by", "store", "--model", aspect_folder if name == "report" else vectors]
         err = cli(name, table, *options).err
         assert "of 4 rows, 1 cannot be read; the first is line 2: " in err
         assert "of 4 rows, 1 have no value in the column of groups; the first is line 3" in err
@@ -148,10 +142,10 @@ def test_rows_that_could_not_be_read_are_said(cli, folder, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["csv", "json", "html", "HTM"])
-def test_the_ending_tells_the_format(cli, folder, table, tmp_path, ending):
+def test_the_ending_tells_the_format(cli, aspect_folder, table, tmp_path, ending):
     out = tmp_path / f"report.{ending}"
     out.write_text("old")
-    common = ("report", table, *AS_A_TABLE, "--model", folder)
+    common = ("report", table, *AS_A_TABLE, "--model", aspect_folder)
     assert cli(*common, "--out", out).code == 0
     start = {"csv": "aspect,group,", "json": "{"}.get(ending, "<!DOCTYPE html>")
     content = out.read_text(encoding="utf-8")
@@ -162,7 +156,7 @@ def test_the_ending_tells_the_format(cli, folder, table, tmp_path, ending):
     assert other.read_text(encoding="utf-8") == content
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "tsv", "csv.gz", "folder"])
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "tsv", "csv.gz", "aspect_folder"])
 def test_other_tables_say_the_same(report, table, tmp_path, kind):
     data = pd.DataFrame(ROWS, columns=COLUMNS)
     source = tmp_path / f"reviews.{kind}"
@@ -171,7 +165,7 @@ def test_other_tables_say_the_same(report, table, tmp_path, kind):
     elif kind == "parquet":
         data["day"] = pd.to_datetime(data["day"], errors="coerce")
         data.to_parquet(source)
-    elif kind == "folder":
+    elif kind == "aspect_folder":
         source.mkdir()
         data[:3].to_csv(source / "a.csv", index=False)
         data[3:].to_csv(source / "b.csv", index=False)
@@ -221,19 +215,19 @@ def test_a_table_that_changes_meanwhile_is_an_error(model):
 
 @pytest.mark.parametrize("output", ["aspects", "sentences", "documents", "phrases"])
 @pytest.mark.parametrize("name", ["scored.csv", "scored.parquet", "scored"])
-def test_scored_rows_are_no_texts(cli, folder, table, tmp_path, output, name):
-    common = ("--text", "review", "--jobs", "0", "--model", folder, "--out", tmp_path / name)
+def test_scored_rows_are_no_texts(cli, aspect_folder, table, tmp_path, output, name):
+    common = ("--text", "review", "--jobs", "0", "--model", aspect_folder, "--out", tmp_path / name)
     assert cli("predict", "--input", table, "--output", output, *common).code == 0
-    answer = cli("report", tmp_path / name, "--out", tmp_path / "x.json", "--model", folder)
+    answer = cli("report", tmp_path / name, "--out", tmp_path / "x.json", "--model", aspect_folder)
     assert (answer.code, "the table that was scored" in answer.err) == (2, True)
 
 
-def test_standard_input_is_read_as_by_predict(cli, folder, table, report, tmp_path):
+def test_standard_input_is_read_as_by_predict(cli, aspect_folder, table, report, tmp_path):
     plain = report(*AS_A_TABLE)
     out = tmp_path / "piped.json"
 
     def piped(content, *options):
-        common = ("report", "-", *options, "--out", out, "--model", folder)
+        common = ("report", "-", *options, "--out", out, "--model", aspect_folder)
         assert cli(*common, stdin=content).code == 0
         return json.loads(out.read_text(encoding="utf-8"))
 
@@ -358,7 +352,7 @@ def test_dates_that_cannot_be_are_listed(model):
     assert {each.kind: each.rows for each in result.unread} == {"date": 2}
 
 
-def test_groups_of_few_rows_are_counted_together(report, cli, folder, tmp_path):
+def test_groups_of_few_rows_are_counted_together(report, cli, aspect_folder, tmp_path):
     table = tmp_path / "many.csv"
     stores = [f"store {number:02d}" for number in range(MOST_GROUPS + 5)]
     stores += stores[5:]
@@ -367,7 +361,7 @@ def test_groups_of_few_rows_are_counted_together(report, cli, folder, tmp_path):
     assert [each["name"] for each in data["groups"]] == stores[5 : MOST_GROUPS + 5]
     assert data["others"] == 5
     out = tmp_path / "many.html"
-    assert cli("report", table, "--by", "store", "--out", out, "--model", folder).code == 0
+    assert cli("report", table, "--by", "store", "--out", out, "--model", aspect_folder).code == 0
     page = out.read_text(encoding="utf-8")
     assert f"{MOST_GROUPS + 5 - 12} more are not shown" in page
 
@@ -383,10 +377,10 @@ def test_a_stray_quotation_mark_is_one_warning(cli, folder, tmp_path):
 
 @pytest.mark.parametrize("installed", [False, True])
 def test_whole_texts_are_read_by_one_model_whatever_is_installed(
-    report, model, folder, table, monkeypatch, installed
+    report, model, aspect_folder, table, monkeypatch, installed
 ):
-    monkeypatch.setattr(run, "_FINDS_TERMS", str(folder))
-    monkeypatch.setattr(run, "is_installed", lambda name: installed and name == str(folder))
+    monkeypatch.setattr(run, "_FINDS_TERMS", str(aspect_folder))
+    monkeypatch.setattr(run, "is_installed", lambda name: installed and name == str(aspect_folder))
     frame = pd.DataFrame(ROWS, columns=COLUMNS)
     result = thinstack.report(frame, "review", min_mentions=1)
     texts = [text for text, *_ in ROWS if text and text != ":" and text.isascii()]
@@ -422,12 +416,14 @@ def test_themes_are_looked_for_if_their_model_is_there_or_asked_for(monkeypatch,
             run.themes_model(asked, lambda name: model)
 
 
-def test_categories_are_judged_by_a_model_with_vectors(cli, folder, table, tmp_path, monkeypatch):
+def test_categories_are_judged_by_a_model_with_vectors(
+    cli, aspect_folder, table, tmp_path, monkeypatch
+):
     path = write_vector_bundle(tmp_path / "vectors").path
     monkeypatch.setattr(run, "_VECTORS", str(path))
     options = ("--text", "review", "--category", "poor=awful staff", "--about", "staff")
     out = tmp_path / "report.json"
-    answer = cli("report", table, "--model", folder, "--out", out, *options)
+    answer = cli("report", table, "--model", aspect_folder, "--out", out, *options)
     assert answer.code == 0, answer.err
     data = json.loads(out.read_text(encoding="utf-8"))
     assert (data["model"], data["finder"]) == ("aspects", "vectors")
@@ -477,10 +473,10 @@ def test_a_text_that_the_model_cannot_score_is_counted(model, monkeypatch):
     assert failed.examples == (("row 3", "it is too much"),)
 
 
-def test_texts_below_a_threshold_for_labels_count_too(model, folder):
+def test_texts_below_a_threshold_for_labels_count_too(model, aspect_folder):
     """They are not neutral, as on the page about scores."""
     frame = pd.DataFrame(ROWS, columns=COLUMNS)
-    cut = thinstack.load(folder, threads=1, abstain=0.999)
+    cut = thinstack.load(aspect_folder, threads=1, abstain=0.999)
     assert {result.label for result in cut.stream(frame["review"].dropna())} == {None}
     whole, same = (
         thinstack.report(frame, "review", min_mentions=1, model=one) for one in (model, cut)

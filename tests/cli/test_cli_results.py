@@ -24,26 +24,15 @@ LABELS = ("negative", "neutral", "positive")
 TEXTS = ["It is good. An awful film", "so\n good", "", 'a "b", c', "very awful"]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "scale"
-    return write_last_word_bundle(folder, labels=LABELS, parser="capped").path
-
-
-@pytest.fixture
-def model(folder):
-    return thinstack.load(folder)
-
-
-def test_csv_has_a_row_for_each_text(cli, folder, model):
-    answer = cli("predict", *TEXTS, "--csv", "--model", folder)
+def test_csv_has_a_row_for_each_text(cli, scale_folder):
+    answer = cli("predict", *TEXTS, "--csv", "--model", scale_folder)
     assert answer.code == 0
     assert answer.err.startswith("warning: text 2 has no words\n")
     header, *rows = csv.reader(io.StringIO(answer.out, newline=""))
     assert header == ["text", "label", "polarity", *LABELS]
     assert [row[0] for row in rows] == TEXTS
     assert rows[2][1:] == [""] * 5
-    for row, result in zip(rows, model(TEXTS), strict=True):
+    for row, result in zip(rows, thinstack.load(scale_folder)(TEXTS), strict=True):
         if result.sentences:
             assert row[1] == result.label
             numbers = [result.polarity, *result.scores.values()]
@@ -51,13 +40,13 @@ def test_csv_has_a_row_for_each_text(cli, folder, model):
 
 
 def test_a_class_with_the_name_of_a_column_is_refused(cli, tmp_path):
-    folder = write_last_word_bundle(tmp_path / "own", labels=("text", "b", "c")).path
-    answer = cli("predict", "good", "--csv", "--model", folder)
+    own = write_last_word_bundle(tmp_path / "own", labels=("text", "b", "c")).path
+    answer = cli("predict", "good", "--csv", "--model", own)
     answer.check_refused("'text'")
 
 
-def test_brief_is_a_line_for_each_text(cli, folder, last_word):
-    answer = cli("predict", *TEXTS, "a " * 200, "--brief", "--model", folder)
+def test_brief_is_a_line_for_each_text(cli, scale_folder, last_word):
+    answer = cli("predict", *TEXTS, "a " * 200, "--brief", "--model", scale_folder)
     lines = answer.out.splitlines()
     assert [line[:10].strip() for line in lines] == [
         *("neutral", "positive", "no words", "neutral", "negative", "neutral")
@@ -70,27 +59,27 @@ def test_brief_is_a_line_for_each_text(cli, folder, last_word):
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
-def test_brief_fits_a_terminal(cli, folder, monkeypatch, width):
+def test_brief_fits_a_terminal(cli, scale_folder, monkeypatch, width):
     monkeypatch.setattr(Console, "is_terminal", True)
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("NO_COLOR", "1")
-    answer = cli("predict", "word " * 50, "wörd" * 50, "--brief", "--model", folder)
+    answer = cli("predict", "word " * 50, "wörd" * 50, "--brief", "--model", scale_folder)
     lines = re.sub(r"\x1b\[[\d;]*m", "", answer.out).splitlines()
     assert len(lines) == 2
     assert all(width - 9 <= cell_len(line) <= width for line in lines)
 
 
-def test_the_answer_for_a_text_comes_first(cli, folder, model):
-    result = model(TEXTS[0])
-    lines = cli("predict", TEXTS[0], "--model", folder).out.splitlines()
+def test_the_answer_for_a_text_comes_first(cli, scale_folder):
+    result = thinstack.load(scale_folder)(TEXTS[0])
+    lines = cli("predict", TEXTS[0], "--model", scale_folder).out.splitlines()
     assert lines[0] == f"{result.label} {result.polarity:+.2f}: {TEXTS[0]}"
     shares = {line.split()[1]: line.split()[2] for line in lines[2:5]}
     assert shares == {label: f"{score:.0%}" for label, score in result.scores.items()}
     assert [line.split(maxsplit=1)[1] for line in lines[6:8]] == ["It is good", "An awful"]
     assert lines[8] == "2 sentences: use --full to draw the trees"
-    full = cli("predict", TEXTS[0], "--full", "--model", folder).out.splitlines()
+    full = cli("predict", TEXTS[0], "--full", "--model", scale_folder).out.splitlines()
     assert full[:8] == lines[:8]
-    trees = [cli("predict", each.text, "--model", folder).out for each in result.sentences]
+    trees = [cli("predict", each.text, "--model", scale_folder).out for each in result.sentences]
     assert "\n".join(full[9:]) + "\n" == "\n".join(trees)
 
 

@@ -4,7 +4,6 @@ import csv
 import json
 
 import pytest
-from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.integrations.search.phrase_index import PhraseIndex
@@ -19,11 +18,6 @@ ROWS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_vector_bundle(tmp_path_factory.mktemp("vectors") / "model").path
-
-
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "reviews.csv"
@@ -33,9 +27,9 @@ def table(tmp_path):
 
 
 @pytest.fixture
-def search(cli, folder, table):
+def search(cli, vector_folder, table):
     def call(query, *args, source=table, code=0, **more):
-        answer = cli("search", source, query, "--model", folder, *args, **more)
+        answer = cli("search", source, query, "--model", vector_folder, *args, **more)
         assert answer.code == code, answer.err
         return answer
 
@@ -46,8 +40,8 @@ def lines_of(answer):
     return [json.loads(line) for line in answer.out.splitlines()]
 
 
-def test_lines_are_the_hits_of_an_index(search, folder):
-    index = thinstack.PhraseIndex(folder)
+def test_lines_are_the_hits_of_an_index(search, vector_folder):
+    index = thinstack.PhraseIndex(vector_folder)
     index.add([text for text, _ in ROWS], [f"line {line}" for line in range(2, 8)])
     for options, settings in (
         ((), {}),
@@ -97,7 +91,9 @@ def test_groups_are_searched_one_by_one(search):
     assert "no store" not in search("good film", "--text", "review").err
 
 
-def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_path, monkeypatch):
+def test_an_index_is_kept_until_the_table_changes(
+    search, vector_folder, table, tmp_path, monkeypatch
+):
     added, save = [], PhraseIndex.save
     monkeypatch.setattr(PhraseIndex, "save", lambda *args: added.append(save(*args)))
     kept = tmp_path / "reviews.index"
@@ -113,7 +109,7 @@ def test_an_index_is_kept_until_the_table_changes(search, folder, table, tmp_pat
     assert len(added) == 2
     other, saved = tmp_path / "x.txt", tmp_path / "saved.index"
     other.write_text("mine", encoding="utf-8")
-    thinstack.PhraseIndex(folder).save(saved)
+    thinstack.PhraseIndex(vector_folder).save(saved)
     before = saved.read_bytes()
     for path, problem in (
         (table, "would replace"),

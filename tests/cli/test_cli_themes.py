@@ -5,7 +5,6 @@ import json
 
 import pandas as pd
 import pytest
-from vector_models import write_vector_bundle
 
 import thinstack
 
@@ -14,11 +13,6 @@ ROWS = [
     *[("awful plot", "Bath"), ("awful awful plot", "Bath")] * 4,
     ("=awful awful plot", None),
 ]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_vector_bundle(tmp_path_factory.mktemp("vectors") / "model").path
 
 
 @pytest.fixture
@@ -30,9 +24,9 @@ def table(tmp_path):
 
 
 @pytest.fixture
-def themes(cli, folder, table):
+def themes(cli, vector_folder, table):
     def call(*args, source=table, code=0, **more):
-        answer = cli("themes", source, "--model", folder, "--text", "review", *args, **more)
+        answer = cli("themes", source, "--model", vector_folder, "--text", "review", *args, **more)
         assert answer.code == code, answer.err
         return answer
 
@@ -40,9 +34,9 @@ def themes(cli, folder, table):
 
 
 @pytest.fixture(scope="module")
-def expected(folder):
+def expected(vector_folder):
     frame = pd.DataFrame(ROWS, columns=["review", "store"])
-    return thinstack.themes(frame, "review", by="store", model=folder)
+    return thinstack.themes(frame, "review", by="store", model=vector_folder)
 
 
 def test_lines_are_those_of_the_frame(themes, expected):

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from aspect_models import LABELS, write_aspect_bundle
+from aspect_models import LABELS
 from scored_rows import read_rows
 
 import thinstack
@@ -21,13 +21,8 @@ FIELDS += ["text", "because", "label", "polarity", "scores"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path
-
-
-@pytest.fixture(scope="module")
-def model(folder):
-    return thinstack.load(folder, threads=1)
+def model(aspect_folder):
+    return thinstack.load(aspect_folder, threads=1)
 
 
 def expected(model):
@@ -54,13 +49,15 @@ def expected(model):
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
-def test_a_corpus_has_a_row_for_each_aspect(cli, folder, model, tmp_path, monkeypatch, format):
+def test_a_corpus_has_a_row_for_each_aspect(
+    cli, aspect_folder, model, tmp_path, monkeypatch, format
+):
     monkeypatch.setattr(run_manifest, "SHARD_ROWS", 2)
     lines = (json.dumps({"id": str(number), "text": text}) for number, text in enumerate(TEXTS))
     given, out = tmp_path / "texts.jsonl", tmp_path / f"scored.{format}"
     given.write_text("\n".join(lines))
     asked = ("predict", "--input", given, "--id", "id", "--out", out, "--output", "aspects")
-    answer = cli(*asked, "--jobs", "0", "--model", folder)
+    answer = cli(*asked, "--jobs", "0", "--model", aspect_folder)
     assert (answer.code, answer.err) == (0, f"5 rows; the scores are in {out}\n")
     found = read_rows(out, LABELS[1:])
     assert found == list(expected(model))
@@ -104,8 +101,8 @@ NEW = ["staff_polarity", "staff_mentions", "screen_polarity", "screen_mentions"]
 
 @pytest.mark.parametrize("kind", MAKE)
 @pytest.mark.parametrize("own", [False, True])
-def test_frames_have_columns_for_each_term(folder, kind, own):
-    model = thinstack.load(folder if own else "sentiment", threads=1)
+def test_frames_have_columns_for_each_term(aspect_folder, kind, own):
+    model = thinstack.load(aspect_folder if own else "sentiment", threads=1)
     frame = thinstack.score_frame(
         MAKE[kind](), model=model, about=["staff", "screen|display"], prefix="x_"
     )

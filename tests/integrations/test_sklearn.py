@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from last_word_model import write_last_word_bundle
 from vector_models import write_vector_bundle
 
 import thinstack
@@ -31,14 +30,8 @@ NAMES = ["negative", "neutral", "positive", "polarity"]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "scale"
-    return write_last_word_bundle(folder, labels=tuple(NAMES[:3])).path
-
-
-@pytest.fixture(scope="module")
-def model(folder):
-    return thinstack.load(folder)
+def model(scale_folder):
+    return thinstack.load(scale_folder)
 
 
 @pytest.mark.parametrize("check", CHECKS.split())
@@ -63,18 +56,18 @@ def test_classes_that_are_no_scale_have_no_polarity(last_word):
     assert made.get_feature_names_out().tolist() == ["bad", "so-so", "good"]
 
 
-def test_a_named_model_is_loaded_once_and_again_where_it_is_another(folder, last_word):
-    made = SentimentFeatures(folder)
-    assert base.clone(made).get_params() == {"model": folder}
+def test_a_named_model_is_loaded_once_and_again_where_it_is_another(scale_folder, last_word):
+    made = SentimentFeatures(scale_folder)
+    assert base.clone(made).get_params() == {"model": scale_folder}
     first = made._predictor()
     assert made.fit(TEXTS)._predictor() is first
     assert made.set_params(model=last_word.path).transform(TEXTS).shape == (4, 3)
 
 
-def test_copies_and_pickles(model, folder):
+def test_copies_and_pickles(model, scale_folder):
     made = SentimentFeatures(model)
     assert base.clone(made).model is model
-    for one in (made, SentimentFeatures(folder).fit(TEXTS)):
+    for one in (made, SentimentFeatures(scale_folder).fit(TEXTS)):
         again = pickle.loads(pickle.dumps(one))
         assert np.array_equal(again.transform(TEXTS), made.transform(TEXTS))
 
@@ -127,25 +120,20 @@ def test_frames_out_keep_their_index(model):
         made.transform(frame)
 
 
-def test_pipelines_and_searches(model, folder):
+def test_pipelines_and_searches(model, scale_folder):
     texts, labels = TEXTS[1:3] * 6, [1, 0] * 6
     union = make_union(SentimentFeatures(model))
     pipeline = make_pipeline(union, LogisticRegression()).fit(texts, labels)
     assert pipeline.predict(["so good", "so awful"]).tolist() == [1, 0]
     assert pickle.loads(pickle.dumps(pipeline)).score(texts, labels) == 1
     pipeline = make_pipeline(SentimentFeatures(), LogisticRegression())
-    search = GridSearchCV(pipeline, {"sentimentfeatures__model": [model, folder]}, cv=2)
+    search = GridSearchCV(pipeline, {"sentimentfeatures__model": [model, scale_folder]}, cv=2)
     assert search.fit(texts, labels).best_score_ == 1
 
 
-@pytest.fixture(scope="module")
-def vectors(tmp_path_factory):
-    return write_vector_bundle(tmp_path_factory.mktemp("model") / "vectors").path
-
-
 @pytest.mark.parametrize("sign", [False, True])
-def test_vectors_are_rows_of_encode(vectors, sign):
-    model = thinstack.load(vectors)
+def test_vectors_are_rows_of_encode(vector_folder, sign):
+    model = thinstack.load(vector_folder)
     transformer = TextVectors(model, sign=sign)
     rows = transformer.fit_transform(TEXTS)
     assert rows.dtype == np.float32
@@ -155,7 +143,7 @@ def test_vectors_are_rows_of_encode(vectors, sign):
     gaps = transformer.transform(["good", None, " ", "film"])
     assert np.isnan(gaps).all(axis=1).tolist() == [False, True, True, False]
     assert transformer.transform([]).shape == (0, 4 + sign)
-    for one in (transformer, TextVectors(vectors, sign=sign).fit(TEXTS)):
+    for one in (transformer, TextVectors(vector_folder, sign=sign).fit(TEXTS)):
         for copy in (base.clone(one), pickle.loads(pickle.dumps(one))):
             np.testing.assert_array_equal(copy.transform(TEXTS), rows)
 

@@ -1,7 +1,7 @@
 """`Span._.about`, and terms that a user names: what a Doc says of them."""
 
 import pytest
-from aspect_models import expected, write_aspect_bundle
+from aspect_models import expected
 from last_word_model import pipeline
 from spacy_aspects import TEXT, TOLD, group, told, with_aspects
 
@@ -11,18 +11,13 @@ from thinstack.integrations.spacy import TreeAspects
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return str(write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path)
-
-
-@pytest.fixture(scope="module")
-def nlp(folder):
+def nlp(aspect_folder):
     """Both components."""
-    return with_aspects(folder, pipeline("sentiment"))
+    return with_aspects(aspect_folder, pipeline("sentiment"))
 
 
-def test_what_is_said_of_entities(folder):
-    nlp = with_aspects(folder)
+def test_what_is_said_of_entities(aspect_folder):
+    nlp = with_aspects(aspect_folder)
     pattern = [{"LOWER": "awful"}, {"LOWER": "staff"}]
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "PEOPLE", "pattern": pattern}])
     (entity,) = nlp(TEXT).ents
@@ -70,14 +65,14 @@ def test_terms_that_a_user_names_with_any_model_of_sentiment():
     assert none[1:2]._.about["label"] == "very positive"
 
 
-def test_terms_that_a_user_names_take_the_place_of_found_ones(folder):
-    doc = with_aspects(folder, about=["staff"])(TEXT)
+def test_terms_that_a_user_names_take_the_place_of_found_ones(aspect_folder):
+    doc = with_aspects(aspect_folder, about=["staff"])(TEXT)
     assert told(doc._.aspects) == group(doc) == TOLD[1:2]
     assert told([doc[2:3]._.about]) == TOLD[:1]
 
 
-def test_tokens_that_are_merged(folder):
-    nlp = with_aspects(folder)
+def test_tokens_that_are_merged(aspect_folder):
+    nlp = with_aspects(aspect_folder)
 
     def merge(doc):
         with doc.retokenize() as retokenizer:

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 import spacy
-from aspect_models import expected, write_aspect_bundle
+from aspect_models import expected
 from last_word_model import pipeline
 from sentence_models import write_sentence_bundle
 from spacy import displacy
@@ -22,21 +22,16 @@ from thinstack.integrations.spacy import about, aspects, predictions
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return str(write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path)
-
-
-@pytest.fixture(scope="module")
-def nlp(folder):
+def nlp(aspect_folder):
     """Both components."""
-    return with_aspects(folder, pipeline("sentiment"))
+    return with_aspects(aspect_folder, pipeline("sentiment"))
 
 
-def test_the_aspects_of_a_doc(nlp, folder):
+def test_the_aspects_of_a_doc(nlp, aspect_folder):
     doc = nlp(TEXT)
     assert told(doc._.aspects) == TOLD
     for mine, other in zip(
-        doc._.aspects, thinstack.load(folder, threads=1)(TEXT).aspects, strict=True
+        doc._.aspects, thinstack.load(aspect_folder, threads=1)(TEXT).aspects, strict=True
     ):
         data = other.to_dict()
         assert (mine["start_char"], mine["end_char"]) == (data.pop("start"), data.pop("end"))
@@ -54,8 +49,8 @@ def test_the_aspects_of_a_doc(nlp, folder):
     )
 
 
-def test_it_leaves_what_the_other_component_says_as_it_is(nlp, folder):
-    alone, behind = pipeline("sentiment")(TEXT), with_aspects(folder)
+def test_it_leaves_what_the_other_component_says_as_it_is(nlp, aspect_folder):
+    alone, behind = pipeline("sentiment")(TEXT), with_aspects(aspect_folder)
     behind.add_pipe("tree_sentiment", config={"threads": 1})
     for doc in (nlp(TEXT), behind(TEXT)):
         assert doc.cats == alone.cats
@@ -64,12 +59,12 @@ def test_it_leaves_what_the_other_component_says_as_it_is(nlp, folder):
     # A phrase that is no term says how it sounds.
     assert doc[0:3]._.sentiment_label == "positive"
     # Without the other, the attributes read this one.
-    only = with_aspects(folder)(TEXT)
+    only = with_aspects(aspect_folder)(TEXT)
     assert only.cats == {}
     scores = expected("battery")[1]
     assert only[2:3]._.sentiment_scores == pytest.approx(scores, abs=1e-6)
     # One of another name goes before this one, too.
-    named = with_aspects(folder, spacy.blank("en"))
+    named = with_aspects(aspect_folder, spacy.blank("en"))
     named.add_pipe("tree_sentiment", name="other", config={"threads": 1}, first=True)
     named.add_pipe("sentencizer", first=True)
     assert named(TEXT)._.sentiment_label == alone._.sentiment_label
@@ -87,19 +82,19 @@ def test_a_doc_keeps_its_aspects(nlp, way):
     ]
 
 
-def test_a_span_has_the_terms_of_its_phrase(folder):
+def test_a_span_has_the_terms_of_its_phrase(aspect_folder):
     """How probably each phrase is one, which the other component keeps of such a model too."""
-    doc = pipeline(folder)(TEXT)
+    doc = pipeline(aspect_folder)(TEXT)
     (whole, *_), (phrase,) = predictions(doc), predictions(doc[0:2])
-    result = thinstack.load(folder, threads=1)(TEXT)
+    result = thinstack.load(aspect_folder, threads=1)(TEXT)
     np.testing.assert_array_equal(whole.terms, result.sentences[0].terms)
     np.testing.assert_array_equal(phrase.terms, whole.terms[:3])
     (phrase,) = predictions(doc[2:3])
     assert [(each.text, each.start, each.end) for each in phrase.aspects] == [("battery", 7, 14)]
 
 
-def test_a_saved_pipeline(folder, tmp_path):
-    nlp = with_aspects(folder)
+def test_a_saved_pipeline(aspect_folder, tmp_path):
+    nlp = with_aspects(aspect_folder)
     with_aspects("sentiment", nlp, "named", about=["staff|screen"], spans_key="named")
     nlp.to_disk(tmp_path / "saved")
     from_bytes = English.from_config(nlp.config).from_bytes(nlp.to_bytes())
@@ -125,9 +120,9 @@ def test_a_group_that_displacy_colours(nlp):
     assert told(unsure._.aspects) == [*TOLD[:2], (*TOLD[2][:3], None)]
 
 
-def test_several_components(folder):
+def test_several_components(aspect_folder):
     nlp = with_aspects("sentiment", None, "one", about=["screen"])
-    with_aspects(folder, nlp, "two", spans_key="two")
+    with_aspects(aspect_folder, nlp, "two", spans_key="two")
     doc = nlp(TEXT)
     assert [each["text"] for each in aspects(doc, "one")] == ["screen"]
     assert told(aspects(doc, "two")) == told(doc._.aspects) == group(doc, "two") == TOLD
@@ -163,19 +158,19 @@ def test_models_that_say_nothing_of_terms_are_refused(before, last_word, tmp_pat
 
 
 @pytest.mark.parametrize(("kind", "name"), [(Doc, "aspects"), (Span, "about")])
-def test_a_name_that_something_else_has_taken(kind, name, folder):
+def test_a_name_that_something_else_has_taken(kind, name, aspect_folder):
     kind.set_extension(name, default=None, force=True)
     try:
         with pytest.raises(ConfigError, match=f"tree_aspects needs .*{kind.__name__}._.{name}"):
-            with_aspects(folder)
+            with_aspects(aspect_folder)
         assert pipeline("sentiment")("so good")._.sentiment_label  # which needs none of them
     finally:
         kind.remove_extension(name)
-        with_aspects(folder)
+        with_aspects(aspect_folder)
 
 
-def test_figures_of_nlp_evaluate(folder):
-    nlp = with_aspects(folder, spans_key="terms")
+def test_figures_of_nlp_evaluate(aspect_folder):
+    nlp = with_aspects(aspect_folder, spans_key="terms")
     gold = {"spans": {"terms": [(2, 14, "positive"), (22, 27, "positive")]}}
     found = nlp.evaluate([Example.from_dict(nlp.make_doc(TEXT), gold)])
     assert (found["spans_terms_p"], found["spans_terms_r"]) == (0, 0)
@@ -184,8 +179,8 @@ def test_figures_of_nlp_evaluate(folder):
     assert (found["spans_terms_p"], found["spans_terms_r"]) == (pytest.approx(1 / 3), 0.5)
 
 
-def test_results_as_plain_data(folder):
-    doc = with_aspects(folder, about=["staff"])(TEXT)
+def test_results_as_plain_data(aspect_folder):
+    doc = with_aspects(aspect_folder, about=["staff"])(TEXT)
     data = json.loads(json.dumps(doc._.tree_sentiment))
     again = spacy.blank("en")(TEXT)
     again._.tree_sentiment = data

@@ -24,12 +24,6 @@ SENTENCES = [["The", "good", "film", "but", "the", "awful", "plot", "."], ["Good
 LOST = "lost the hooks"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Classes and vectors; a text is the mean of its sentences."""
-    return str(write_vector_bundle(tmp_path_factory.mktemp("vectors") / "model").path)
-
-
 def pipeline(model, *before, name="tree_vectors", **settings):
     """A sentencizer, other components that run the model, and the component."""
     nlp = spacy.blank("en")
@@ -41,8 +35,8 @@ def pipeline(model, *before, name="tree_vectors", **settings):
 
 
 @pytest.fixture(scope="module")
-def nlp(folder):
-    return pipeline(folder)
+def nlp(vector_folder):
+    return pipeline(vector_folder)
 
 
 def of(span, nlp):
@@ -181,18 +175,20 @@ def test_tokens_that_are_merged(nlp):
     np.testing.assert_array_equal(doc[5:7].vector, before[1])
 
 
-def test_beside_tree_sentiment(folder):
+def test_beside_tree_sentiment(vector_folder):
     text = "Good film. Awful plot."
-    both, alone = pipeline(folder, "tree_sentiment"), pipeline(folder)
+    both, alone = pipeline(vector_folder, "tree_sentiment"), pipeline(vector_folder)
     doc, other = both(text), alone(text)
     np.testing.assert_array_equal(doc[0:2].vector, other[0:2].vector)
-    assert doc.cats == pytest.approx(thinstack.load(folder, threads=1)(text).scores, abs=1e-6)
+    assert doc.cats == pytest.approx(
+        thinstack.load(vector_folder, threads=1)(text).scores, abs=1e-6
+    )
     assert doc[0:2]._.polarity == other[0:2]._.polarity
     (sentence, _) = predictions(other, "tree_vectors")
     np.testing.assert_array_equal(sentence.vector, doc[0:3].vector)
 
 
-def test_what_does_not_fit_is_an_error(nlp, folder, tmp_path):
+def test_what_does_not_fit_is_an_error(nlp, vector_folder, tmp_path):
     with pytest.raises(InputError, match="with vectors, found 'sentiment': use the model 'vec"):
         pipeline("sentiment")
     doc = nlp(TEXT)
