@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from command_line import Answer
-from last_word_model import best, expected, write_last_word_bundle
+from last_word_model import expected, write_last_word_bundle
 
 import thinstack
 from thinstack.cli import main

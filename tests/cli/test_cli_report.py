@@ -11,7 +11,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from last_word_model import write_last_word_bundle
-from vector_models import write_vector_bundle
 
 import thinstack
 from thinstack.errors import DataError, InputError, NoMentionWarning, StoppedError
@@ -130,47 +129,44 @@ def test_terms_that_are_named(report, model, cli, table, tmp_path):
 def test_rows_that_could_not_be_read_are_said(cli, aspect_folder, tmp_path):
     """Also those that lack only a group, which count."""
     table = tmp_path / "t.csv"
-    vectors = write_vector_bundle(tmp_path / "vectors").path
     table.write_text("text,store\ngood staff,A,,\ngood screen,\n,B\nbad staff,A\n")
-    for command in ("report", "--out", tmp_path / "r.json", "--no-themes"), ("themes",):
-        name, *options = command
-        options += ["--by", "store", "--model", aspect_folder if name == "report" else vectors]
-        err = cli(name, table, *options).err
-        assert "of 4 rows, 1 cannot be read; the first is line 2: " in err
-        assert "of 4 rows, 1 have no value in the column of groups; the first is line 3" in err
-        assert "of 4 rows, 1 have no text; the first is line 4\n" in err
+    options = ("--out", tmp_path / "r.json", "--by", "store", "--model", aspect_folder)
+    err = cli("report", table, *options).err
+    assert "of 4 rows, 1 cannot be read; the first is line 2: " in err
+    assert "of 4 rows, 1 have no value in the column of groups; the first is line 3" in err
+    assert "of 4 rows, 1 have no text; the first is line 4\n" in err
 
 
-@pytest.mark.parametrize("ending", ["csv", "json", "html", "HTM"])
-def test_the_ending_tells_the_format(cli, aspect_folder, table, tmp_path, ending):
-    out = tmp_path / f"report.{ending}"
+@pytest.mark.parametrize(
+    ("ending", "kind", "start"),
+    [
+        ("csv", "csv", "aspect,group,"),
+        ("json", "json", "{"),
+        ("html", "html", "<!DOCTYPE html>"),
+        ("HTM", "html", "<!DOCTYPE html>"),
+    ],
+)
+def test_the_ending_tells_the_format(cli, aspect_folder, table, tmp_path, ending, kind, start):
+    out, other = tmp_path / f"report.{ending}", tmp_path / "report.txt"
     out.write_text("old")
     common = ("report", table, *AS_A_TABLE, "--model", aspect_folder)
     assert cli(*common, "--out", out).code == 0
-    start = {"csv": "aspect,group,", "json": "{"}.get(ending, "<!DOCTYPE html>")
-    content = out.read_text(encoding="utf-8")
-    assert content.startswith(start)
-    other = tmp_path / "report.txt"
-    kind = ending.lower().replace("htm", "html").replace("htmll", "html")
     assert cli(*common, "--out", other, "--format", kind).code == 0
-    assert other.read_text(encoding="utf-8") == content
+    assert out.read_text("utf-8") == other.read_text("utf-8")
+    assert out.read_text("utf-8").startswith(start)
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "tsv", "csv.gz", "aspect_folder"])
+@pytest.mark.parametrize("kind", ["parquet", "folder"])
 def test_other_tables_say_the_same(report, table, tmp_path, kind):
     data = pd.DataFrame(ROWS, columns=COLUMNS)
     source = tmp_path / f"reviews.{kind}"
-    if kind == "jsonl":
-        data.to_json(source, orient="records", lines=True)
-    elif kind == "parquet":
+    if kind == "parquet":
         data["day"] = pd.to_datetime(data["day"], errors="coerce")
         data.to_parquet(source)
-    elif kind == "aspect_folder":
+    else:
         source.mkdir()
         data[:3].to_csv(source / "a.csv", index=False)
         data[3:].to_csv(source / "b.csv", index=False)
-    else:
-        data.to_csv(source, index=False, sep="\t" if kind == "tsv" else ",")
     plain, other = report(*AS_A_TABLE), report(*AS_A_TABLE, source=source)
     for each in (plain, other):
         each.pop("source")
@@ -213,13 +209,20 @@ def test_a_table_that_changes_meanwhile_is_an_error(model):
     assert run_report(lambda: iter(rows), [Reader(model)], ReportOptions("x")).figures.texts == 3
 
 
-@pytest.mark.parametrize("output", ["aspects", "sentences", "documents", "phrases"])
-@pytest.mark.parametrize("name", ["scored.csv", "scored.parquet", "scored"])
+@pytest.mark.parametrize(
+    ("output", "name"),
+    [
+        ("aspects", "scored.csv"),
+        ("sentences", "scored.parquet"),
+        ("documents", "scored"),
+        ("phrases", "scored.csv"),
+    ],
+)
 def test_scored_rows_are_no_texts(cli, aspect_folder, table, tmp_path, output, name):
     common = ("--text", "review", "--jobs", "0", "--model", aspect_folder, "--out", tmp_path / name)
     assert cli("predict", "--input", table, "--output", output, *common).code == 0
     answer = cli("report", tmp_path / name, "--out", tmp_path / "x.json", "--model", aspect_folder)
-    assert (answer.code, "the table that was scored" in answer.err) == (2, True)
+    answer.check_refused("the table that was scored")
 
 
 def test_standard_input_is_read_as_by_predict(cli, aspect_folder, table, report, tmp_path):
@@ -241,21 +244,18 @@ def test_names_that_look_alike_are_one_group(model):
     names = ["Caf\u00e9", "Cafe\u0301", "CAF\u00c9", " Caf\u00e9\u200b", "Cafe"]
     frame = pd.DataFrame({"text": ["good battery"] * 10, "store": names * 2})
     result = thinstack.report(frame, by="store", model=model, min_mentions=1)
-    assert [(name, figures.texts) for name, figures in result.whole.groups.items()] == [
-        *(("Caf\u00e9", 8), ("Cafe", 2))
-    ]
-    assert [(name, part.texts) for name, part in result.aspects[0].groups.items()] == [
-        *(("Caf\u00e9", 8), ("Cafe", 2))
-    ]
+    for groups in (result.whole.groups, result.aspects[0].groups):
+        texts = {name: figures.texts for name, figures in groups.items()}
+        assert texts == {"Caf\u00e9": 8, "Cafe": 2}
 
 
 def test_long_names_are_groups_of_their_own_and_shown_by_both_ends(model):
     names = [f"https://shop.example/{'x' * 100}/{end}" for end in ("one", "two")]
     frame = pd.DataFrame({"text": ["good battery"] * 4, "page": names * 2})
     result = thinstack.report(frame, by="page", model=model, min_mentions=1)
-    assert [(name, figures.texts) for name, figures in result.whole.groups.items()] == [
-        (name, 2) for name in names
-    ]
+    assert {name: part.texts for name, part in result.whole.groups.items()} == dict.fromkeys(
+        names, 2
+    )
     page = result.html()
     assert all(f"x/{end}" in page for end in ("one", "two"))
     assert not any(name in page for name in names)
@@ -339,17 +339,12 @@ def test_dates_that_cannot_be_are_listed(model):
     beyond = pd.Series(np.array(["2024-01-09", "10000-01-01"] * 3, "M8[s]"))
     result = thinstack.report(frame.assign(day=beyond), over="day", model=model)
     assert {each.kind: each.rows for each in result.unread} == {"date": 3}
-    far = pl.Series([2**61, 0], dtype=pl.Datetime("us")).gather([0, 1, 0, 1, 1, 1])
-    with pytest.raises(InputError, match="1900 to 2100"):
-        thinstack.report(
-            pl.DataFrame({"text": ["good"] * 6, "d": [2**61] * 6}).with_columns(
-                pl.col("d").cast(pl.Datetime("us"))
-            ),
-            over="d",
-            model=model,
-        )
-    result = thinstack.report(pl.DataFrame({"text": ["good"] * 6, "d": far}), over="d", model=model)
+    days = pl.Series([2**61, 0, 2**61, 0, 0, 0], dtype=pl.Datetime("us"))
+    far = pl.DataFrame({"text": ["good"] * 6, "d": days})
+    result = thinstack.report(far, over="d", model=model)
     assert {each.kind: each.rows for each in result.unread} == {"date": 2}
+    with pytest.raises(InputError, match="1900 to 2100"):
+        thinstack.report(far[[0, 2]], over="d", model=model)
 
 
 def test_groups_of_few_rows_are_counted_together(report, cli, aspect_folder, tmp_path):
@@ -416,19 +411,12 @@ def test_themes_are_looked_for_if_their_model_is_there_or_asked_for(monkeypatch,
             run.themes_model(asked, lambda name: model)
 
 
-def test_categories_are_judged_by_a_model_with_vectors(
-    cli, aspect_folder, table, tmp_path, monkeypatch
-):
-    path = write_vector_bundle(tmp_path / "vectors").path
-    monkeypatch.setattr(run, "_VECTORS", str(path))
-    options = ("--text", "review", "--category", "poor=awful staff", "--about", "staff")
-    out = tmp_path / "report.json"
-    answer = cli("report", table, "--model", aspect_folder, "--out", out, *options)
-    assert answer.code == 0, answer.err
-    data = json.loads(out.read_text(encoding="utf-8"))
+def test_categories_are_judged_by_a_model_with_vectors(report, vector_folder, monkeypatch):
+    monkeypatch.setattr(run, "_VECTORS", str(vector_folder))
+    data = report("--text", "review", "--category", "poor=awful staff", "--about", "staff")
     assert (data["model"], data["finder"]) == ("aspects", "vectors")
     asked, texts = ["staff", thinstack.Category("poor", ["awful staff"])], (0, 1, 3, 4)
-    expected = counted(thinstack.load(path), [ROWS[row][0] for row in texts], asked)
+    expected = counted(thinstack.load(vector_folder), [ROWS[row][0] for row in texts], asked)
     assert (sides_of(data), len(expected)) == (expected, 2)
 
 
@@ -501,6 +489,7 @@ def test_nobody_is_warned_of_languages(model):
         (pd.DataFrame({"other": ["good"]}), {}, DataError),
         ({"text": ["good"]}, {}, InputError),
         (pd.DataFrame({"text": ["good"]}), {"about": "battery"}, InputError),
+        (pd.DataFrame({"text": ["good"]}), {"about": ["a\ud800"]}, InputError),
         (pd.DataFrame({"text": ["good"]}), {"min_mentions": 0}, InputError),
         (pd.DataFrame({"text": [5, 1]}), {}, InputError),
         (pd.DataFrame({"text": ["good", 1]}), {}, InputError),
@@ -514,7 +503,7 @@ def test_frames_that_cannot_be_reported(model, frame, options, error):
         thinstack.report(frame, model=model, **options)
 
 
-def test_a_term_that_no_row_has_is_said_and_bad_terms_are_refused(model):
+def test_a_term_that_no_row_has_is_said(model):
     frame = pd.DataFrame({"text": ["A good battery", "Batteries awful"]})
     names = ["battery", "Batteries", "zoom"]
     for make in (thinstack.report, thinstack.score_frame):
@@ -522,8 +511,5 @@ def test_a_term_that_no_row_has_is_said_and_bad_terms_are_refused(model):
             report = make(frame, about=names, model=model)
         assert len(warned) == 1
         assert warned[0].filename == __file__
-        for bad in ([["a"]], ["\ud800"], ["a\ud800"], [3], 3):
-            with pytest.raises(InputError):
-                make(frame, about=bad, model=model)
     for name in names[:2]:
         assert report[f"{name}_mentions"].tolist() == [1, 1]

@@ -76,9 +76,10 @@ def test_what_is_wrong_of_all_suites_names_the_suite(cli, bundle, tmp_path):
     figures = cli(*command, "--json").json["suites"]
     rows = wrong_rows(out)
     assert {row["suite"] for row in rows} == {*suite_names()}
+    cases = {(name, case.id): case for name in suite_names() for case in read_suite(name)}
     for row in rows:
-        (case,) = [one for one in halves(read_suite(row["suite"]), "open") if one.id == row["id"]]
-        assert (row["text"], row["label"]) == (case.text, case.expected)
+        case = cases[row["suite"], row["id"]]
+        assert (case.half, row["text"], row["label"]) == ("open", case.text, case.expected)
     polarity = [row for row in rows if row["suite"] == "polarity" and row["kind"] != "irony"]
     assert len(polarity) == figures["polarity"]["total"] - figures["polarity"]["right"]
 
