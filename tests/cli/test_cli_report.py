@@ -362,10 +362,10 @@ def test_groups_of_few_rows_are_counted_together(report, cli, aspect_folder, tmp
 
 
 @pytest.mark.filterwarnings("always:.*quotation mark:UserWarning")
-def test_a_stray_quotation_mark_is_one_warning(cli, folder, tmp_path):
+def test_a_stray_quotation_mark_is_one_warning(cli, aspect_folder, tmp_path):
     table = tmp_path / "stray.tsv"
     table.write_text('store\ttext\nNorth\tthe battery is good\nNorth\t"the battery is bad\n')
-    answer = cli("report", table, "--out", tmp_path / "x.html", "--model", folder)
+    answer = cli("report", table, "--out", tmp_path / "x.html", "--model", aspect_folder)
     assert answer.code == 0
     assert answer.err.count("warning:") == 1
 
