@@ -130,6 +130,9 @@ def sentiment() -> Any:
     import thinstack
 
     return thinstack.load("sentiment", threads=1)
+
+
+@pytest.fixture(scope="session")
 def aspect_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A bundle that finds terms, whose answers can be computed by hand, see `aspect_models`."""
     from aspect_models import write_aspect_bundle
