@@ -81,6 +81,14 @@ def _own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _no_waits_for_the_disk() -> Iterator[None]:
+    """No test cuts the power: a disk need not have what is written."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _parts_exported_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Torch takes a second for each part of a cell; equal ones are exported once a run."""
     if "thinstack.export.onnx.parts" not in sys.modules:

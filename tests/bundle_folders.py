@@ -3,10 +3,12 @@
 import hashlib
 import json
 import os
+from pathlib import Path
 
 from thinstack.bundle import write_bundle
 from thinstack.core.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 
+GOLDEN = Path(__file__).parent / "golden" / "schema-1"
 CONFIG = ModelConfig(
     labels=("bad", "good"),
     embedding=EmbeddingConfig(kind="words", size=4),

@@ -1,5 +1,6 @@
 """Bundles of models of pairs, with weights at random, and what torch makes of the same words."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +38,10 @@ class PairModel(NamedTuple):
         return self.model(inputs | {"transitions": torch.from_numpy(steps)})["pair_scores"].numpy()
 
 
-def write_pair_bundle(path, target="rating", *, parses=True, vectors=True):
-    """A bundle of ratings or labels; `vectors`: whether its head reads vectors of both texts."""
+@cache
+def pair_model(target="rating", *, parses=True, vectors=True):
+    """A model of ratings or labels, its configuration and its files; `vectors`: whether its head
+    reads vectors of both texts."""
     head, labels = HEADS[target]
     config = ModelConfig.parse(
         {
@@ -57,6 +60,11 @@ def write_pair_bundle(path, target="rating", *, parses=True, vectors=True):
     std = 0.3 if target == "rating" else 0.02
     torch.nn.init.normal_(model.head.linear.weight, std=std)
     vocabulary = WordpieceVocabulary(PIECES)
-    files = {VOCABULARY_FILE: vocabulary.to_bytes()}
-    files[ONNX_FILE] = export_onnx(model, config, vocabulary_digest=vocabulary.digest())
+    onnx = export_onnx(model, config, vocabulary_digest=vocabulary.digest())
+    return model, config, {VOCABULARY_FILE: vocabulary.to_bytes(), ONNX_FILE: onnx}
+
+
+def write_pair_bundle(path, *args, **kind):
+    """The bundle of `pair_model` with these arguments."""
+    model, config, files = pair_model(*args, **kind)
     return PairModel(write_bundle(path, files, config=config), model)

@@ -16,7 +16,6 @@ from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
 from tiny_encoder import write_encoder
 from training import tiny_recipe
-from vector_models import write_vector_bundle
 
 from thinstack.bundle.opening import BUNDLED
 
@@ -154,8 +153,6 @@ def site(tmp_path_factory):
     for folder in (ROOT / "models").iterdir():
         project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         for name, module in project["entry-points"]["thinstack"].items():
-            if not (folder / module / "model").exists():  # until it is trained
-                continue
             install(path, name, module)
             (path / module).symlink_to(folder / module)
     install(path, "shop-mail", "shop_mail")
@@ -164,14 +161,6 @@ def site(tmp_path_factory):
         f"def thinstack_bundles():\n    return {{'shop-mail': Path({str(SENTIMENT)!r})}}\n",
         encoding="utf-8",
     )
-    if not (path / "thinstack_vectors").exists():
-        install(path, "vectors", "small_vectors")
-        folder = write_vector_bundle(path / "model").path
-        (path / "small_vectors.py").write_text(
-            "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n\n@hookimpl\n"
-            f"def thinstack_bundles():\n    return {{'vectors': Path({str(folder)!r})}}\n",
-            encoding="utf-8",
-        )
     return path
 
 

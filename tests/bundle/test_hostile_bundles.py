@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from bundle_folders import FILES, claimed, replaced, resealed, write
+from bundle_folders import FILES, GOLDEN, claimed, replaced, resealed, write
 from command_line import run_program
 from hostile_bundles import Creating, zipped
 
@@ -16,19 +16,17 @@ from thinstack.bundle.manifest import Manifest
 from thinstack.bundle.weights import load_model
 from thinstack.errors import BundleError
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
-
 
 @pytest.fixture
 def golden(tmp_path):
-    return shutil.copytree(GOLDEN, tmp_path / "golden")
+    return shutil.copytree(GOLDEN / "words", tmp_path / "golden")
 
 
 @pytest.mark.skipif(
     sys.platform == "win32", reason="Windows does not tell the most memory that was used"
 )
 def test_hostile_bundles_cost_little(tmp_path):
-    used = run_program(Path(__file__).with_name("hostile_bundles.py"), GOLDEN, tmp_path)
+    used = run_program(Path(__file__).with_name("hostile_bundles.py"), GOLDEN / "words", tmp_path)
     assert used["seconds"] < 5
     assert used["peak"] < 1 << 30
 

@@ -7,20 +7,13 @@ from pathlib import Path
 
 import pytest
 from bundle.stub_hub import TOKEN, Repository, run, running_hub
-from bundle_folders import write
+from bundle_folders import GOLDEN, write
 
-from thinstack.bundle import open_bundle
 from thinstack.bundle.hub import fetch, hub_library
 from thinstack.bundle.reading import pack
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 FILMS = "hf://user/films"
 SECOND = {"HF_HUB_ETAG_TIMEOUT": "1", "HF_HUB_DOWNLOAD_TIMEOUT": "1"}
-
-
-@pytest.fixture(scope="module")
-def files():
-    return pack(open_bundle(GOLDEN / "words"))
 
 
 @pytest.fixture

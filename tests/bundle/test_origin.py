@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 import spacy
-from bundle_folders import resealed
+from bundle_folders import GOLDEN, resealed
 from command_line import run_command
 from last_word_model import write_last_word_bundle
 
@@ -32,7 +32,6 @@ from thinstack.runtime.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 BATCH = pa.record_batch({"id": ["a"], "text": ["good"]})
 
 
@@ -208,12 +207,11 @@ DOORS = {
 @pytest.mark.parametrize("name", DOORS)
 def test_every_door_has_one_policy(name, asked, tmp_path):
     """The golden bundle has reference cases, and nobody here wrote it."""
-    door, foreign = DOORS[name], str(shutil.copytree(GOLDEN, tmp_path / "golden"))
+    door, foreign = DOORS[name], str(shutil.copytree(GOLDEN / "words", tmp_path / "golden"))
     for model, isolated, wanted in (
         ("sentiment", None, False),
         (foreign, None, True),
         (foreign, False, False),
-        ("sentiment", True, True),
     ):
         if name == "tree_classifier":
             model = str(open_bundle(model).path)
@@ -245,7 +243,7 @@ def test_every_command_has_the_same(command, said, foreign, asked, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     Path("texts.txt").write_text("good\n")
     Path("texts.csv").write_text("text,label\ngood,good\n")
-    paths = {"MODEL": str(foreign.path), "GOLDEN": str(GOLDEN)}
+    paths = {"MODEL": str(foreign.path), "GOLDEN": str(GOLDEN / "words")}
     given = [*(paths.get(part, part) for part in command), *filter(None, [said])]
     found = run_command(monkeypatch, capsys, *given)
     assert found.code == 0 or command[0] == "doctor", found.err

@@ -1,11 +1,10 @@
 """`thinstack push`, to a stub of the hub on this machine, and back."""
 
 import json
-from pathlib import Path
 
 import pytest
 from bundle.stub_hub import TOKEN, run, running_hub
-from bundle_folders import replaced
+from bundle_folders import GOLDEN, replaced
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import GPU_FILE
@@ -14,7 +13,7 @@ from thinstack.bundle.writing import write_packed
 from thinstack.errors import BundleError
 from thinstack.integrations.push import push
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "wordpiece-parser"
+PARSER = GOLDEN / "wordpiece-parser"
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def model(tmp_path):
     """A bundle with a file for GPUs, and a file beside it that is none of
     its own."""
     folder = tmp_path / "model"
-    write_packed(pack(open_bundle(GOLDEN)), folder)
+    write_packed(pack(open_bundle(PARSER)), folder)
     (folder / GPU_FILE).write_bytes(b"")
     replaced(GPU_FILE, b"what only GPUs read")(folder)
     (folder / ".notes").write_text("of mine")
@@ -64,7 +63,7 @@ def test_a_bundle_that_is_wrong_stays_here(hub, model, tmp_path):
     cases["cases"][0]["outputs"]["root_scores"][0][0] += 0.01
     replaced("cases.json", json.dumps(cases).encode())(model)
     damaged = tmp_path / "damaged"
-    write_packed(pack(open_bundle(GOLDEN)), damaged)
+    write_packed(pack(open_bundle(PARSER)), damaged)
     (damaged / "vocabulary.txt").write_bytes(b"")
     commands = [["push", str(folder), "user/films"] for folder in (model, damaged)]
     otherwise, broken = run(hub, tmp_path / "home", *commands, HF_TOKEN=TOKEN)
@@ -87,4 +86,4 @@ def test_without_a_token_it_says_how_to_get_one(hub, model, tmp_path):
 @pytest.mark.parametrize("name", ["films", "user/films@v1", "hf://user/films", "a/b/c", "", "/"])
 def test_what_is_no_repository(name):
     with pytest.raises(BundleError, match="user/name"):
-        push(GOLDEN, name)
+        push(PARSER, name)

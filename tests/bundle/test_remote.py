@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import spacy
 from bundle.stub_hub import Repository, run, running_hub
-from bundle_folders import write
+from bundle_folders import GOLDEN, write
 from training import tiny_recipe
 
 import thinstack
@@ -18,13 +18,7 @@ from thinstack.errors import BundleError, MissingExtraError
 from thinstack.training.loop.initial import first_leaves
 from thinstack.training.recipe import InitConfig
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 FILMS = "hf://user/films"
-
-
-@pytest.fixture(scope="module")
-def files():
-    return pack(open_bundle(GOLDEN / "words"))
 
 
 @pytest.fixture(scope="module")

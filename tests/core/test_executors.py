@@ -32,13 +32,12 @@ def downward(cells):
     return [cells[1][0], cells[0][0]]
 
 
-def check_up(cell, run, forest, seed=3, eager=None):
-    """Outputs of nodes, of roots and head words, against the recursion or another executor."""
+def check_up(cell, run, forest, seed=3):
+    """Outputs of nodes, of roots and head words, against the recursion."""
     batch = batch_of(cell, forest, seed)
     wanted = [*(part.requires_grad_() for part in batch[1:]), *cell.parameters()]
-    expected = by_depth(eager, cell, batch) if eager else by_recursion(cell, batch)
-    tolerance = {"atol": 1e-14 if eager else 1e-12, "rtol_of_gradients": 1e-10}
-    assert_agrees(lambda: by_depth(run, cell, batch), expected, wanted, **tolerance)
+    expected = by_recursion(cell, batch)
+    assert_agrees(lambda: by_depth(run, cell, batch), expected, wanted, rtol_of_gradients=1e-10)
 
 
 def check_down(cell, run, forest, schedule, seed=0):

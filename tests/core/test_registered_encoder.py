@@ -2,7 +2,6 @@
 
 from importlib.metadata import EntryPoint
 
-import numpy as np
 import pytest
 import torch
 from core.configured import config_of
@@ -16,7 +15,6 @@ from thinstack.plugins import build
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import PluginManager
 
-LENGTHS = [3, 1, 4]
 NAMED = {"name": "running_mean.v1", "options": {"scale": 0.5}}
 
 
@@ -39,27 +37,6 @@ def model_of(settings):
     model = build_model(settings, entries=9)
     torch.nn.init.normal_(model.embedding.table)
     return model.eval()
-
-
-def batch():
-    ids = np.random.default_rng(0).integers(0, 9, sum(LENGTHS))
-    return {"token_ids": torch.from_numpy(ids), "lengths": torch.tensor(LENGTHS)}
-
-
-def test_the_model_reads_its_outputs():
-    model, inputs = model_of(config()), batch()
-    assert model.input_names == ["token_ids", "lengths"]
-    words = model.embedding.table[inputs["token_ids"]].detach().numpy().astype(np.float64)
-    sentences = np.split(words, np.cumsum(LENGTHS)[:-1])
-    means = [part[: k + 1].mean(0) for part in sentences for k in range(len(part))]
-    outputs = np.tanh(np.stack(means) @ model.encoder.weight.detach().numpy())
-    linear = model.head.linear
-    logits = outputs @ linear.weight.detach().numpy().T + linear.bias.detach().numpy()
-    np.testing.assert_allclose(model.joint(inputs).logits.detach().numpy(), logits, atol=1e-5)
-    scores = torch.softmax(torch.from_numpy(logits), 1)
-    found = model(inputs)
-    np.testing.assert_allclose(found["node_scores"].detach().numpy(), scores, atol=1e-6)
-    np.testing.assert_allclose(found["root_scores"].detach().numpy(), scores[[2, 3, 7]], atol=1e-6)
 
 
 @pytest.mark.parametrize(

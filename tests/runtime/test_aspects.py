@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from aspect_models import LABELS, expected, write_aspect_bundle
 from predictions import prediction_of
-from sentence_models import write_sentence_bundle
 
 import thinstack
 from thinstack.core.scale import FIVE
@@ -421,15 +420,10 @@ def test_terms_that_are_none_are_refused(model, text, term, problem):
         model(text).about("menu", term)
 
 
-def test_other_models_are_refused(last_word, tmp_path):
+def test_other_models_are_refused(last_word):
     for text in ("", "a menu"):
         with pytest.raises(InputError, match=r'about: .*bad, so-so, good: use .*"sentiment"'):
             thinstack.load(last_word.path, threads=1)(text).about("menu")
-    roots = write_sentence_bundle(tmp_path / "roots", labels=LABELS[1:]).bundle
-    result = thinstack.load(roots.path, threads=1)("a menu")
-    with pytest.raises(InputError, match=r'about: .*scores only sentences: use .*"sentiment"'):
-        result.about("menu")
-    assert result.about("film") == []
 
 
 def test_nothing_is_said_at_a_place_without_words(sentiment):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fake_gpu import LOST, FakeGpu
+from fake_gpu import LOST
 from gpu_bundles import WORDS, gpu_bundle
 
 from thinstack.bundle import Bundle
@@ -10,7 +10,6 @@ from thinstack.bundle.gpu_file import host_nodes, joined
 from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.bundle.writing import seal
 from thinstack.errors import BundleError
-from thinstack.runtime import devices
 from thinstack.runtime.isolated import ModelProcess
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
@@ -37,12 +36,6 @@ def with_cases(bundle):
     names = bundle.manifest.files.keys() - {"config.json"}
     files = {name: bundle.read(name) for name in names}
     return seal(files | {"cases.json": CASES}, config=bundle.config)
-
-
-@pytest.fixture
-def fake(monkeypatch):
-    monkeypatch.setattr(devices, "usable_cores", lambda: 1)
-    return FakeGpu(monkeypatch)
 
 
 @pytest.fixture

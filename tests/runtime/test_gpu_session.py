@@ -8,12 +8,11 @@ import warnings
 import numpy as np
 import onnxruntime
 import pytest
-from fake_gpu import CPU, LOST, PROVIDERS, TOO_LARGE, FakeGpu
+from fake_gpu import CPU, LOST, PROVIDERS, TOO_LARGE
 
 from thinstack.errors import BundleError, DeviceError
 from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.runtime import devices
 from thinstack.runtime.isolated import ModelProcess
 from thinstack.runtime.predictor import Predictor
 
@@ -21,12 +20,6 @@ CUDA, WEBGPU = PROVIDERS.values()
 CORES = 2
 MANY = [["good", "film"]] * CORES * 128
 """Just enough words for a GPU."""
-
-
-@pytest.fixture
-def fake(monkeypatch):
-    monkeypatch.setattr(devices, "usable_cores", lambda: CORES)
-    return FakeGpu(monkeypatch)
 
 
 def refused(bundle, device="webgpu"):

@@ -1,7 +1,5 @@
 """Vectors of phrases, sentences and texts, `encode` and `similarity`: against numpy by hand."""
 
-import pickle
-
 import numpy as np
 import pytest
 from vector_models import SIZE, vectors_by_hand, write_vector_bundle
@@ -144,6 +142,7 @@ def test_without_its_vectors_a_model_says_which_has_them(last_word, vectors):
         lambda: phrase.vector,
         lambda: sentence.vector,
         lambda: result.vector,
+        lambda: result.vector_of(0, 4),
         lambda: scores.encode("good"),
         lambda: scores.similarity("good", "film"),
     ):
@@ -151,10 +150,3 @@ def test_without_its_vectors_a_model_says_which_has_them(last_word, vectors):
             ask()
     assert scores.width == 0
     assert vectors.width == SIZE
-
-
-def test_a_pickle_keeps_its_vectors(vectors):
-    result = vectors(TEXT)
-    copy = pickle.loads(pickle.dumps(result))
-    np.testing.assert_array_equal(copy.vector, result.vector)
-    np.testing.assert_array_equal(copy.phrases[2].vector, result.phrases[2].vector)

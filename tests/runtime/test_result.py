@@ -42,6 +42,7 @@ def test_a_text_is_the_mean_of_its_sentences_by_their_words():
     result = thinstack.load(threads=1, aggregation="mean")("A wonderful film. It was made in Rome.")
     rows = np.array([one.node_scores[-1] for one in result.sentences], np.float64)
     means = np.average(rows, axis=0, weights=[len(one.words) for one in result.sentences])
+    assert result.joint is None
     assert [*result.scores] == [*FIVE]
     assert [*result.scores.values()] == pytest.approx(means.tolist(), abs=1e-12)
     assert result.label == FIVE[int(means.argmax())]

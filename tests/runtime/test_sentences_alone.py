@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from last_word_model import LABELS, pipeline
+from last_word_model import pipeline
 from predictions import prediction_of, sentences_of
 from rich.console import Console
 from sentence_models import PLAIN, write_sentence_bundle
@@ -17,12 +17,13 @@ from thinstack.integrations.show.terminal import Drawing
 from thinstack.integrations.spacy import predictions
 from thinstack.runtime.predictor import Predictor
 
+LABELS = ("negative", "neutral", "positive")
 SENTENCES = [["good", "film", "."], ["awful"], ["film", "awful", "good", "."]]
 
 
 @pytest.fixture(scope="module")
 def roots(tmp_path_factory):
-    return write_sentence_bundle(tmp_path_factory.mktemp("roots") / "model")
+    return write_sentence_bundle(tmp_path_factory.mktemp("roots") / "model", labels=LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -101,17 +102,11 @@ def test_spacy_has_the_results_of_sentences_alone(roots, predictor):
     assert from_brackets(second._.sentiment_tree).words == ("awful",)
 
 
-LONG = ["good", "film", ";", "awful", "film", ".", "good"]
-
-
-def test_a_long_sentence_has_the_mean_of_its_parts(roots):
-    found, short = Predictor(roots.bundle, max_words=4).predict([LONG, ["film"]])
-    halves = [(words, transitions.left(len(words))) for words in (LONG[:3], LONG[3:])]
-    means = np.average([roots.scores(*half) for half in halves], axis=0, weights=[3, 4])
-    np.testing.assert_allclose(found.node_scores, [means], atol=1e-5)
-    assert found.transitions.tolist() == [*halves[0][1], *halves[1][1], 1]
-    assert (found.parts, short.parts) == (((0, 3), (3, 7)), ((0, 1),))
-    assert found.to_dict()["nodes"][0]["text"] == " ".join(LONG)
+def test_a_term_needs_phrases(predictor):
+    result = predictor("good film")
+    with pytest.raises(InputError, match=r'about: .*scores only sentences: use .*"sentiment"'):
+        result.about("film")
+    assert result.about("menu") == []
 
 
 # -- plain sentences
@@ -137,11 +132,23 @@ def test_plain_sentences_are_scored_and_have_no_tree(plain):
     np.testing.assert_allclose(text.node_scores, [plain.scores(SENTENCES[0])], atol=1e-5)
 
 
-def test_a_long_plain_sentence_has_the_mean_of_its_parts(plain):
-    found, short = Predictor(plain.bundle, max_words=4).predict([LONG, ["film"]])
-    means = np.average([plain.scores(LONG[:3]), plain.scores(LONG[3:])], axis=0, weights=[3, 4])
+LONG = ["good", "film", ";", "awful", "film", ".", "good"]
+
+
+@pytest.mark.parametrize("kind", ["roots", "plain"])
+def test_a_long_sentence_has_the_mean_of_its_parts(kind, request):
+    model = request.getfixturevalue(kind)
+    found, short = Predictor(model.bundle, max_words=4).predict([LONG, ["film"]])
+    halves = [(words, transitions.left(len(words))) for words in (LONG[:3], LONG[3:])]
+    halves = halves if kind == "roots" else [(words,) for words, _ in halves]
+    means = np.average([model.scores(*half) for half in halves], axis=0, weights=[3, 4])
     np.testing.assert_allclose(found.node_scores, [means], atol=1e-5)
-    assert (found.parts, found.tree, short.parts) == (((0, 3), (3, 7)), None, ((0, 1),))
+    assert (found.parts, short.parts) == (((0, 3), (3, 7)), ((0, 1),))
+    assert found.to_dict()["nodes"][0]["text"] == " ".join(LONG)
+    if kind == "roots":
+        assert found.transitions.tolist() == [*halves[0][1], *halves[1][1], 1]
+    else:
+        assert found.tree is None
 
 
 def test_plain_sentences_take_no_trees(plain):
@@ -149,6 +156,8 @@ def test_plain_sentences_take_no_trees(plain):
     for trees in ("left", "self", [transitions.left(3)]):
         with pytest.raises(InputError, match="plain sentences"):
             predictor.trees_and_scores(words, trees)
+    with pytest.raises(InputError, match="plain sentences"):
+        predictor.predict(words)[0].why()
     with pytest.raises(InputError, match="found 'left'"):
         pipeline(plain.bundle.path, source="left")
 

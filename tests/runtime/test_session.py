@@ -51,15 +51,12 @@ def test_a_gpu_has_larger_batches(last_word, monkeypatch, device, batches, calls
     assert fake.counts.total() == batches + calls
 
 
-def test_an_operator_runs_on_one_thread(last_word):
+def test_an_operator_runs_on_one_thread_and_no_shape_of_a_batch_has_a_plan_of_memory(last_word):
     predictor = Predictor(last_word, threads=3)
     assert predictor.threads == predictor.pool.threads == 3
-    assert predictor._session.get_session_options().intra_op_num_threads == 1
+    options = predictor._session.get_session_options()
+    assert (options.intra_op_num_threads, options.enable_mem_pattern) == (1, False)
     assert Predictor(last_word).pool.threads == len(os.sched_getaffinity(0))
-
-
-def test_the_session_keeps_no_plan_of_memory_for_each_shape_of_a_batch(last_word):
-    assert not Predictor(last_word)._session.get_session_options().enable_mem_pattern
 
 
 def test_without_onnxruntime_the_pip_command_is_told(last_word, monkeypatch):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from last_word_model import random_tree
 from vector_models import SIZE, joined_by_hand, rows_by_hand, vectors_by_hand
 
-import thinstack
 from thinstack.core.tree import Tree
 from thinstack.errors import InputError
 
@@ -132,8 +131,3 @@ def test_without_its_predictor_only_nodes_have_vectors(vectors):
         copy.vector_of(5, 33)
     rows = vectors.span_vectors(copy.sentences[0], [(1, 7)])
     np.testing.assert_allclose(rows[0], result.vector_of(5, 33), atol=HALF)
-
-
-def test_a_model_without_vectors_has_none_of_spans(last_word):
-    with pytest.raises(InputError, match=r'thinstack\.load\("vectors"\)'):
-        thinstack.load(last_word.path)("good film").vector_of(0, 4)

@@ -90,14 +90,6 @@ def test_the_scores_are_those_of_the_joined_tree(tree, mean, by_torch, sentences
         np.testing.assert_array_equal(result.joint.scores[steps != REDUCE], roots)
 
 
-def test_a_mean_weighs_sentences_by_their_words(mean):
-    result = mean("The good film. Odd cafe. Films.")
-    rows = np.stack([sentence.node_scores[-1] for sentence in result.sentences])
-    expected = np.array([4, 3, 2]) @ rows.astype(float) / 9
-    np.testing.assert_allclose([*result.scores.values()], expected, rtol=1e-12)
-    assert result.joint is None
-
-
 def test_beside_other_texts_a_text_says_what_it_says_alone(bundle, tree):
     texts = [text_of(count, seed) for seed, count in enumerate([3, 1, 40, 2, 9, 1, 5] * 6)]
     texts[5:5] = ["", " \n"]

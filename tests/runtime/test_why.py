@@ -10,7 +10,6 @@ import pytest
 from last_word_model import LABELS, expected
 from predictions import sentences_of
 from rich.console import Console
-from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
 from thinstack.core import Tree, transitions
@@ -205,10 +204,7 @@ def test_a_phrase_that_denies_the_label_is_said_to_turn_it(own, whole, expected)
     assert f"{expected}: bad" in capture.get()
 
 
-def test_what_has_no_phrases_has_no_reasons(tmp_path, last_word):
-    plain = Predictor(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle, threads=1)
-    with pytest.raises(InputError, match="plain sentences"):
-        plain.predict([["good", "film"]])[0].why()
+def test_too_many_words_have_no_reasons(last_word):
     predictor = Predictor(last_word, threads=1, max_words=4)
     given = predictor.predict([["film"] * 5], source=[transitions.left(5)])
     for found in (*predictor.predict([["film"] * 5]), *given):

@@ -44,11 +44,6 @@ TESTS = [
     "tests/training/test_calibrate.py",
     "tests/plugins/test_pretrained_encoder.py",
 ]
-# torch 2.6 writes one shape more into a loop, which costs a little time.
-NOT_LOWEST = (
-    "tests/export/test_onnx_model.py::"
-    "test_the_loop_carries_states_scores_and_edges_and_puts_states_in_their_places"
-)
 
 
 def pins() -> dict[str, str]:
@@ -94,7 +89,6 @@ def test_what_touches_a_dependency(python, bounds):
         assert {name: Version(version.public) for name, version in have.items()} == need
     # Packages of years ago use what others have since called deprecated.
     options = ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"] if bounds else []
-    options += ["--deselect", NOT_LOWEST] if bounds else []
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [inside, "-m", "pytest", "-q", "-rs", *options, *TESTS],
