@@ -39,11 +39,12 @@ def test_table_4_of_teng(cell, d, bidirectional, expected):
 
 D, MLP, LABELS = 300, 1024, 3
 LEAF_AND_COMPOSITION = (D * 2 * D + 2 * D) + (2 * D * 5 * D + 5 * D)  # (4) and (1) without e
-FIRST_LAYER, NEXT_LAYER, SOFTMAX = (
-    4 * D * MLP + MLP,
-    MLP * MLP + MLP,
-    MLP * LABELS + LABELS,
-)  # of (6)
+LSTM = 4 * (D * D + D * D + D)  # it reads the word vectors themselves, with one bias a gate
+
+
+def classifier(layers):
+    """Of (6)."""
+    return 4 * D * MLP + MLP + (layers - 1) * (MLP * MLP + MLP) + MLP * LABELS + LABELS
 
 
 def tracking(size, *, parses):
@@ -52,48 +53,27 @@ def tracking(size, *, parses):
     return size * 5 * D + lstm + (size * 2 + 2 if parses else 0)
 
 
-# Table 3, without embeddings and batch normalisation: tracker, layers of the MLP, formula, count
+SPINN, CHAIN = {"name": "spinn_lstm.v1"}, {"name": "nary_lstm.v1", "options": {"arity": 1}}
+PI, OWN = {"size": 61, "parses": False}, {"size": 79, "parses": True}
+# Table 3, without embeddings and batch normalisation: cell, what else is configured, layers of the
+# MLP, formula of the encoder, count
 BOWMAN = {
-    "SPINN-PI-NT": (None, 2, LEAF_AND_COMPOSITION + FIRST_LAYER + NEXT_LAYER + SOFTMAX, 3_364_599),
-    "SPINN-PI": (
-        {"size": 61, "parses": False},
-        2,
-        LEAF_AND_COMPOSITION + tracking(61, parses=False) + FIRST_LAYER + NEXT_LAYER + SOFTMAX,
-        3_690_827,
-    ),
-    "SPINN": (
-        {"size": 79, "parses": True},
-        1,
-        LEAF_AND_COMPOSITION + tracking(79, parses=True) + FIRST_LAYER + SOFTMAX,
-        2_743_339,
-    ),
+    "LSTM": (CHAIN, {"trees": "sequence"}, 2, LSTM, 3_003_699),
+    "SPINN-PI-NT": (SPINN, {}, 2, LEAF_AND_COMPOSITION, 3_364_599),
+    "SPINN-PI": (SPINN, PI, 2, LEAF_AND_COMPOSITION + tracking(**PI), 3_690_827),
+    "SPINN": (SPINN, OWN, 1, LEAF_AND_COMPOSITION + tracking(**OWN), 2_743_339),
 }
 
 
 @pytest.mark.parametrize("variant", BOWMAN)
 def test_table_3_of_bowman(variant):
-    """Three models from one configuration."""
-    tracker, layers, formula, expected = BOWMAN[variant]
-    assert formula == expected
-    head = {
-        "name": "entailment.v1",
-        "options": {"layers": layers, "width": MLP, "batch_norm": False},
-    }
-    encoder = {} if tracker is None else {"tracker": tracker}
-    model = model_of(
-        {"name": "spinn_lstm.v1", "hidden_size": D}, head, labels=["e", "c", "n"], encoder=encoder
-    )
+    cell, more, layers, formula, expected = BOWMAN[variant]
+    assert formula + classifier(layers) == expected
+    options = {"layers": layers, "width": MLP, "batch_norm": False}
+    head = {"name": "entailment.v1", "options": options}
+    more = {"encoder": {"tracker": more}} if "size" in more else more
+    model = model_of(cell | {"hidden_size": D}, head, labels=["e", "c", "n"], **more)
     assert count(model.encoder, model.head) == expected
-
-
-def test_the_lstm_of_bowman():
-    """3.0m in Table 3: it reads the word vectors themselves, with one bias a gate."""
-    head = {"name": "entailment.v1", "options": {"layers": 2, "width": MLP, "batch_norm": False}}
-    cell = {"name": "nary_lstm.v1", "hidden_size": D, "options": {"arity": 1}}
-    model = model_of(cell, head, labels=["e", "c", "n"], trees="sequence")
-    lstm = 4 * (D * D + D * D + D)
-    assert count(model.encoder, model.head) == lstm + FIRST_LAYER + NEXT_LAYER + SOFTMAX
-    assert lstm + FIRST_LAYER + NEXT_LAYER + SOFTMAX == 3_003_699
 
 
 def page_counts():

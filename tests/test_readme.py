@@ -17,12 +17,6 @@ PICTURE = ROOT / "docs" / "assets" / "tree.svg"
 SPEED = (ROOT / "lab" / "results" / "speed.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", ["pytest", 'thinstack predict "'])
-def test_a_line_installs_and_runs(command):
-    """The first gate of a change, `.ci/run`, runs these lines as they stand."""
-    assert re.search(f"^pip install .* && {command}", README, re.M)
-
-
 def test_the_drawing_is_what_the_command_prints(cli):
     drawn = blocks("README.md", "")[0].splitlines()
     program, *command = shlex.split(drawn[0].removeprefix("$ "))

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -33,15 +32,6 @@ def test_one_action_has_one_commit():
     text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
     found = set(re.findall(r"uses: ([\w-]+/[\w./-]+)@(\w+)", text))
     assert len(found) == len(dict(found))
-
-
-def test_the_lowest_scikit_learn_is_past_its_advisory():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (bound,) = (
-        one for one in project["optional-dependencies"]["train"] if one.startswith("scikit")
-    )
-    version = tuple(map(int, bound.partition(">=")[2].split(".")))
-    assert version >= (1, 5)
 
 
 # -- jobs

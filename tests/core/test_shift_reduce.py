@@ -24,9 +24,9 @@ from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 
-def executor_of(name, lookahead=1, *, parses=True):
+def executor_of(name, lookahead=1, **drawn):
     cell = cell_of(name)
-    return ShiftReduce(cell, tracker_of(cell, lookahead, parses=parses))
+    return ShiftReduce(cell, tracker_of(cell, lookahead, **drawn))
 
 
 def run(executor, batch):
@@ -107,11 +107,6 @@ def test_twice_the_words_take_twice_the_memory(mode):
     assert taken(60) < 2.15 * taken(30)
 
 
-def parser_of(name, lookahead=1, **drawn):
-    cell = cell_of(name)
-    return ShiftReduce(cell, tracker_of(cell, lookahead, **drawn))
-
-
 def check_trees(transitions, lengths):
     """One tree over all of its words for each sentence."""
     assert len(transitions) == sum(2 * words - 1 for words in lengths)
@@ -131,7 +126,7 @@ def test_ten_thousand_random_inputs(lean):
     """2,000 for each lean, of 1 to 14 words, by 8 sets of weights from small to large."""
     reduces = words = 0
     for seed in range(8):
-        parser = parser_of(
+        parser = executor_of(
             ("spinn_lstm_fed", "nary_lstm")[seed % 2], 1 + seed % 3, seed=seed, scale=0.2 * 2**seed
         )
         parser.tracker.b_transition.data = torch.tensor([0, lean], dtype=torch.float64)
@@ -151,7 +146,7 @@ def test_ten_thousand_random_inputs(lean):
 @pytest.mark.parametrize("name", PLAIN | FED)
 def test_the_parse_of_the_reference(name, lookahead):
     for seed, size in enumerate((1, 6, 15)):
-        parser = parser_of(name, lookahead, seed=seed)
+        parser = executor_of(name, lookahead, seed=seed)
         words, lengths, given = batch_of(mixed_sizes(size, seed + 20), seed)
         expected = by_reference(parser.cell, parser.tracker, words, lengths)
         found = in_node_order(parser.parse(words, lengths))
@@ -166,7 +161,7 @@ LENGTHS = [[1], [2], [300], [], [2, 1, 300, 1, 7, 2], [1, 1, 1]]
 @pytest.mark.parametrize("lean", [-6.0, 0.0, 6.0])
 @pytest.mark.parametrize("sizes", LENGTHS, ids=str)
 def test_sentences_of_any_length(sizes, lean):
-    parser = parser_of("spinn_lstm_fed", 2)
+    parser = executor_of("spinn_lstm_fed", 2)
     parser.tracker.b_transition.data += torch.tensor([0, lean])
     words, lengths, _ = batch_of(sizes)
     found = in_node_order(parser.parse(words, lengths))

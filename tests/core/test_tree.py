@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from core.random_trees import ANY, WORDS, brackets_of, labels_of, nodes_of, tree_of
+from core.random_trees import ANY, brackets_of, labels_of, nodes_of, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -175,9 +175,9 @@ thorough = settings(max_examples=100)
 
 
 @st.composite
-def labelled(draw, shapes=ANY, labels=WORDS):
+def labelled(draw, labels):
     """A tree whose leaves have one of `labels`, and its inner nodes one of them or None."""
-    tree = tree_of(draw(shapes))
+    tree = tree_of(draw(ANY))
     known = draw(st.lists(labels, min_size=len(tree), max_size=len(tree)))
     bare = draw(st.lists(st.booleans(), min_size=len(tree), max_size=len(tree)))
     parts = zip(known, bare, tree.tokens, strict=True)

@@ -79,13 +79,13 @@ def stored(model: onnx.ModelProto) -> dict[str, str]:
     return {entry.key: entry.value for entry in model.metadata_props}
 
 
-def close(found: Arrays, expected: Arrays, atol: float = 1e-5) -> None:
-    """The same names and shapes, numbers within `atol`, and the very same trees."""
+def close(found: Arrays, expected: Arrays) -> None:
+    """The same names and shapes, numbers within 1e-5, and the very same trees."""
     assert list(found) == list(expected)
     for name, wanted in expected.items():
         assert found[name].shape == wanted.shape
-        exact = 0 if name == "parse" else atol
-        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=exact, err_msg=name)
+        atol = 0 if name == "parse" else 1e-5
+        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=atol, err_msg=name)
 
 
 def eager_scores(model: Model, arrays: Arrays) -> Arrays:

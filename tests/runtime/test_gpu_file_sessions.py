@@ -23,19 +23,17 @@ def bundle():
     return gpu_bundle()[0]
 
 
+def files_of(bundle):
+    names = bundle.manifest.files.keys() - {"config.json"}
+    return {name: bundle.read(name) for name in names}
+
+
 @pytest.fixture(scope="module")
 def plain(bundle):
     """Without a file for GPUs."""
-    names = bundle.manifest.files.keys() - {GPU_FILE, "config.json"}
-    return seal({name: bundle.read(name) for name in names}, config=bundle.config)
-
-
-@pytest.fixture(scope="module")
-def with_cases(bundle):
-    """With reference cases, if none at all."""
-    names = bundle.manifest.files.keys() - {"config.json"}
-    files = {name: bundle.read(name) for name in names}
-    return seal(files | {"cases.json": CASES}, config=bundle.config)
+    files = files_of(bundle)
+    del files[GPU_FILE]
+    return seal(files, config=bundle.config)
 
 
 @pytest.fixture
@@ -83,8 +81,9 @@ def test_the_cpu_reads_no_file_for_gpus(bundle, fake, read):
     assert set(fake.files) == {bundle.read(ONNX_FILE)}
 
 
-def test_reference_cases_on_a_gpu_are_those_of_its_file(bundle, with_cases, fake):
+def test_reference_cases_on_a_gpu_are_those_of_its_file(bundle, fake):
     fake.plugged = ["GPU"]
+    with_cases = seal(files_of(bundle) | {"cases.json": CASES}, config=bundle.config)
     with pytest.raises(BundleError, match="no reference case could be compared"):
         check_cases(with_cases, isolated=False, device="webgpu")
     assert fake.files == [both(bundle)]

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import Any
+from unittest.mock import Mock
 
 import onnxruntime
 import pytest
@@ -133,20 +133,11 @@ def test_it_passes_through_the_start_of_a_process(last_word, monkeypatch, during
     assert type(caught.value) is error
 
 
-class Failing:
-    """A session that something else than onnxruntime ends."""
-
-    def __init__(self, error: Exception):
-        self.error = error
-
-    def run(self, *_: object) -> Any:
-        raise self.error
-
-
 @pytest.mark.parametrize("error", [TimeIsUpError("of a task"), RuntimeError("of a thread")])
 def test_what_is_not_of_onnxruntime_passes(error):
+    failing = Mock(run=Mock(side_effect=error))
     with pytest.raises(type(error), match=str(error)):
-        OnnxSession(Failing(error)).run(["y"], {})
+        OnnxSession(failing).run(["y"], {})
 
 
 def test_what_onnxruntime_raises_is_a_bundle_error(tmp_path):

@@ -91,7 +91,7 @@ def test_words_that_brackets_cannot_hold_are_still_written():
 PLACES = np.array([-1, -0.5, 0, 0.5, 1])
 
 
-def highlights(brackets, n=3, labels=FIVE, abstain=0.0):
+def highlights(brackets, n=3, abstain=0.0):
     """`brackets`: each label is the polarity of the node, in percent."""
     tree = from_brackets(brackets)
     rows = []
@@ -109,7 +109,7 @@ def highlights(brackets, n=3, labels=FIVE, abstain=0.0):
     np.testing.assert_allclose(
         scores @ PLACES, [int(label) / 100 for label in tree.labels], atol=1e-6
     )
-    prediction = prediction_of(tree.words, tree.transitions, scores, labels, abstain=abstain)
+    prediction = prediction_of(tree.words, tree.transitions, scores, FIVE, abstain=abstain)
     return [phrase.text for phrase in prediction.highlights(n)]
 
 

@@ -83,25 +83,17 @@ def test_columns_count_by_place_and_not_by_their_index(predictor):
     assert len(predictor.predict(np.array([["so", "good"], ["so", "awful"]]))) == 2
 
 
-def test_a_single_tree_is_put_in_a_list(predictor):
-    tree = thinstack.from_brackets("(so good)")
+def test_a_single_tree_batch_or_doc_is_put_in_a_list(predictor, last_word):
+    (batch,) = pa.Table.from_pandas(FRAME).to_batches()
     with pytest.raises(InputError, match="in a list"):
-        predictor.predict_trees(tree)
+        predictor.predict_trees(thinstack.from_brackets("(so good)"))
     with pytest.raises(TreeError, match=r"tree 0: .*from_brackets"):
         predictor.predict_trees(["(so good)"])
-
-
-def test_batches_are_put_in_a_list(predictor):
-    (batch,) = pa.Table.from_pandas(FRAME).to_batches()
     with pytest.raises(InputError, match="in a list"):
         score_batches(batch, predictor, id="label")
     assert next(score_batches([batch], predictor, id="label")).num_rows == 2
-
-
-def test_a_single_doc_is_put_in_a_list(last_word):
-    component = TreeSentiment(model=str(last_word.path), threads=1)
     with pytest.raises(InputError, match="so good"):
-        component.predict(DOC)
+        TreeSentiment(model=str(last_word.path), threads=1).predict(DOC)
 
 
 @pytest.mark.parametrize("given", [UserString("so"), np.array("so")])
