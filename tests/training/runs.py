@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from thinstack.core.encoder import Judgement
 from thinstack.core.model.model import Model
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.datasets import Datasets, load_datasets
-from thinstack.training.examples.example import Example
+from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
@@ -82,6 +83,13 @@ def drawn(recipe: Recipe, datasets: Datasets) -> Model:
             if weight.dim() > 1:
                 weight.normal_()
     return model
+
+
+def parser_loss(model: Model, examples: list[Example], oracle: str | None = None) -> Judgement:
+    """What a parser is judged by over the gold trees of examples."""
+    batch = minibatch(examples, ["gold"] * len(examples), oracle or model.oracle)
+    joint = model.joint(model.inputs(batch.forest))
+    return model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
 
 
 def of_one(example: Example) -> dict[str, torch.Tensor]:

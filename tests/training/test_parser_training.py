@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import fresh, gone_on, run, same, weights
+from runs import fresh, gone_on, parser_loss, run, same, weights
 from trained import train
 
 from thinstack.bundle.weights import load_model
@@ -103,10 +103,7 @@ def parsing_loss(recipe, data, values):
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets).eval()
     model.load_state_dict({name: torch.from_numpy(value) for name, value in values.items()})
-    batch = minibatch(datasets.train, ["gold"] * len(datasets.train), "static")
-    joint = model.joint(model.inputs(batch.forest))
-    found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
-    return found.loss.item()
+    return parser_loss(model, datasets.train, "static").loss.item()
 
 
 def test_dropout_falls_on_the_parser_alone(data):

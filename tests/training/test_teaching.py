@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import fresh
+from runs import fresh, parser_loss
 from test_parser_training import PARSER
 
 import thinstack
@@ -37,6 +37,7 @@ TEXT = "The film is not bad. I liked it.\n"
 
 EXCHANGED = {"name": "exchanged.v1"}
 ENDED = {"name": "ended.v1"}
+ALONE = {"name": "alone.v1", "share": 1.0}
 TEXTS = {"name": "texts.v1", "texts": ["texts.txt"]}
 ALL = (EXCHANGED, ENDED, TEXTS)
 
@@ -291,26 +292,11 @@ def test_a_parser_learns_from_the_treebank_alone(texts, kind):
     model = fresh(recipe, datasets).eval()
     mixed = [*datasets.train[20:24], *datasets.train[:4], *datasets.train[30:34]]
 
-    def loss(examples):
-        batch = minibatch(examples, ["gold"] * len(examples), model.oracle)
-        joint = model.joint(model.inputs(batch.forest))
-        found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
-        return float(found.loss.detach()), found.cases
-
-    expected = loss(datasets.train[:4])
-    assert loss(mixed) == (pytest.approx(expected[0], rel=1e-5), expected[1])
-    assert expected[1] > 0
+    found, expected = parser_loss(model, mixed), parser_loss(model, datasets.train[:4])
+    assert found.loss.item() == pytest.approx(expected.loss.item(), rel=1e-5)
+    assert found.cases == expected.cases > 0
     batch = minibatch(mixed[:4], ["gold"] * 4, model.oracle)
     assert not (batch.right >= 0).any()
-
-
-def test_the_parser_alone_is_not_taught(texts):
-    recipe, datasets = taught(texts, model={"parser": PARSER}, sources=("self",), parser_epochs=1)
-    totals = []
-    fit_parser(
-        fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *c: totals.append(c[2])
-    )
-    assert set(totals) == {12}
 
 
 def test_sentences_of_a_lesson_are_read_in_one_of_so_many_epochs(texts, tmp_path, monkeypatch):
@@ -338,11 +324,11 @@ def test_sentences_of_a_lesson_are_read_in_one_of_so_many_epochs(texts, tmp_path
 def test_lessons_that_are_drawn_and_further_epochs_of_a_parser_know_such_sentences(texts):
     lines = [f"The film has {count} dogs." for count in ("two", "six", "ten", "no")]
     (texts / "texts.txt").write_text("\n".join(lines), encoding="utf-8")
-    lesson = {**TEXTS, "every": 2, "for_parser": True}
+    lessons = {**TEXTS, "every": 2, "for_parser": True}, {**ENDED, "every": 2}, ALONE
     settings = {"model": {"parser": PARSER}, "sources": ("self",), "parser_epochs": 2}
-    recipe = recipe_of(lesson, {"name": "alone.v1", "share": 1.0}, **settings)
+    recipe = recipe_of(*lessons, **settings)
     datasets = load_datasets(recipe, texts)
-    assert len(datasets.train) == 16
+    assert len(datasets.train) == 12 + 4 + 12  # the sentences of ENDED are not for the parser
     assert len(datasets.treebank.trees) == 12
     totals = []
     model = fresh(recipe, datasets)
@@ -379,9 +365,11 @@ def test_own_words_are_those_of_the_training_file(texts):
 
 # -- what is refused
 
-LSTM_HEAD = {"name": "root_classifier.v1"}
+LSTM_HEAD = {"head": {"name": "root_classifier.v1"}}
 LIGHT = {"name": "alone.v1", "weight": 0.5}
-THREE_CLASSES = tiny_recipe.recipe().model
+SOFT = r"model\.head: .*{}.*root_classifier\.v1"
+MODEL = {"model": tiny_recipe.recipe().model}
+THREE_CLASSES = Recipe.parse(recipe_of().model_dump() | MODEL, source="test")
 
 
 @pytest.mark.parametrize(
@@ -402,32 +390,26 @@ def test_recipes_that_are_refused(lessons, settings, named):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "named"),
-    [
-        (recipe_of(model={"head": LSTM_HEAD}), "a teacher"),
-        (tiny_recipe.recipe(model={"head": LSTM_HEAD}, root_weight=0.1), "root_weight"),
-        (tiny_recipe.recipe(model={"head": LSTM_HEAD}, lessons=[LIGHT]), "weights of lessons"),
-    ],
-)
-def test_heads_that_take_no_soft_labels_are_refused(data, recipe, named):
-    with pytest.raises(ConfigError, match=rf"model\.head: .*{named}.*root_classifier\.v1"):
-        load_datasets(recipe, data)
-
-
-@pytest.mark.parametrize(
     ("recipe", "error", "named"),
     [
-        (recipe_of(teacher={"bundles": ["nobody"]}), UnknownNameError, "nobody"),
-        (recipe_of(TEXTS | {"texts": ["gone.txt"]}), DataError, "gone.txt"),
+        (recipe_of(model=LSTM_HEAD), ConfigError, SOFT.format("a teacher")),
         (
-            Recipe.parse(recipe_of().model_dump() | {"model": THREE_CLASSES}, source="test"),
+            tiny_recipe.recipe(model=LSTM_HEAD, root_weight=0.1),
             ConfigError,
-            "so-so",
+            SOFT.format("root_wei"),
         ),
+        (
+            tiny_recipe.recipe(model=LSTM_HEAD, lessons=[LIGHT]),
+            ConfigError,
+            SOFT.format("weights of"),
+        ),
+        (recipe_of(teacher={"bundles": ["nobody"]}), UnknownNameError, "nobody"),
+        (recipe_of(TEXTS | {"texts": ["gone.txt"]}), DataError, r"gone\.txt"),
+        (THREE_CLASSES, ConfigError, "so-so"),
     ],
 )
-def test_what_cannot_teach(texts, recipe, error, named):
-    with pytest.raises(error, match=re.escape(named)):
+def test_what_cannot_teach_and_heads_without_soft_labels(texts, recipe, error, named):
+    with pytest.raises(error, match=named):
         load_datasets(recipe, texts)
 
 

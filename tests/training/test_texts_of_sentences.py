@@ -6,7 +6,7 @@ import pytest
 import tiny_recipe
 import torch
 from own_lessons import labelled
-from runs import fresh, run
+from runs import fresh, parser_loss, run
 from test_parser_training import PARSER
 
 import thinstack
@@ -58,10 +58,7 @@ def test_a_parser_learns_no_joints(data):
     recipe, datasets, model = loaded(data)
 
     def loss(*trees):
-        examples = examples_of(recipe, datasets, *trees)
-        batch = minibatch(examples, ["gold"] * len(examples), model.oracle)
-        joint = model.joint(model.inputs(batch.forest))
-        found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
+        found = parser_loss(model, examples_of(recipe, datasets, *trees))
         return found.loss.item(), found.right, found.cases
 
     found, expected = loss(TEXT, SENTENCES[0]), loss(*SENTENCES, SENTENCES[0])
