@@ -38,10 +38,10 @@ def mutated_json(content, random):
     except (ValueError, RecursionError):
         return mutated_bytes(content, random)
     for _ in range(int(random.integers(1, 4))):
-        inside = list(_inside(data))
-        if not inside:
+        places = list(places_in(data))
+        if not places:
             break
-        place, key = inside[int(random.integers(len(inside)))]
+        _, place, key = chosen(random, places)
         match int(random.integers(5)):
             case 0:
                 del place[key]
@@ -50,19 +50,21 @@ def mutated_json(content, random):
             case 2 if isinstance(place, list):
                 place += [place[key]] * int(random.integers(1, 50))
             case _:
-                place[key] = VALUES[int(random.integers(len(VALUES)))]
+                place[key] = chosen(random, VALUES)
     text = json.dumps(data)
     if random.random() < 0.1:  # a number that is too long for one
         text = text.replace("1", "9" * int(random.choice([400, 5000])), 1)
     return text.encode()
 
 
-def _inside(data):
-    """Every place in it: a list or mapping, and a key of it."""
-    keys = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
-    for key in list(keys):
-        yield data, key
-        yield from _inside(data[key])
+def places_in(data, field=""):
+    """Every place in it: the field that it is of, a list or mapping, and a key of it."""
+    if not isinstance(data, (dict, list)):
+        return
+    for key, value in list(data.items() if isinstance(data, dict) else enumerate(data)):
+        name = key if isinstance(data, dict) else field
+        yield name, data, key
+        yield from places_in(value, name)
 
 
 def mutated_lines(content, random):
@@ -79,7 +81,7 @@ def mutated_lines(content, random):
             case 2:
                 lines[place], lines[other] = lines[other], lines[place]
             case _:
-                lines[place] = odd[int(random.integers(len(odd)))]
+                lines[place] = chosen(random, odd)
     return b"\n".join(lines)
 
 
@@ -107,7 +109,7 @@ CHARACTERS = (
 
 def any_of(*changes):
     """One of these changes, by chance."""
-    return lambda content, random: changes[int(random.integers(len(changes)))](content, random)
+    return lambda content, random: chosen(random, changes)(content, random)
 
 
 def mutated_text(*words, separators=r"\s+"):
@@ -129,26 +131,18 @@ def mutated_text(*words, separators=r"\s+"):
                 case 3:
                     pieces[place:place] = pieces[other : other + int(random.integers(1, 30))]
                 case 4:
-                    pieces[place] = _chosen(random, NUMBERS)
+                    pieces[place] = chosen(random, NUMBERS)
                 case 5 if words:
-                    pieces[place] = _chosen(random, words)
+                    pieces[place] = chosen(random, words)
                 case 6 if len(pieces[place]) < 100:
                     pieces[place] *= int(random.choice([2, 50, 1000]))
                 case _:
                     piece, at = pieces[place], int(random.integers(len(pieces[place]) + 1))
-                    pieces[place] = piece[:at] + _chosen(random, CHARACTERS) + piece[at:]
+                    pieces[place] = piece[:at] + chosen(random, CHARACTERS) + piece[at:]
         return "".join(pieces).encode(errors="surrogateescape")
 
     return change
 
 
-def _chosen(random, items):
+def chosen(random, items):
     return items[int(random.integers(len(items)))]
-
-
-def mutated_json_lines(content, random):
-    """One of the lines as `mutated_json` changes it."""
-    lines = content.split(b"\n")
-    place = int(random.integers(len(lines)))
-    lines[place] = mutated_json(lines[place], random)
-    return b"\n".join(lines)

@@ -113,22 +113,18 @@ def modules():
     optimizer = torch.optim.Adagrad(module.parameters(), lr=0.1)
     module(torch.ones(1, 2)).sum().backward()
     optimizer.step()
-    return module, optimizer
+    return {"model": module}, {"model": optimizer}
 
 
 def checkpoint(content, folder):
     (folder / "a.safetensors").write_bytes(content)
-    module, optimizer = modules()
-    return len(
-        load_checkpoint(folder / "a.safetensors", {"model": module}, {"model": optimizer}, 1)
-    )
+    return len(load_checkpoint(folder / "a.safetensors", *modules(), 1))
 
 
 def checkpoints():
-    module, optimizer = modules()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.safetensors"
-        save_checkpoint(path, {"model": module}, {"model": optimizer}, [{"epoch": 1, "seed": 1}])
+        save_checkpoint(path, *modules(), [{"epoch": 1, "seed": 1}])
         return [path.read_bytes()]
 
 

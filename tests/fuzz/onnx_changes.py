@@ -3,6 +3,7 @@
 import copy
 
 import onnx
+from fuzz.changes import chosen, places_in
 from google.protobuf import json_format
 
 NUMBERS = ("0", "1", "-1", "2", "7", "64", str(1 << 31), str(-(1 << 31)), str((1 << 63) - 1))
@@ -16,8 +17,8 @@ def mutated_onnx(content, random):
     of its kind, or a value is an odd one."""
     model = json_format.MessageToDict(onnx.load_from_string(content))
     for _ in range(int(random.integers(1, 4))):
-        places = [*_places(model, "")]
-        field, inside, key = places[int(random.integers(len(places)))]
+        places = [*places_in(model)]
+        field, inside, key = chosen(random, places)
         value = inside[key]
         match int(random.integers(4)):
             case 0:
@@ -26,23 +27,9 @@ def mutated_onnx(content, random):
                 inside.insert(key, copy.deepcopy(value))
             case 2 if type(value) in ODD:
                 number = isinstance(value, str) and value.lstrip("-").isdigit()
-                inside[key] = _chosen(random, NUMBERS if number else ODD[type(value)])
+                inside[key] = chosen(random, NUMBERS if number else ODD[type(value)])
             case _:
                 alike = [one[at] for name, one, at in places if name == field]
-                inside[key] = copy.deepcopy(_chosen(random, alike))
+                inside[key] = copy.deepcopy(chosen(random, alike))
     made = json_format.ParseDict(model, onnx.ModelProto())
     return bytes(made.SerializeToString())
-
-
-def _places(data, field):
-    """Every place in it: the field that it is of, a list or mapping, and a key of it."""
-    pairs = data.items() if isinstance(data, dict) else enumerate(data)
-    for key, value in list(pairs):
-        name = key if isinstance(data, dict) else field
-        yield name, data, key
-        if isinstance(value, (dict, list)):
-            yield from _places(value, name)
-
-
-def _chosen(random, items):
-    return items[int(random.integers(len(items)))]

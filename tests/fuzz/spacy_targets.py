@@ -85,12 +85,11 @@ def results():
     scale = {"labels": ["negative", "neutral", "positive"], "polarity": [-1, 0, 1]}
     aspects = {**scale, "kind": "tree_aspects", "about": ["film", "like"]}
     values += [value | aspects for value in values]
-    sentences = [{**one, "terms": [0.5] * len(one["scores"])} for one in values[0]["sentences"]]
+    own = values[0]["sentences"]
+    sentences = [one | {"terms": [0.5] * len(one["scores"])} for one in own]
     values.append(values[0] | aspects | {"about": None, "sentences": sentences})
     # What `tree_vectors` leaves.
-    sentences = [
-        {**one, "vectors": [[0.6, 0.8]] * len(one["scores"])} for one in values[0]["sentences"]
-    ]
+    sentences = [one | {"vectors": [[0.6, 0.8]] * len(one["scores"])} for one in own]
     values.append(values[0] | {"kind": "tree_vectors", "sentences": sentences})
     return [json.dumps(value).encode() for value in values]
 
@@ -112,11 +111,7 @@ def texts_of(path):
 _JSON = any_of(mutated_json, mutated_json, mutated_text(separators="[,: ]"))
 TARGETS = {
     "spaCy component": Target(lambda: [component().to_bytes()], mutated_bytes, saved, 60),
-    "spaCy file of Docs": Target(
-        doc_bins, mutated_bytes, reading("a.spacy", texts_of), 200
-    ),
+    "spaCy file of Docs": Target(doc_bins, mutated_bytes, reading("a.spacy", texts_of), 200),
     "results on a Doc": Target(results, _JSON, stored, 200),
-    "Doc from bytes": Target(
-        lambda: [nlp()(TEXT).to_bytes()], mutated_bytes, handed_on, 200
-    ),
-}  # fmt: skip
+    "Doc from bytes": Target(lambda: [nlp()(TEXT).to_bytes()], mutated_bytes, handed_on, 200),
+}

@@ -102,14 +102,10 @@ class _Connection:
         """Nothing yet: the client waits for the answer."""
         raise BlockingIOError
 
-    def setsockopt(self, *_):
-        """Nothing: it is no socket."""
+    def ignore(self, *_):
+        """It is no socket, never waits, and is read to the end."""
 
-    def settimeout(self, seconds):
-        """Nothing: it never waits."""
-
-    def shutdown(self, how):
-        """Nothing: the client reads to the end."""
+    setsockopt = settimeout = shutdown = ignore
 
 
 @cache
@@ -140,10 +136,9 @@ def texts():
 
 
 _ENGLISH = any_of(mutated_text(*WORDS), mutated_text(*WORDS, separators=r"(?<=.)"), mutated_bytes)
+_PARTS = ("Host:", "Content-Length: 9", "chunked", "GET", "%00", "//")
 _REQUESTS = any_of(
-    mutated_text(
-        "Host:", "Content-Length: 9", "chunked", "GET", "%00", "//", separators="[ \r\n:/]"
-    ),
+    mutated_text(*_PARTS, separators="[ \r\n:/]"),
     mutated_bytes,
     lambda content, random: request(
         "POST", "/predict", json.loads(mutated_json(b'{"text": "A good film."}', random))

@@ -28,9 +28,11 @@ ALWAYS |= {"verification.json"}
 
 
 @pytest.fixture
-def few_steps(monkeypatch):
-    """Of which a file for GPUs is made in less time."""
+def words(monkeypatch):
+    """The parts of a bundle of words, of which a file for GPUs is made in less time."""
     monkeypatch.setattr(levels, "MOST_UNROLLED", 4)
+    golden = open_bundle(GOLDEN / "words")
+    return load_model(golden), golden.config, golden.vocabulary()
 
 
 @pytest.mark.parametrize(
@@ -54,11 +56,9 @@ def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
     assert found.node_scores[-1] == pytest.approx(wanted.node_scores[-1], abs=1e-6)
 
 
-def test_a_file_for_gpus_is_added_on_request(few_steps):
+def test_a_file_for_gpus_is_added_on_request(words):
     """It answers as the file beside it, of whose weights it makes its own."""
-    golden = open_bundle(GOLDEN / "words")
-    parts = load_model(golden), golden.config, golden.vocabulary()
-    files = bundle_files(*parts, quantize="int8-tables", gpu=True).files
+    files = bundle_files(*words, quantize="int8-tables", gpu=True).files
     assert files.keys() == ALWAYS | {GPU_FILE}
     whole = joined(files[GPU_FILE], files[ONNX_FILE], source="a bundle")
     found, wanted = (
@@ -71,10 +71,8 @@ def test_a_file_for_gpus_is_added_on_request(few_steps):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
 
 
-def test_the_cases_of_a_file_in_8_bits_are_its_own_answers(few_steps):
-    golden = open_bundle(GOLDEN / "words")
-    parts = load_model(golden), golden.config, golden.vocabulary()
-    files = bundle_files(*parts, quantize="int8").files
+def test_the_cases_of_a_file_in_8_bits_are_its_own_answers(words):
+    files = bundle_files(*words, quantize="int8").files
     stored = json.loads(files[CASES_FILE])
     assert stored["tolerance"] == INT8_ROUNDING
     wrong = [case | {"outputs": dict.fromkeys(case["outputs"], 7)} for case in stored["cases"]]
@@ -88,8 +86,7 @@ def test_the_cases_of_a_file_in_8_bits_are_its_own_answers(few_steps):
             np.testing.assert_allclose(values, own, rtol=0, atol=1e-7)
 
 
-def test_a_file_for_gpus_that_answers_otherwise_is_an_error(few_steps, monkeypatch):
-    golden = open_bundle(GOLDEN / "words")
+def test_a_file_for_gpus_that_answers_otherwise_is_an_error(words, monkeypatch):
     export = module.export_onnx
 
     def wrong(model, config, **options):
@@ -100,6 +97,5 @@ def test_a_file_for_gpus_that_answers_otherwise_is_an_error(few_steps, monkeypat
         return content.SerializeToString()
 
     monkeypatch.setattr(module, "export_onnx", wrong)
-    parts = load_model(golden), golden.config, golden.vocabulary()
     with pytest.raises(ExportError, match="scores that differ by"):
-        bundle_files(*parts, gpu=True)
+        bundle_files(*words, gpu=True)

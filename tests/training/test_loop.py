@@ -82,51 +82,36 @@ def test_gradients_are_shortened_to_the_length_that_clip_says(data, tmp_path, gr
     assert all(np.array_equal(each, gradients["vectors"][0]) for each in gradients["vectors"])
 
 
-def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
-    recipe = tiny_recipe.recipe(epochs=2, lessons=[{"name": "alone.v1", "share": 2.0}])
-    datasets = load_datasets(recipe, data)
-    own = {id(example) for example in datasets.train}
-    seen = []
-    with pytest.MonkeyPatch.context() as patch:
-        joined = loop.minibatch
-
-        def watch(examples, sources, oracle):
-            pairs = zip(examples, sources, strict=True)
-            alone = [(one, source) for one, source in pairs if id(one) not in own]
-            assert {source for _, source in alone} <= {"gold"}
-            seen[-1].extend(one.words for one, _ in alone)
-            return joined(examples, sources)
-
-        patch.setattr(loop, "minibatch", watch)
-        counts = []
-        seen.append([])
-        run_seed(
-            recipe,
-            datasets,
-            1,
-            tmp_path,
-            on_batch=lambda epoch, done, total: counts.append(total),
-            on_epoch=lambda record: seen.append([]),
-        )
-    first, second = seen[:2]
-    assert 5 < len(first) < 60
-    assert first != second
-    assert {counts[0], counts[-1]} == {30 + len(first), 30 + len(second)}
-
-
 @pytest.fixture
 def drawn(monkeypatch):
-    """The `id` of every example that is drawn, and its tree source."""
+    """Every example that is drawn, and its tree source."""
     seen = []
     minibatch = loop.minibatch
 
     def watch(examples, sources, oracle):
         assert oracle is None
-        seen.extend(zip(map(id, examples), sources, strict=True))
+        seen.extend(zip(examples, sources, strict=True))
         return minibatch(examples, sources)
 
     monkeypatch.setattr(loop, "minibatch", watch)
     return seen
+
+
+def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path, drawn):
+    recipe = tiny_recipe.recipe(epochs=2, lessons=[{"name": "alone.v1", "share": 2.0}])
+    datasets = load_datasets(recipe, data)
+    own, totals = {*map(id, datasets.train)}, []
+    run_seed(
+        recipe, datasets, 1, tmp_path, on_batch=lambda epoch, done, total: totals.append(total)
+    )
+    parts = [
+        [(one.words, source) for one, source in part if id(one) not in own]
+        for part in (drawn[: totals[0]], drawn[totals[0] :])
+    ]
+    assert parts[0] != parts[1]
+    assert {source for part in parts for _, source in part} == {"gold"}
+    assert {totals[0], totals[-1]} == {30 + len(part) for part in parts}
+    assert 5 < len(parts[0]) < 60
 
 
 def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data, tmp_path, drawn):
@@ -137,8 +122,8 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data, tmp_
     run_seed(recipe, datasets, 1, tmp_path, on_batch=lambda *done: progress.append(done))
     first, second = drawn[:30], drawn[30:]
     for epoch in (first, second):
-        assert sorted(numbers[one] for one, _ in epoch) == list(range(30))
-    assert first != second
+        assert sorted(numbers[id(one)] for one, _ in epoch) == list(range(30))
+    assert [id(one) for one, _ in first] != [id(one) for one, _ in second]
     assert 5 < sum(source == "balanced" for _, source in first) < 25
     assert {source for _, source in drawn} == {"gold", "balanced"}
     assert progress[7::8] == [(1, 30, 30), (2, 30, 30)]

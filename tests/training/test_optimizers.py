@@ -5,6 +5,7 @@ import pytest
 import tiny_recipe
 import torch
 from numpy.typing import NDArray
+from runs import weights
 from tiny_encoder import contextual_recipe
 
 from thinstack.errors import ConfigError
@@ -18,10 +19,6 @@ RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
 def new_model():
     torch.manual_seed(0)
     return build_model(tiny_recipe.recipe().model, entries=6)
-
-
-def weights(model):
-    return {name: value.detach().numpy().copy() for name, value in model.named_parameters()}
 
 
 def steps(model, **settings):

@@ -137,8 +137,7 @@ def test_the_sets_of_a_minibatch_are_where_their_roots_are(data):
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory):
-    data = tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
+def examples(data):
     return load_datasets(tiny_recipe.recipe(), data).train
 
 
@@ -191,8 +190,8 @@ def test_the_difference_of_a_group_by_hand(examples):
     assert group_loss(alike, batch).item() == pytest.approx(0, abs=1e-9)
 
 
-def test_the_weight_of_groups_adds_the_difference(tmp_path):
-    data, recipe = tiny_recipe.write_data(tmp_path), tiny_recipe.recipe()
+def test_the_weight_of_groups_adds_the_difference(data):
+    recipe = tiny_recipe.recipe()
     datasets = load_datasets(recipe, data)
     model = drawn_model(recipe, datasets)
     batch = minibatch(grouped(datasets.train[:4], [1, 1, None, None]), ["gold"] * 4)
