@@ -227,6 +227,7 @@ def test_phrases_belong_to_the_nearest_theme_of_their_side():
         assert {*themes.match(nodes_of(row))["theme"].tolist()} == expected, row
     both = themes.match(nodes_of((at(0.9), -1, -1, False), (at(0.99), -1, -1, False)))
     assert (both["theme"].tolist(), both["node"].tolist()) == ([0, 1], [1, 0])
+    assert both["whole"] == pytest.approx([0.99, np.dot(at(0.99), at(0.8))], abs=0.01)
 
 
 def test_a_title_is_a_readable_clause_with_the_most_typical_word():
@@ -296,6 +297,15 @@ def test_texts_are_counted_by_their_phrases(themes, frame):
     for quote in blame.quotes:
         assert quote.text[slice(*quote.term)] == BLAME
         assert TEXTS[int(quote.place.removeprefix("row "))].find(quote.text) >= 0
+
+
+def test_quotes_are_about_the_theme_as_a_whole(model, monkeypatch):
+    none = np.zeros((0, model.width), np.float32)
+    theme = FoundThemes([-1], [[BLAME]], model.encode([BLAME]), {-1: none})
+    monkeypatch.setattr(run, "find_themes", lambda model, texts, ignore: (list(texts), theme)[1])
+    wide = f"{BLAME} {BLAME}"  # more negative than BLAME, with another vector
+    themes = thinstack.themes([wide, BLAME], model=model)
+    assert [quote.text for quote in themes[BLAME].quotes] == [BLAME, wide]
 
 
 def names_of(themes, row):

@@ -51,7 +51,7 @@ class ThemeCounter:
     def _match(self, texts: ReadTexts, nodes: TextNodes, mentions: list[list[Mention]]) -> None:
         """Add mentions of themes to the rows of texts, the best first."""
         matches = self._matcher.match(nodes)
-        for row, theme, node, similarity, start, end in matches.tolist():
+        for row, theme, node, similarity, whole, start, end in matches.tolist():
             sentence = nodes.sentences[nodes.sentence[node]]
             polarity = float(nodes.polarity[node])
             side = self._matcher.sides[theme]
@@ -59,7 +59,8 @@ class ThemeCounter:
             says = (polarity >= LEAST) - (polarity <= -LEAST)
             term, at = Span(start, end).shifted(-sentence.start), texts.rows[row].place
             quote = Quote(sentence.text, term, None, side or says, at)
-            rank = -round(1e6 * (similarity + _CLEAR * clear)), quote.lot
+            # A sentence about something else quotes badly, even if one phrase of it matches.
+            rank = -round(1e6 * (similarity + whole + _CLEAR * clear)), quote.lot
             mentions[row].append(Mention(self._keys[theme], polarity, quote, rank))
         matches["row"] += self._rows
         self._matches.append(matches)

@@ -94,6 +94,7 @@ _LONGEST: Final = 80  # characters of a title
 _TITLE: Final = range(2, 11)  # words of a title
 _CLEAR: Final = 0.4  # minimum polarity of a clause used as a title, toward its side
 _TYPICAL: Final = 0.05  # bonus to the similarity of a clause for each typical word in it
+_STRONG: Final = 0.25  # weight of its polarity
 _BEFORE: Final = frozenset(
     (
         *("as", "at", "because", "by", "for", "from", "if", "in", "into", "of", "on", "since"),
@@ -112,6 +113,7 @@ class ClauseGroups(NamedTuple):
         groups: (n,) the group of each, or `OUTSIDE`.
         says: (n,) the polarity of each, times the side of all.
         vectors: (n, D) the vectors that were compared.
+        sentences: (n, D) the vectors of their sentences.
         directions: (k, D) the directions projected out of them.
     """
 
@@ -120,6 +122,7 @@ class ClauseGroups(NamedTuple):
     groups: Ints
     says: Floats
     vectors: Floats
+    sentences: Floats
     directions: Floats
 
 
@@ -128,7 +131,8 @@ class ClauseSample:
 
     def __init__(self, side: int):
         self._side = side
-        self._vectors, self._polarity = list[NDArray[np.floating]](), list[Floats]()
+        self._vectors, self._sentences = list[NDArray[np.floating]](), list[NDArray[np.floating]]()
+        self._polarity = list[Floats]()
         self._owners, self._said = list[Ints](), list[str]()
 
     def add(self, texts: ReadTexts, first: int) -> None:
@@ -141,6 +145,7 @@ class ClauseSample:
         clauses, at = np.unique(opinions.clauses[some], return_index=True)
         owners = opinions.texts[some][at]
         self._vectors.append(nodes.vectors(clauses))
+        self._sentences.append(nodes.vectors(nodes.roots[clauses]))
         self._polarity.append(nodes.polarity[clauses])
         self._owners.append(owners + first)
         for owner, span in zip(owners.tolist(), nodes.characters(clauses).tolist(), strict=True):
@@ -151,7 +156,8 @@ class ClauseSample:
         vectors, in addition to that of polarity."""
         if not self._said:
             none, said = np.zeros(0, np.int64), np.zeros(0, object)
-            return ClauseGroups(said, none, none, none.astype(np.float32), names[:0], names)
+            says = none.astype(np.float32)
+            return ClauseGroups(said, none, none, says, names[:0], names[:0], names)
         size = min(len(self._said), MOST_CLAUSES)
         chosen = np.arange(size) * len(self._said) // size
         vectors = without(np.concatenate(self._vectors)[chosen], names)
@@ -159,10 +165,11 @@ class ClauseSample:
         direction = polarity_direction(vectors, polarity)
         directions = np.concatenate([names, direction[None]])
         vectors, owners = without(vectors, directions), np.concatenate(self._owners)[chosen]
+        sentences = without(np.concatenate(self._sentences)[chosen], directions)
         least = max(_FEWEST, round(_RAREST * count))
         groups = grouped(vectors, owners, least=least, most=max(round(_LARGE * count), least))
         said, says = np.array(self._said, object)[chosen], self._side * polarity
-        return ClauseGroups(said, owners, groups, says, vectors, directions)
+        return ClauseGroups(said, owners, groups, says, vectors, sentences, directions)
 
 
 def find_themes(
@@ -187,7 +194,8 @@ def find_themes(
         for members, centre, typical in zip(groups, parts[-1], words, strict=True):
             said = clauses.said[members]
             counts = np.array([count_words(clause, typical) for clause in said])
-            near = clauses.vectors[members] @ centre + _TYPICAL * counts
+            near = (clauses.vectors + clauses.sentences)[members] @ centre + _TYPICAL * counts
+            near += _STRONG * clauses.says[members]
             unclear = (clauses.says[members] < _CLEAR) | (counts == 0)
             examples.append(_distinct(said[np.lexsort((-near, unclear))])[:EXAMPLES])
             side_of.append(side)

@@ -92,12 +92,12 @@ _BLOCK: Final = 1 << 12
 
 MATCH: Final = np.dtype(
     {
-        "names": ["row", "theme", "node", "similarity", "start", "end"],
-        "formats": ["i8", "i4", "i4", "f4", "i4", "i4"],
+        "names": ["row", "theme", "node", "similarity", "whole", "start", "end"],
+        "formats": ["i8", "i4", "i4", "f4", "f4", "i4", "i4"],
     }
 )
-"""A match: a text of a row, a theme, the phrase that is most similar to the theme, and its
-characters [start, end)."""
+"""A match: a text of a row, a theme, the phrase that is most similar to the theme, the similarity
+of its whole sentence, and the characters [start, end) of the phrase."""
 
 Matches = NDArray[np.void]
 """(M,) matches, in the order of the rows, those of a row best first."""
@@ -132,7 +132,10 @@ class FoundThemes:
                 cosines = without(nodes.vectors(block), directions) @ self.centres[themes].T
                 best, nearest = cosines.max(axis=1), themes[cosines.argmax(axis=1)]
                 near = best >= np.where(nodes.sides[block] == side, _FOUND, _NEUTRAL)
-                parts.append(_matches(nodes, block[near], nearest[near], best[near]))
+                block, nearest = block[near], nearest[near]
+                wholes = without(nodes.vectors(nodes.roots[block]), directions)
+                whole = np.sum(wholes * self.centres[nearest], axis=1)
+                parts.append(_matches(nodes, block, nearest, best[near], whole))
         return _best(parts)
 
 
@@ -197,11 +200,12 @@ class NamedThemes:
         for start in range(0, len(some), _BLOCK):
             block = some[start : start + _BLOCK]
             roots, sentence = np.unique(nodes.roots[block], return_inverse=True)
-            scores = (self._cosines(nodes, block) + self._cosines(nodes, roots)[sentence]) / 2
+            wholes = self._cosines(nodes, roots)[sentence]
+            scores = (self._cosines(nodes, block) + wholes) / 2
             other = (sides != 0) & (nodes.sides[block, None] == -sides)
             scores[other] = -1
             near, themes = np.nonzero(scores >= self._options.threshold)
-            yield _matches(nodes, block[near], themes, scores[near, themes])
+            yield _matches(nodes, block[near], themes, scores[near, themes], wholes[near, themes])
 
     def _cosines(self, nodes: TextNodes, some: Ints) -> Floats:
         """Return the cosines (n, K) with the nearest example of each theme."""
@@ -214,12 +218,16 @@ Matcher = FoundThemes | NamedThemes
 
 
 def _matches(
-    nodes: TextNodes, some: Ints, themes: Ints, similarity: NDArray[np.floating]
+    nodes: TextNodes,
+    some: Ints,
+    themes: Ints,
+    similarity: NDArray[np.floating],
+    whole: NDArray[np.floating],
 ) -> Matches:
     """Create the matches of some nodes with themes."""
     matches = np.zeros(len(some), MATCH)
     matches["row"], matches["theme"], matches["node"] = nodes.texts[some], themes, some
-    matches["similarity"] = similarity
+    matches["similarity"], matches["whole"] = similarity, whole
     matches["start"], matches["end"] = nodes.characters(some).T
     return matches
 

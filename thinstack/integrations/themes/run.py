@@ -151,7 +151,7 @@ def _remembering(texts: Iterable[ReadTexts], remembered: list[ReadTexts]) -> Ite
     for some in texts:
         yield some
         if some.nodes is not None:
-            some.nodes.keep_vectors(sides_of(some.nodes) != 0)
+            some.nodes.keep_vectors((sides_of(some.nodes) != 0) | (some.nodes.parents < 0))
             nodes += len(some.nodes.texts)
         remembered.append(some)
         if nodes > _REMEMBERED:

@@ -200,7 +200,7 @@ class Themes:
         first, behind = np.searchsorted(self.matches["row"], (row, row + 1))
         return [
             Match(self.themes[theme].title, text[start:end], start, end, round(similarity, 4))
-            for _, theme, _, similarity, start, end in self.matches[first:behind].tolist()
+            for _, theme, _, similarity, _, start, end in self.matches[first:behind].tolist()
         ]
 
     def names(self) -> dict[str, list[str]]:
