@@ -8,6 +8,7 @@ from spinn_reference import encode_spinn
 from torch import Tensor
 
 from thinstack.core import Forest
+from thinstack.core.transitions import parents_of
 from thinstack.testing import forests
 
 
@@ -81,21 +82,14 @@ def forest_of(inputs):
     if "parents" in inputs:
         parents, slots = inputs["parents"], inputs.get("slots", np.zeros_like(inputs["parents"]))
         return Forest(parents, slots, inputs.get("kinds", np.ones_like(parents)), parents[:0])
-    found, slots, stack = [], [], []
     if "lengths" in inputs:
-        for length in inputs["lengths"].tolist():
-            found += [*range(len(found) + 1, len(found) + length), -1]
-        slots = [0] * len(found)
+        ends = np.cumsum(inputs["lengths"])
+        parents = np.arange(1, ends[-1] + 1 if len(ends) else 1)
+        parents[ends - 1] = -1
+        slots = np.zeros_like(parents)
     else:
-        for node, step in enumerate(inputs["transitions"].tolist()):
-            found.append(-1)
-            slots.append(0)
-            for slot in (1, 0) if step else ():
-                child = stack.pop()
-                found[child], slots[child] = node, slot
-            stack.append(node)
-    parents = np.array(found, np.int64)
-    return Forest(parents, np.array(slots, np.int64), np.ones_like(parents), parents[:0])
+        parents, slots = parents_of(inputs["transitions"])
+    return Forest(parents, slots, np.ones_like(parents), parents[:0])
 
 
 @torch.no_grad()

@@ -177,7 +177,8 @@ def prepare(folder, page):
     (folder / "DATA").mkdir()
     if "DATA" in str(LINES[page]):
         write_treebanks(folder)
-        write_teacher(folder / "DATA")
+        if page in SLOW:
+            write_teacher(folder / "DATA")
     write_tables(folder)
     write_spans(folder / "docs.spacy")
     for name in ("lab", "models"):

@@ -129,8 +129,6 @@ def test_what_is_said_outright_holds(foreign):
     assert [is_isolated(sst, asked) for asked in (None, True, False)] == [False, True, False]
     assert [is_isolated(foreign, asked) for asked in (None, True, False)] == [True, True, False]
     assert is_isolated(sst, None, ["Softplus"])
-    with pytest.raises(InputError, match="isolated=True"):
-        Predictor(sst, isolated=False, allow_operators=["Softplus"])
 
 
 def test_the_gate_checks_all_but_what_is_own(foreign, monkeypatch):

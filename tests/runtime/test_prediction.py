@@ -98,12 +98,8 @@ def highlights(brackets, n=3, abstain=0.0):
     for label in tree.labels:
         place = int(label) / 100
         row, end = np.zeros(5), 4 if place > 0 else 0
-        if abs(place) > 0.5:
-            row[[end, 2]] = abs(place), 1 - abs(place)
-        elif abs(place) > 0.1:  # so that the label has a side
-            row[[(end + 2) // 2, 2]] = 2 * abs(place), 1 - 2 * abs(place)
-        else:
-            row[[end, 2]] = abs(place), 1 - abs(place)
+        column, share = (end, abs(place)) if abs(place) > 0.5 else ((end + 2) // 2, 2 * abs(place))
+        row[[column, 2]] = share, 1 - share
         rows.append(row)
     scores = np.array(rows, np.float32)
     np.testing.assert_allclose(

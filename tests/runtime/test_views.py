@@ -32,7 +32,7 @@ SUMS = {3: of_three, 2: of_two}
 
 
 @pytest.mark.parametrize("classes", [3, 2])
-def test_every_phrase_is_shown_by_the_sums(sentiment, classes):
+def test_every_phrase_and_text_is_shown_by_the_sums(sentiment, classes):
     view = thinstack.load("sentiment", threads=1, classes=classes)
     assert view.labels == NAMES[classes]
     (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (sentiment, view))
@@ -47,8 +47,9 @@ def test_every_phrase_is_shown_by_the_sums(sentiment, classes):
         assert list(after.to_dict()["scores"]) == list(NAMES[classes])
     steps = [sentence.transitions for sentence in own]
     assert [len(rows[0]) for rows in view.node_scores(words, steps)] == [classes] * 3
-    again = pickle.loads(pickle.dumps(view))
-    assert again.labels == NAMES[classes]
+    assert pickle.loads(pickle.dumps(view)).labels == NAMES[classes]
+    whole = SUMS[classes]([*sentiment(TEXT).scores.values()])  # of one tree
+    np.testing.assert_allclose([*view(TEXT).scores.values()], whole, atol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [3, 2])
@@ -62,13 +63,6 @@ def test_a_text_is_shown_by_the_sums_of_its_mean(classes):
     roots = [sentence.node_scores[-1] for sentence in shown.sentences]
     plain = np.average(roots, axis=0, weights=[len(one.words) for one in shown.sentences])
     assert (abs(plain - found).max() > 0.02) == (classes == 2)
-
-
-@pytest.mark.parametrize("classes", [3, 2])
-def test_a_text_of_one_tree_is_shown_by_the_sums_of_its_root(sentiment, classes):
-    shown = thinstack.load("sentiment", threads=1, classes=classes)(TEXT)
-    expected = SUMS[classes]([*sentiment(TEXT).scores.values()])
-    np.testing.assert_allclose([*shown.scores.values()], expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [3, 2])

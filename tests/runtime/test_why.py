@@ -13,7 +13,7 @@ from rich.console import Console
 
 import thinstack
 from thinstack.core import Tree, transitions
-from thinstack.data.trees.brackets import to_brackets
+from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import InputError
 from thinstack.integrations.show.terminal import Drawing
 from thinstack.runtime.prediction import Prediction
@@ -48,12 +48,9 @@ def why(brackets, told):
 
 
 def prediction_of(brackets, labels=SCALE):
-    pieces = brackets.replace("(", " ").replace(")", " ) ").split()
-    steps = np.array([piece == ")" for piece in pieces], np.int8)
-    scores = np.full((len(steps), len(labels)), 1 / len(labels), np.float32)
-    return Prediction.of_words(
-        [x for x in pieces if x != ")"], Scored(steps, scores), View.of(labels)
-    )
+    tree = from_brackets(brackets, labelled=False)
+    scores = np.full((len(tree), len(labels)), 1 / len(labels), np.float32)
+    return Prediction.of_words(tree.words, Scored(tree.transitions, scores), View.of(labels))
 
 
 def sure(tone):
