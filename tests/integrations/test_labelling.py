@@ -1,27 +1,18 @@
 """Labelling a table on the page of `thinstack serve`: what is doubtful, and what is saved."""
 
 import csv
-import json
 import re
-from http.client import HTTPConnection
+from functools import partial
 
 import pytest
 import tiny_texts
-from command_line import PATIENCE
 
-import thinstack
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.serving.labelling import Labelling
-from thinstack.integrations.serving.server import HOST
 
 TEXTS = ("Dreadful.", "A wonderful, wonderful film.", 'It is so-so,\nand "fine".', "Not bad.")
 LABELS = ("bad", "good", "", "good")
-
-
-@pytest.fixture(scope="module")
-def model():
-    return thinstack.load("sentiment", threads=1)
 
 
 @pytest.fixture
@@ -36,29 +27,29 @@ def rows_of(path):
         return list(csv.reader(file))
 
 
-def test_the_least_certain_text_comes_first(model, table, tmp_path):
-    labelling = Labelling(table, model, tmp_path / "c.csv")
-    best = {text: max(model(text).scores.values()) for text in TEXTS}
+def test_the_least_certain_text_comes_first(sentiment, table, tmp_path):
+    labelling = Labelling(table, sentiment, tmp_path / "c.csv")
+    best = {text: max(sentiment(text).scores.values()) for text in TEXTS}
     assert [one.text for one in labelling.texts] == sorted(TEXTS, key=best.__getitem__)
     for place, one in enumerate(labelling.texts):
         assert one.probability == pytest.approx(best[one.text], abs=1e-5)
         row = labelling.row(place)
-        assert (row["predicted"], row["chosen"]) == (model(one.text).label, None)
+        assert (row["predicted"], row["chosen"]) == (sentiment(one.text).label, None)
         assert row["label"] == LABELS[TEXTS.index(one.text)]
     assert labelling.labels == ("bad", "good")
     assert not (tmp_path / "c.csv").exists(), "nothing is written before there is a label"
 
 
-def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(model, table, tmp_path):
+def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(sentiment, table, tmp_path):
     out = tmp_path / "c.csv"
-    labelling = Labelling(table, model, out)
+    labelling = Labelling(table, sentiment, out)
     (first, second), saved = labelling.texts[:2], [["text", "label"]]
     for place, label in ((0, "bad"), (1, "good"), (0, "good")):
         labelling.save(place, label)
         saved.append([labelling.texts[place].text, label])
         assert rows_of(out) == saved
     out.write_bytes(out.read_bytes().removesuffix(b"\n"))  # as some editors leave it
-    again = Labelling(table, model, out)
+    again = Labelling(table, sentiment, out)
     assert len(again.saved) == 2
     assert {first.text, second.text}.isdisjoint(one.text for one in again.texts)
     again.save(0, "bad")
@@ -71,7 +62,7 @@ def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(model, table,
     out.rmdir()
     (tmp_path / "kept.csv").rename(out)
     with pytest.raises(InputError, match=re.escape(str(out))):
-        Labelling(table, model, out)
+        Labelling(table, sentiment, out)
 
 
 @pytest.mark.parametrize(
@@ -83,44 +74,31 @@ def test_a_label_is_in_the_file_at_once_and_is_not_asked_for_again(model, table,
         ("text,label\n" + "".join(f"A{n}.,{n}\n" for n in range(36)), {}, InputError, "found 36"),
     ],
 )
-def test_a_table_that_cannot_be_labelled_is_refused(model, tmp_path, content, options, kind, named):
+def test_a_table_that_cannot_be_labelled_is_refused(
+    sentiment, tmp_path, content, options, kind, named
+):
     (tmp_path / "t.csv").write_text(content, "utf-8")
     with pytest.raises(kind, match=named):
-        Labelling(Table(tmp_path / "t.csv"), model, tmp_path / "c.csv", **options)
+        Labelling(Table(tmp_path / "t.csv"), sentiment, tmp_path / "c.csv", **options)
 
 
-def test_another_file_is_not_written_to(model, table, tmp_path):
+def test_another_file_is_not_written_to(sentiment, table, tmp_path):
     out = tiny_texts.write_rows(tmp_path / "c.csv", [("A.", "x")])
     with pytest.raises(DataError, match=r"'body' and 'label', found 'text', 'label'.*--out"):
-        Labelling(table, model, out, text="body")
+        Labelling(table, sentiment, out, text="body")
 
 
 @pytest.mark.parametrize("content", ["text\nA film.\n", "text,label\nA film.,positive\nFine.,\n"])
-def test_without_other_labels_those_of_the_model_are_chosen_from(model, tmp_path, content):
+def test_without_other_labels_those_of_the_model_are_chosen_from(sentiment, tmp_path, content):
     (tmp_path / "t.csv").write_text(content, "utf-8")
-    labelling = Labelling(Table(tmp_path / "t.csv"), model, tmp_path / "c.csv")
-    assert labelling.labels == model.labels
+    labelling = Labelling(Table(tmp_path / "t.csv"), sentiment, tmp_path / "c.csv")
+    assert labelling.labels == sentiment.labels
 
 
-@pytest.fixture
-def labelled(server, table, tmp_path):
-    """The status and the JSON of a request to /row."""
-    server.labelling = Labelling(table, server.predictor, tmp_path / "c.csv")
-
-    def ask(data, **headers):
-        connection = HTTPConnection(HOST, server.port, timeout=PATIENCE)
-        headers = {"Content-Type": "application/json"} | headers
-        connection.request("POST", "/row", json.dumps(data).encode(), headers)
-        response = connection.getresponse()
-        answer = response.status, json.loads(response.read())
-        connection.close()
-        return answer
-
-    yield ask
-    server.labelling = None
-
-
-def test_the_page_reads_and_saves_rows(server, labelled, tmp_path):
+def test_the_page_reads_and_saves_rows(server, ask, table, monkeypatch, tmp_path):
+    labelling = Labelling(table, server.predictor, tmp_path / "c.csv")
+    monkeypatch.setattr(server, "labelling", labelling)
+    labelled = partial(ask, "POST", "/row")
     first = server.labelling.texts[0]
     status, row = labelled({"place": 0})
     assert (status, row) == (200, first._asdict() | {"chosen": None, "saved": 0})
