@@ -35,8 +35,8 @@ def test_texts_and_corpora_are_read_as_asked(cli, tmp_path, expected, options, a
         assert result["scores"] == pytest.approx(scores, abs=2e-6)
     table, out = tmp_path / "lines.txt", tmp_path / "out.jsonl"
     table.write_text("\n".join(LINES), encoding="utf-8")
-    corpus = ("predict", "--input", table, "--out", out, "--output", "documents", *MODEL)
-    assert cli(*corpus, *asked).code == 0
+    corpus = ("predict", "--input", table, "--out", out, "--output", "documents", "--jobs", 0)
+    assert cli(*corpus, *MODEL, *asked).code == 0
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     for row, scores in zip(rows, expected[aggregation], strict=True):
         assert row["scores"] == pytest.approx(scores, abs=2e-6)

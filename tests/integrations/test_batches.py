@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
-from last_word_model import write_last_word_bundle
 from predictions import failing, sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
@@ -55,10 +54,8 @@ def test_rows_are_those_of_the_scorer(predictor, output):
 
 
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
-def test_polarity_is_the_mean_place_of_the_classes(tmp_path, output):
-    labels = ("negative", "neutral", "positive")
-    folder = write_last_word_bundle(tmp_path / "scale", labels=labels, parser="capped").path
-    found = rows(score_batches([batch(TEXTS)], folder, output=output))
+def test_polarity_is_the_mean_place_of_the_classes(scale_folder, output):
+    found = rows(score_batches([batch(TEXTS)], scale_folder, output=output))
     assert len({row["polarity"] for row in found}) > 3
     for row in found:
         scores = row["scores"]

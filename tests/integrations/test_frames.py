@@ -34,9 +34,8 @@ MAKE = {
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "scale"
-    return thinstack.load(write_last_word_bundle(folder, labels=LABELS, parser="capped").path)
+def model(scale_folder):
+    return thinstack.load(scale_folder)
 
 
 def rows_of(frame):
@@ -240,12 +239,10 @@ def test_a_column_has_a_name_of_any_type(model, name):
 
 
 @pytest.fixture(scope="module")
-def vectors(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model")
-    return [
-        thinstack.load(write_vector_bundle(folder / name, labels=labels).path)
-        for name, labels in (("both", LABELS), ("alone", ()))
-    ]
+def vectors(vector_folder, tmp_path_factory):
+    """Models of vectors beside classes, and of vectors alone."""
+    alone = write_vector_bundle(tmp_path_factory.mktemp("model") / "alone", labels=()).path
+    return thinstack.load(vector_folder), thinstack.load(alone)
 
 
 def cells_of(frame, name):

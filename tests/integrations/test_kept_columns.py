@@ -6,7 +6,6 @@ import warnings
 
 import pandas as pd
 import pytest
-from text_vectors import write_text_vectors
 
 import thinstack
 from thinstack import Category
@@ -23,13 +22,8 @@ FRAME = pd.DataFrame(
 CATEGORY = "looks=good screen,awful"
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return write_text_vectors(tmp_path_factory.mktemp("v") / "model").path
-
-
 @pytest.fixture
-def scored(cli, model, tmp_path):
+def scored(cli, vector_folder, tmp_path):
     """Scores FRAME, or another table, and gives the rows, or what was refused."""
 
     def call(*options, text="review", suffix="csv", frame=FRAME, code=0):
@@ -42,7 +36,7 @@ def scored(cli, model, tmp_path):
         else:
             frame.to_json(path, orient="records", lines=True)
         asked = ("predict", "--input", path, "--text", text, "--out", out, "--jobs", "0")
-        answer = cli(*asked, "--model", model, *options)
+        answer = cli(*asked, "--model", vector_folder, *options)
         assert answer.code == code, answer.err
         if code:
             return answer.err
@@ -82,11 +76,12 @@ def test_rows_of_json_may_have_different_columns(scored):
     assert rows["x"].tolist() == [{"y": [1]}, None]
 
 
-def test_terms_and_categories_have_columns(scored, model):
+def test_terms_and_categories_have_columns(scored, vector_folder):
     asked = ("--about", "screen", "--about", "films|movie", "--category", CATEGORY)
     rows = scored(*asked)
     about = ["screen", "films|movie", Category("looks", ["good screen", "awful"])]
-    expected = thinstack.score_frame(FRAME, "review", model=thinstack.load(model), about=about)
+    model = thinstack.load(vector_folder)
+    expected = thinstack.score_frame(FRAME, "review", model=model, about=about)
     for name in ("screen", "films", "looks"):
         assert [*map(int, rows[f"{name}_mentions"])] == expected[f"{name}_mentions"].tolist()
         shown = rows[f"{name}_polarity"].astype(float)

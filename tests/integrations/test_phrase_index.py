@@ -31,8 +31,8 @@ ENDS = {"the", "but", "and", "an", "of", "."}
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return thinstack.load(write_vector_bundle(tmp_path_factory.mktemp("v") / "model").path)
+def model(vector_folder):
+    return thinstack.load(vector_folder)
 
 
 @pytest.fixture(scope="module")

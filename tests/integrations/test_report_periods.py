@@ -20,70 +20,25 @@ from thinstack.integrations.report.dates import (
 DAY = date(2024, 3, 9)
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "2024-03-09",
-        "2024/3/9",
-        "2024.03.09",
-        "20240309",
-        20240309,
-        " 2024-03-09 ",
-        "2024-03-09T23:59:59Z",
-        "2024-03-09 10:00",
-        "9 March 2024",
-        "9 Mar. 2024",
-        "Mar 9, 2024",
-        "9th march 2024",
-        "March 9th 2024",
-        "MAR 9 2024",
-        "9 March 2024 10:15",
-        "Mar 9, 2024, 10:15 PM",
-        20240309.0,
-        "20240309.0",
-        np.int64(20240309),
-        DAY,
-        datetime(2024, 3, 9, 23, 59),
-    ],
-)
-def test_a_date_is_read(cell):
-    assert date_of(cell) == DAY
+DATES = ["2024-03-09", "2024/3/9", "2024.03.09", "20240309", 20240309, " 2024-03-09 "]
+DATES += ["2024-03-09T23:59:59Z", "2024-03-09 10:00", "9 March 2024", "9 Mar. 2024", "Mar 9, 2024"]
+DATES += ["9th march 2024", "March 9th 2024", "MAR 9 2024", "9 March 2024 10:15", "20240309.0"]
+DATES += ["Mar 9, 2024, 10:15 PM", 20240309.0, np.int64(20240309), DAY]
+DATES += [datetime(2024, 3, 9, 23, 59)]
+FIRST_DAYS = {"2024-03": date(2024, 3, 1), "2024": date(2024, 1, 1), "Mar 2024": date(2024, 3, 1)}
 
 
-@pytest.mark.parametrize(
-    ("cell", "first"),
-    [("2024-03", date(2024, 3, 1)), ("2024", date(2024, 1, 1)), ("Mar 2024", date(2024, 3, 1))],
-)
-def test_of_a_month_or_a_year_it_is_the_first_day(cell, first):
-    assert date_of(cell) == first
+@pytest.mark.parametrize(("cell", "day"), [*((cell, DAY) for cell in DATES), *FIRST_DAYS.items()])
+def test_a_date_is_read(cell, day):
+    assert date_of(cell) == day
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "3/9/2024",
-        "09.03.2024",
-        "2024-13-01",
-        "2024-02-30",
-        "soon",
-        "",
-        None,
-        True,
-        3.5,
-        "0000-01-01",
-        "9 Ma 2024",
-        "9 Juni 2024",
-        "45200",
-        45200,
-        "1234567",
-        "20241301",
-        "2024Q1",
-        "1" * 5000,
-        "2024-03/09",
-        "９ March 2024",
-        [],
-    ],
-)
+NO_DATES = ["3/9/2024", "09.03.2024", "2024-13-01", "2024-02-30", "soon", "", None, True, 3.5]
+NO_DATES += ["0000-01-01", "9 Ma 2024", "9 Juni 2024", "45200", "1234567", "20241301", "2024Q1", []]
+NO_DATES += [45200, "1" * 5000, "2024-03/09", "９ March 2024"]
+
+
+@pytest.mark.parametrize("cell", NO_DATES)
 def test_what_is_no_date_is_none(cell):
     assert date_of(cell) is None
 

@@ -57,14 +57,14 @@ def test_an_address_is_asked_for_once_for_all_processes(last_word, tmp_path, mon
 def test_processes_write_what_one_writes(cli, last_word, tmp_path):
     texts = written(tmp_path / "texts.txt", [f"{'very ' * (i % 7)}good" for i in range(30)])
     written_by = {}
-    for jobs in (0, 1, 2):
+    for jobs in (0, 2):
         where = ("--out", tmp_path / str(jobs), "--model", last_word.path)
         answer = cli("predict", "--input", texts, "--jobs", jobs, *where)
         assert answer.err == f"30 rows; the scores are in {tmp_path / str(jobs)}\n"
         parts = sorted((tmp_path / str(jobs)).glob("part*"))
         written_by[jobs] = [path.read_bytes() for path in parts]
     assert len(written_by[0]) == 4
-    assert written_by[0] == written_by[1] == written_by[2]
+    assert written_by[0] == written_by[2]
 
 
 def test_what_kills_its_process_is_found(last_word, tmp_path):

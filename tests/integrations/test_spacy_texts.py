@@ -1,15 +1,15 @@
 """Docs of several sentences that a component reads as one tree."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-import spacy
 from last_word_model import pipeline
 from spacy.tokens import Doc, DocBin
 
 import thinstack
-from thinstack.errors import DataError, InputError
+from thinstack.errors import InputError
 
 TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
 TEXT = "The good film. Odd cafe films! Good."
@@ -20,8 +20,9 @@ def nlp():
     return pipeline(TEXTS)
 
 
-def expected(text, **settings):
-    return pytest.approx(thinstack.load(TEXTS, threads=1, **settings)(text).scores, abs=1e-6)
+@cache
+def expected(text):
+    return pytest.approx(thinstack.load(TEXTS, threads=1)(text).scores, abs=1e-6)
 
 
 def test_a_doc_says_what_its_text_says(nlp):
@@ -52,8 +53,6 @@ def test_it_survives_being_stored(nlp):
     plain._.tree_sentiment = doc._.tree_sentiment
     for found in (again, plain):
         assert found._.sentiment_scores == pytest.approx(doc.cats)
-    with pytest.raises(DataError, match="scores of each phrase"):
-        plain._.tree_sentiment = {**doc._.tree_sentiment, "root": [float("nan")] * 3}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,5 @@ def test_a_mean_is_taken_where_it_is_asked_for(aggregation, weights):
 
 
 def test_a_tree_is_refused_to_a_model_that_makes_none(last_word):
-    nlp = spacy.blank("en")
-    settings = {"model": str(last_word.path), "aggregation": "tree"}
     with pytest.raises(InputError, match="aggregation"):
-        nlp.add_pipe("tree_sentiment", config=settings)
+        pipeline(last_word.path, aggregation="tree")

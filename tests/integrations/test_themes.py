@@ -32,8 +32,8 @@ HAS = [{PRAISE, BLAME} & {*text.split("\n\n")} for text in TEXTS]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return thinstack.load(write_vector_bundle(tmp_path_factory.mktemp("v") / "model").path)
+def model(vector_folder):
+    return thinstack.load(vector_folder)
 
 
 @pytest.fixture(scope="module")
