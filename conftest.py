@@ -166,6 +166,19 @@ def scale_folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture
+def without_installed_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the bundled model has a name, whatever is installed here."""
+    from thinstack.plugins.manager import PluginManager
+
+    provided = PluginManager._provided
+    monkeypatch.setattr(
+        PluginManager,
+        "_provided",
+        lambda self, kind: [] if kind == "bundle" else provided(self, kind),
+    )
+
+
+@pytest.fixture
 def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exports are verified on samples of at most 7 words, for tests of anything but these."""
     from thinstack.export import torchscript

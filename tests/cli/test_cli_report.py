@@ -33,9 +33,7 @@ COLUMNS = ["review", "store", "day"]
 AS_A_TABLE = ("--text", "review", "--by", "store", "--over", "day", "--min-mentions", "1")
 
 
-@pytest.fixture(autouse=True)
-def only_models_of_the_tests(monkeypatch):
-    monkeypatch.setattr(run, "is_installed", lambda name: False)
+pytestmark = pytest.mark.usefixtures("without_installed_models")
 
 
 @pytest.fixture(scope="module")

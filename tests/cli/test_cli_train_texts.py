@@ -12,6 +12,8 @@ import thinstack
 from thinstack.bundle.weights import load_model
 from thinstack.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("short_samples")
+
 
 def rows_of(path):
     with path.open(encoding="utf-8", newline="") as file:
@@ -73,19 +75,16 @@ def test_from_a_table_to_predictions(cli, folder):
     (folder / "good.csv").write_text(
         "\n".join(["text,label", *(f"{row['text']},{row['label']}" for row in rows)])
     )
-    (figures,) = [
-        json.loads(cli("evaluate", out / "model-best", folder / "good.csv", "--json").out)
-    ]
+    figures = cli("evaluate", out / "model-best", folder / "good.csv", "--json").json
     assert figures["texts"] == 40
     assert figures["accuracy"] > 80
     again = cli("train", table, "--out", out, *options)
     assert "epoch 1" not in again.out
     recipe = cli("train", out / "recipe.toml", "--data", folder, "--out", folder / "by-recipe")
     assert recipe.code == 0
-    weights = [
-        load_model(each / "model-best").head.linear.weight for each in (out, folder / "by-recipe")
-    ]
-    assert weights[0].equal(weights[1])
+    models = (load_model(each / "model-best") for each in (out, folder / "by-recipe"))
+    first, second = (model.head.linear.weight for model in models)
+    assert first.equal(second)
 
 
 def test_corrections_replace_rows_and_leave_those_that_are_set_aside(cli, folder, tmp_path):
@@ -96,8 +95,6 @@ def test_corrections_replace_rows_and_leave_those_that_are_set_aside(cli, folder
     fresh = [("It is fine.", "bad"), ("It is fine.", "good")]  # the last one counts
     tiny_texts.write_rows(add, [*((text.upper(), "so-so") for text, _ in rows), *fresh])
     options = ("--init", folder / "start", "--epochs", 1, "--labels", "bad,so-so,good")
-    plain = cli("train", table, *options, "--out", tmp_path / "plain").out
-    assert "bad 11 + 1, so-so 0 + 0, good 11 + 1" in plain
     added = cli("train", table, *options, "--out", tmp_path / "added", "--add", add).out
     assert "add.csv: 25 texts, of which 24 replace rows (2 for development)" in added
     assert "bad 0 + 0, so-so 22 + 2, good 1 + 0" in added

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from thinstack.evaluate.suite import Case
-from thinstack.plugins.manager import PluginManager
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 CASE = Case("a", "open", "no", "positive", "MFT", "-", "-", "No good")
@@ -160,14 +159,12 @@ def folder(tmp_path_factory, vector_folder):
     return folder
 
 
+@pytest.mark.usefixtures("without_installed_models")
 @pytest.mark.parametrize(
     ("start", "rest"), [(start, rest) for start, rests in REFUSED.items() for rest in rests]
 )
 def test_what_cannot_be_done(cli, folder, monkeypatch, start, rest):
     monkeypatch.chdir(folder)
-    provided = PluginManager._provided
-    none = lambda self, kind: [] if kind == "bundle" else provided(self, kind)  # noqa: E731
-    monkeypatch.setattr(PluginManager, "_provided", none)  # whatever models are installed here
     before = contents(folder)
     cli(*shlex.split(f"{start} {rest}")).check_refused(REFUSED[start][rest])
     assert contents(folder) == before

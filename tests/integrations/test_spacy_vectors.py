@@ -14,7 +14,7 @@ from text_vectors import write_text_vectors
 from vector_models import SIZE, joined_by_hand, rows_by_hand, vectors_by_hand, write_vector_bundle
 
 import thinstack
-from thinstack.bundle.opening import SEPARATE, is_installed
+from thinstack.bundle.opening import SEPARATE
 from thinstack.errors import DataError, InputError, UnknownNameError
 from thinstack.integrations.spacy import predictions
 
@@ -205,7 +205,7 @@ def test_what_does_not_fit_is_an_error(nlp, vector_folder, tmp_path):
         _ = doc[2:6].vector
 
 
-@pytest.mark.skipif(is_installed("vectors"), reason="it is installed")
+@pytest.mark.usefixtures("without_installed_models")
 def test_a_missing_model_names_the_line_that_installs_it():
     with pytest.raises(UnknownNameError, match=re.escape(SEPARATE["vectors"])):
         spacy.blank("en").add_pipe("tree_vectors")
