@@ -187,6 +187,7 @@ def test_what_no_table_of_classes_holds_is_asked_about(labels, problem):
         ("a; b", ["a", "b", "c"]),
         ("a#b", ["a#c", "c"]),
         ("good, bad", ["good", "bad"]),
+        ("food, price", ["price, wine", "food, wine", "staff"]),
         ("x|y", ["y|z", "z|x"]),
         ("['a', 'b']", ["['b']", "['a']"]),
     ],
@@ -195,7 +196,7 @@ def test_several_labels_in_a_cell_are_refused_with_their_number(several, others)
     with pytest.raises(DataError, match=re.escape(repr(several))) as caught:
         find_labels([several] * 7 + others, "t.csv")
     assert re.search(
-        rf"{7 + sum('#' in one or '|' in one for one in others)} rows", str(caught.value)
+        rf"{7 + sum(bool(re.search('[#|,]', one)) for one in others)} rows", str(caught.value)
     )
 
 
@@ -204,6 +205,11 @@ def test_several_labels_in_a_cell_are_refused_with_their_number(several, others)
 )
 def test_a_label_with_a_separator_is_one_if_no_part_is_another(label):
     assert set(find_labels([label, "other", "third"], "t.csv")) == {label, "other", "third"}
+
+
+def test_labels_that_share_a_part_after_a_comma_are_labels():
+    cities = {"Seattle, WA", "Tacoma, WA", "Portland, OR"}
+    assert set(find_labels(cities, "t.csv")) == cities
 
 
 def test_measurements_are_no_classes():

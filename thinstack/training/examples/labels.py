@@ -79,12 +79,12 @@ def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
 
 
 def _holds_several(label: str, counts: Mapping[str, int]) -> bool:
-    """Whether a cell holds several labels: all of its parts are labels of other rows, or it is
-    written as a list and one of its parts is in another label."""
+    """Whether a cell holds several labels: all of its parts are in other labels, or it is written
+    as a list and one of its parts is in another label."""
     parts = _parts(label)
-    if len(parts) < 2 or all(part in counts for part in parts):
-        return len(parts) > 1
     others = {part for other in counts if other != label for part in _parts(other)}
+    if len(parts) < 2 or others.issuperset(parts):
+        return len(parts) > 1
     return bool(_SEVERAL.search(label)) and not others.isdisjoint(parts)
 
 
