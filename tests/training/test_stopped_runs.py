@@ -37,11 +37,18 @@ def train(data, tmp_path, cli, monkeypatch):
     return lambda: cli(*command)
 
 
-def went_on(answer, out):
-    """Whether the second and third epochs were done, and nothing half written is left."""
+def check_stopped(train, patched, code, problem, tmp_path):
+    """The command with what is patched ends with one message, and the same command goes on: the
+    second and third epochs are done, and nothing half written is left."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(*patched)
+        answer = train()
+    said = "same command again, and training resumes after epoch 1 of seed 1\n"
+    assert (answer.code, answer.err) == (code, f"error: {problem} run the {said}")
+    answer, out = train(), tmp_path / "out"
     printed = [f"epoch {number}: " in answer.out for number in (1, 2, 3)]
     left = [path for path in out.rglob("*") if path.suffix == ".partial"]
-    return answer.code == 0 and printed == [False, True, True] and not left
+    assert (answer.code, printed, left) == (0, [False, True, True], [])
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -50,14 +57,7 @@ def test_a_signal_ends_training_with_one_message(train, tmp_path, number, code):
         if epochs > 1.5:
             signal.raise_signal(number)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "set_rates", stop)
-        answer = train()
-    said = (
-        "error: stopped; run the same command again, and training resumes after epoch 1 of seed 1\n"
-    )
-    assert (answer.code, answer.err) == (code, said)
-    assert went_on(train(), tmp_path / "out")
+    check_stopped(train, (loop, "set_rates", stop), code, "stopped;", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint.safetensors"])
@@ -71,11 +71,6 @@ def test_a_full_disk_is_one_message(train, tmp_path, name):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         sync(path)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "sync", full)
-        answer = train()
     file = tmp_path / "out" / "seeds" / "1" / name
-    problem = f"error: [Errno 28] No space left on device: '{file}'; fix this and run the "
-    said = f"{problem}same command again, and training resumes after epoch 1 of seed 1\n"
-    assert (answer.code, answer.err) == (2, said)
-    assert went_on(train(), tmp_path / "out")
+    problem = f"[Errno 28] No space left on device: '{file}'; fix this and"
+    check_stopped(train, (files, "sync", full), 2, problem, tmp_path)

@@ -53,18 +53,11 @@ def test_a_run_goes_on_with_other_comments_and_not_with_other_settings(tmp_path)
         _write_recipe(tmp_path, text, tmp_path)
 
 
-@pytest.mark.parametrize("labels", [("x", "y"), ("negative", "positive")])
-def test_a_text_is_the_mean_of_its_sentences_as_it_is_learnt(labels):
-    assert open_bundle("sentiment").config.aggregation == "tree"
-    assert made(labels).model.aggregation == "mean"
-
-
 def test_learning_starts_from_the_parts_of_the_bundle():
     recipe, start = made(), open_bundle("sentiment").config
-    assert (recipe.init.parts, recipe.init.frozen) == (
-        ("embedding", "encoder", "parser"),
-        ("parser",),
-    )
+    assert recipe.init.parts == ("embedding", "encoder", "parser")
+    assert recipe.init.frozen == ("parser",)
+    assert (start.aggregation, recipe.model.aggregation) == ("tree", "mean")
     assert (recipe.model.cell, recipe.model.parser) == (start.cell, start.parser)
     assert recipe.model.head.name == "root_classifier.v1"
     assert recipe.training.trees == ("self",)
@@ -82,18 +75,13 @@ def test_the_labels_of_the_bundle_keep_its_phrases():
 def test_a_scale_of_sentiment_is_learnt_by_the_classes_of_the_bundle():
     start = open_bundle("sentiment").config
     recipe = made(("bad", "good"))
+    assert recipe.model.aggregation == "mean"
     assert (recipe.model.labels, recipe.model.shown_labels) == (start.labels, ("bad", "good"))
     assert "head" in recipe.init.parts
     assert (recipe.task.keeps_start, recipe.task.neighbours) == (True, 0)
     for other in (made(("bad", "good"), scale=False), made(("bad", "good"), init="none")):
         assert (other.model.labels, other.model.class_sets) == (("bad", "good"), {})
         assert not other.task.keeps_start
-
-
-@pytest.mark.parametrize(("watched", "stop_on"), [(199, "nothing"), (200, "dev")])
-def test_enough_texts_choose_the_epoch(watched, stop_on):
-    assert made(watched=watched).training.stop_on == stop_on
-    assert made(watched=watched, epochs=7).training.epochs == 7
 
 
 def test_without_a_bundle_nothing_of_one_is_left():
@@ -104,8 +92,11 @@ def test_without_a_bundle_nothing_of_one_is_left():
 
 
 @pytest.mark.parametrize(("texts", "epochs"), [(10, 20), (6000, 20), (12000, 10), (10**6, 4)])
-def test_many_texts_take_fewer_epochs(texts, epochs):
+def test_many_texts_take_fewer_epochs_and_enough_of_them_choose_one(texts, epochs):
     assert made(texts=texts).training.epochs == epochs
+    assert made(texts=texts, epochs=7).training.epochs == 7
+    for watched, stop_on in ((199, "nothing"), (200, "dev")):
+        assert made(texts=texts, watched=watched).training.stop_on == stop_on
 
 
 def test_an_embedding_says_how_it_learns_on(tmp_path):
@@ -215,8 +206,7 @@ def test_the_best_start_that_is_installed(monkeypatch, name, labels, installed, 
 def test_pairs_alone_keep_the_vectors_of_the_start(tmp_path, name, keeps):
     vectors = {"name": "vector.v1", "options": {"size": 6}}
     start = open_bundle(tiny_texts.start(tmp_path / "start", vectors=vectors))
-    files, more = DataConfig(train="t.csv", dev_share=0.1), {"texts": 100, "start": start}
-    recipe = recipes.text_recipe("t", files, task(name), RATINGS, init="start", **more)
+    recipe = text_recipe("t", FILES, task(name), RATINGS, init="start", texts=100, start=start)
     assert (recipe.model.vectors is not None) == keeps
     assert ("vectors" in recipe.init.parts) == keeps
     assert recipe.model.labels == RATINGS
