@@ -1,5 +1,7 @@
 """The mean of the words below a node, beside another cell's output."""
 
+from functools import reduce
+
 import pytest
 import torch
 
@@ -27,16 +29,19 @@ def joined(cell, left, right):
     return cell.compose(NONE, [torch.stack(pair, 1) for pair in pairs], links)
 
 
+def over(cell, words):
+    """The states of words and of the left-branching tree over them."""
+    leaves = [cell.leaf(word[None]) for word in words]
+    return leaves, reduce(lambda left, right: joined(cell, left, right), leaves)
+
+
 @pytest.mark.parametrize("name", ["nary_lstm.v1", "child_sum_lstm.v1", "lexicalized_lstm.v1"])
 @pytest.mark.parametrize("columns", [None, 2])
 def test_every_word_below_counts_once(name, columns):
     cell = cell_of(cell=name, columns=columns)
     words, width = torch.randn(3, X).double(), columns or X
-    leaves = [cell.leaf(words[i : i + 1]) for i in range(3)]
-    top = joined(cell, joined(cell, leaves[0], leaves[1]), leaves[2])
-    inner = cell.inner
-    alone = [inner.leaf(words[i : i + 1]) for i in range(3)]
-    expected = inner.output(joined(inner, joined(inner, alone[0], alone[1]), alone[2]))
+    leaves, top = over(cell, words)
+    expected = cell.inner.output(over(cell.inner, words)[1])
     torch.testing.assert_close(cell.output(top)[:, :H], expected)
     torch.testing.assert_close(cell.output(top)[0, H:], words.mean(0)[:width])
     torch.testing.assert_close(cell.output(leaves[1])[0, H:], words[1, :width])
@@ -45,9 +50,7 @@ def test_every_word_below_counts_once(name, columns):
 def test_the_whole_state_and_the_number_of_words_may_stand_beside_the_mean():
     cell = cell_of(reads="state", columns=2)
     words = torch.randn(2, X).double()
-    leaves = [cell.leaf(words[i : i + 1]) for i in range(2)]
-    top = joined(cell, *leaves)
-    h, c = joined(cell.inner, *(cell.inner.leaf(words[i : i + 1]) for i in range(2)))
+    top, (h, c) = over(cell, words)[1], over(cell.inner, words)[1]
     log = torch.tensor([[2.0]]).double().log()
     expected = torch.cat([h, c, words.mean(0, keepdim=True)[:, :2], log], 1)
     torch.testing.assert_close(cell.output(top), expected)

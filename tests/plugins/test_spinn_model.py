@@ -117,10 +117,9 @@ def test_scores_over_its_own_trees(head, feeds):
             equal(model(given), expected)
         equal(model(given), expected)
     score = model.output_names[0]
+    weights = list(model.parameters())
     gradients = [
-        torch.autograd.grad(
-            scores[score][:, 0].sum(), list(model.parameters()), materialize_grads=True
-        )
+        torch.autograd.grad(scores[score][:, 0].sum(), weights, materialize_grads=True)
         for scores in (model(inputs), expected)
     ]
     for found, wanted in zip(*gradients, strict=True):
@@ -178,11 +177,8 @@ TREES = torch.tensor([0, 0, 1, 0])
 )
 def test_inputs_that_do_not_go_together(parses, changed, message):
     model = model_of(parses=parses)
-    inputs = {
-        "token_ids": torch.tensor([1, 2, 3]),
-        "lengths": torch.tensor([2, 1]),
-        "transitions": TREES,
-    }
+    ids, lengths = torch.tensor([1, 2, 3]), torch.tensor([2, 1])
+    inputs = {"token_ids": ids, "lengths": lengths, "transitions": TREES}
     assert model({name: inputs[name] for name in model.input_names})["node_scores"].shape == (4, 3)
     with pytest.raises(ValueError, match=message):
         model({name: (inputs | changed)[name] for name in model.input_names})

@@ -64,6 +64,9 @@ class Pretrained(NamedTuple):
         parts = states[layers][0, 1:-1].split([len(word) for word in sentence])
         return torch.stack([part.mean(0) for part in parts])
 
+    def sentences(self, layers: int = 2) -> Tensor:
+        return torch.cat([self.words(sentence, layers) for sentence in SENTENCES])
+
 
 @pytest.fixture(scope="module", params=KINDS)
 def pretrained(tmp_path_factory, request):
@@ -87,7 +90,7 @@ def inputs(sentences, dtype=torch.int64):
 @torch.no_grad()
 def test_words_are_the_means_of_the_outputs_of_transformers(pretrained, layers, dtype):
     embedding = pretrained.embedding({"layers": layers})
-    expected = torch.cat([pretrained.words(sentence, layers) for sentence in SENTENCES])
+    expected = pretrained.sentences(layers)
     found = embedding(inputs(SENTENCES, dtype))
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
     assert embedding(inputs([], dtype)).shape == (0, WIDTH)
@@ -110,8 +113,7 @@ def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained):
     beside = torch.stack([torch.cat([rows, embedding.static], 1)[word].mean(0) for word in words])
     found = embedding(inputs(SENTENCES))
     torch.testing.assert_close(found[:, WIDTH:], beside, rtol=0, atol=1e-5)
-    outputs = torch.cat([pretrained.words(sentence) for sentence in SENTENCES])
-    torch.testing.assert_close(found[:, :WIDTH], outputs, rtol=0, atol=1e-5)
+    torch.testing.assert_close(found[:, :WIDTH], pretrained.sentences(), rtol=0, atol=1e-5)
     dropped = embedding.train()(inputs(SENTENCES))[:, WIDTH:]
     zero = dropped == 0
     assert 0.3 < zero.float().mean() < 0.7
@@ -123,17 +125,15 @@ def test_gradients_are_theirs_and_that_of_the_table_is_sparse(pretrained):
     theirs.zero_grad()
     torch.manual_seed(0)
     weight = torch.randn(sum(map(len, SENTENCES)), WIDTH)
-    (torch.cat([pretrained.words(sentence) for sentence in SENTENCES]) * weight).sum().backward()
+    (pretrained.sentences() * weight).sum().backward()
     (embedding(inputs(SENTENCES)) * weight).sum().backward()
     assert embedding.table.grad.is_sparse
     own, (key, narrower) = embedding.encoder.layers[0], NAMES[pretrained.kind]
     layer, first = theirs.encoder.layer[0], KINDS[pretrained.kind][2]
+    table, places = theirs.embeddings.word_embeddings, theirs.embeddings.position_embeddings
     pairs = [
-        (embedding.table.grad.to_dense(), theirs.embeddings.word_embeddings.weight.grad),
-        (
-            embedding.encoder.position.grad,
-            theirs.embeddings.position_embeddings.weight.grad[first:],
-        ),
+        (embedding.table.grad.to_dense(), table.weight.grad),
+        (embedding.encoder.position.grad, places.weight.grad[first:]),
         (own.key.w.grad, layer.get_submodule(key).weight.grad.t()),
         (own.narrower.b.grad, layer.get_submodule(narrower).bias.grad),
     ]

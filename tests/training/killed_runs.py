@@ -16,34 +16,15 @@ import random
 import shutil
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from killed_work import KINDS, Work, fingerprint
+from killed_work import KINDS, Work, fingerprint, finish, fork
 
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link")
 MOST = 6  # kills of a run, which then may end
-
-
-def fork(work: Work, out: Path, watch: Callable[[], None]) -> int:
-    """The process that does the work, after it has called `watch`."""
-    if child := os.fork():
-        return child
-    code = 1
-    try:
-        with (out.parent / "printed.txt").open("w") as printed:
-            os.dup2(printed.fileno(), 1)
-            os.dup2(printed.fileno(), 2)
-        watch()
-        code = work.run(out)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        os._exit(code)
 
 
 def on_changes(out: Path, then: Callable[[int], None], last: int = 0) -> None:
@@ -73,14 +54,8 @@ def whole_run(work: Work, out: Path) -> int:
         with noted.open("w") as file:
             file.write(str(count))
 
-    check(fork(work, out, lambda: on_changes(out, note)), out)
+    finish(fork(work, out, lambda: on_changes(out, note)), out)
     return int(noted.read_text())
-
-
-def check(child: int, out: Path) -> None:
-    _, status = os.waitpid(child, 0)
-    if status:
-        raise SystemExit(f"ended with {status}: {(out.parent / 'printed.txt').read_text()[-3000:]}")
 
 
 def killed_at_change(work: Work, out: Path, number: int) -> bool:
@@ -91,10 +66,7 @@ def killed_at_change(work: Work, out: Path, number: int) -> bool:
             os.kill(os.getpid(), signal.SIGKILL)
 
     child = fork(work, out, lambda: on_changes(out, kill, number))
-    _, status = os.waitpid(child, 0)
-    if status not in (0, signal.SIGKILL):
-        raise SystemExit(f"ended with {status}: {(out.parent / 'printed.txt').read_text()[-3000:]}")
-    return status == signal.SIGKILL
+    return finish(child, out, signal.SIGKILL) == signal.SIGKILL
 
 
 def main(kind: str, folder: Path, kills: int, *, seed: int) -> dict[str, Any]:
@@ -117,7 +89,7 @@ def main(kind: str, folder: Path, kills: int, *, seed: int) -> dict[str, Any]:
             if killed and (problem := work.half_done(out)):
                 wrong.append(problem)
         if killed:
-            check(fork(work, out, lambda: None), out)
+            finish(fork(work, out, lambda: None), out)
         found = fingerprint(out)
         names = expected.keys() | found.keys()
         wrong += [name for name in sorted(names) if expected.get(name) != found.get(name)]

@@ -3,12 +3,17 @@ that they leave."""
 
 import hashlib
 import json
+import os
 import shutil
 import sys
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import load_file
 
 import thinstack.cli
 from thinstack.bundle import open_bundle
@@ -40,6 +45,32 @@ class Work:
 
     def half_done(self, out: Path) -> str:
         return ""
+
+
+def fork(work: Work, out: Path, watch: Callable[[], None]) -> int:
+    """The process that does the work, after it has called `watch`."""
+    if child := os.fork():
+        return child
+    code = 1
+    try:
+        with (out.parent / "printed.txt").open("w") as printed:
+            os.dup2(printed.fileno(), 1)
+            os.dup2(printed.fileno(), 2)
+        watch()
+        code = work.run(out)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def finish(child: int, out: Path, *others: int) -> int:
+    """The status that the process ends with: 0, or one of the others."""
+    _, status = os.waitpid(child, 0)
+    if status not in (0, *others):
+        raise SystemExit(f"ended with {status}: {(out.parent / 'printed.txt').read_text()[-3000:]}")
+    return status
 
 
 def command(main: Any, *words: object) -> int:
@@ -117,18 +148,13 @@ class Publishing(Training):
     def begin(self, out: Path) -> None:
         done = self.folder / "done"
         if not done.exists():
-            self.run_apart(done)
+            finish(fork(self, done, lambda: None), done)
         shutil.copytree(done, out)
         self.begun += 1
         self.published = self.begun % 2 == 1
         if not self.published:
             shutil.rmtree(out / "model-best")
             (out / "results.json").unlink()
-
-    def run_apart(self, out: Path) -> None:
-        from killed_runs import check, fork
-
-        check(fork(self, out, lambda: None), out)
 
     def half_done(self, out: Path) -> str:
         try:
@@ -179,16 +205,10 @@ def content(path: Path) -> bytes:
         with np.load(path, allow_pickle=False) as arrays:
             return b"".join(name.encode() + arrays[name].tobytes() for name in arrays.files)
     if path.name == "checkpoint.safetensors":
-        head, tensors = halves(path.read_bytes())
-        head["__metadata__"]["state"] = json.loads(head["__metadata__"]["state"])
-        return plain(head) + tensors
+        with safe_open(path, framework="np") as file:
+            state = plain(json.loads(file.metadata()["state"]))
+        return state + b"".join(name.encode() + v.tobytes() for name, v in load_file(path).items())
     return path.read_bytes()
-
-
-def halves(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Header and tensors of a safetensors file."""
-    size = int.from_bytes(data[:8], "little")
-    return json.loads(data[8 : 8 + size]), data[8 + size :]
 
 
 def plain(data: Any) -> bytes:

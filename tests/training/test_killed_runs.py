@@ -9,32 +9,21 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-KINDS = ["corpus", "own-trees", "publish"]
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+KILLS = 20
 
 
-def killed(kind, folder, kills):
-    """Run `killed_runs`, which imports what it kills, and look at what it found."""
-    paths = (ROOT / "tests", HERE)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("kind", ["corpus", "own-trees", "publish"])
+def test_many_kills(kind, tmp_path):
+    """In a job of its own, see `tests/jobs.py`."""
     done = subprocess.run(
-        [sys.executable, HERE / "killed_runs.py", kind, folder, str(kills)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+        [sys.executable, HERE / "killed_runs.py", kind, tmp_path / kind, str(KILLS)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (HERE.parent, HERE)))},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert (found["kills"], found["wrong"]) == (kills, [])
+    assert (found["kills"], found["wrong"]) == (KILLS, [])
     assert found["runs"] > 0
-
-
-def test_a_few_kills(tmp_path):
-    killed("corpus", tmp_path / "corpus", 5)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_many_kills(kind, tmp_path):
-    killed(kind, tmp_path / kind, 20)

@@ -15,8 +15,7 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.loop.initial import start_from
-from thinstack.training.loop.measuring import own_trees, take_own_trees
-from thinstack.training.loop.seeds import run_seed
+from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Step
 from thinstack.training.tasks.texts.loss import near_classes, text_losses
@@ -154,17 +153,6 @@ def test_a_bundle_that_does_not_fit_is_refused(folder, model, init, problem):
 
     with pytest.raises(ConfigError, match=problem):
         use()
-
-
-def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder):
-    recipe = recipe_of(folder, epochs=1)
-    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
-    start_from(model, recipe.init)
-    expected = [example.tolist() for example in own_trees(model, datasets.train)]
-    run_seed(recipe, datasets, 1, folder / "out")
-    trees = [example.trees["self"].forest.transitions.tolist() for example in datasets.train]
-    assert trees == expected
-    assert trees != [example.gold.forest.transitions.tolist() for example in datasets.train]
 
 
 # -- rows in memory, as those of a table
