@@ -10,17 +10,21 @@ BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PLACEHOLDER = re.compile(r"\b(BUNDLE|FILE|MODEL|NAME|OUT|PIPELINE|TABLE|TEXT)\b")
 
 
+def read(page):
+    """The text of a page, given by its path."""
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
 def blocks(page, *languages):
-    """The code blocks of a page, given by its path, in these languages (`""`: that name none)."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return [block for language, block in BLOCK.findall(text) if language in languages]
+    """The code blocks of a page in these languages (`""`: that name none)."""
+    return [block for language, block in BLOCK.findall(read(page)) if language in languages]
 
 
 def command_lines(page):
     """The calls of `thinstack` in its code blocks, then those in its text, without placeholders."""
     lines = [line for block in blocks(page, "", "sh") for line in block.splitlines()]
     calls = [call[1] for line in lines if (call := re.match(r"(?:\$ )?(thinstack .*)", line))]
-    text = BLOCK.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    text = BLOCK.sub("", read(page))
     spans = (" ".join(span.split()) for span in re.findall(r"`(thinstack \w+ [^`]+)`", text))
     return calls + [span for span in spans if not PLACEHOLDER.search(span)]
 

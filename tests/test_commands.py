@@ -11,7 +11,7 @@ import tomllib
 
 import pytest
 import spacy
-from pages import ROOT, blocks, command_lines
+from pages import ROOT, blocks, command_lines, read
 from spacy.tokens import Doc, DocBin
 from test_pages import COMMANDS
 from tiny_encoder import write_encoder
@@ -37,10 +37,6 @@ NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks
 }
 FOLLOWED = re.findall(r"follow ([\w.\- ]+\.md)$", (ROOT / ".ci/jobs/guides").read_text(), re.M)
 FOLLOWED = {f"docs/{page}" for pages in FOLLOWED for page in pages.split()}
-
-
-def read(page):
-    return (ROOT / page).read_text(encoding="utf-8")
 
 
 def lines_of(page):

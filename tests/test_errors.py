@@ -7,25 +7,10 @@ from importlib import metadata
 import pytest
 
 from thinstack import errors
-from thinstack.errors import (
-    BundleError,
-    ConfigError,
-    DataError,
-    DeviceError,
-    ExportError,
-    InputError,
-    MissingExtraError,
-    PluginError,
-    StoppedError,
-    ThinstackError,
-    TreeError,
-    UnknownNameError,
-    needs_extra,
-    shown,
-)
+from thinstack.errors import MissingExtraError, TreeError, UnknownNameError, needs_extra, shown
 
-PLAIN = [BundleError, ConfigError, DataError, DeviceError, ExportError, InputError]
-PLAIN += [PluginError, StoppedError]
+PLAIN = [errors.BundleError, errors.ConfigError, errors.DataError, errors.DeviceError]
+PLAIN += [errors.ExportError, errors.InputError, errors.PluginError, errors.StoppedError]
 EXAMPLES = [
     *(kind("what went wrong") for kind in PLAIN),
     TreeError("unbalanced", source="dev.txt", line=3, column=14),
@@ -50,7 +35,7 @@ def test_errors_survive_pickling(error, again):
     assert type(other) is type(error)
     assert str(other) == str(error)
     assert vars(other) == vars(error)
-    assert isinstance(other, ThinstackError)
+    assert isinstance(other, errors.ThinstackError)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +79,11 @@ def test_any_other_failed_import_is_raised_as_it_is(error):
     ("kind", "builtin"),
     [
         (TreeError, ValueError),
-        (DataError, ValueError),
-        (ConfigError, ValueError),
-        (InputError, ValueError),
+        (errors.DataError, ValueError),
+        (errors.ConfigError, ValueError),
+        (errors.InputError, ValueError),
         (UnknownNameError, LookupError),
-        (DeviceError, RuntimeError),
+        (errors.DeviceError, RuntimeError),
         (MissingExtraError, ImportError),
     ],
 )

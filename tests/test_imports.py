@@ -3,17 +3,33 @@ feature."""
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 from command_line import python
+from pages import ROOT, read
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "thinstack"
-TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+TOOLS = tomllib.loads(read("pyproject.toml"))["tool"]
 CONTRACTS = TOOLS["importlinter"]["contracts"]
 EXTRAS = ["torch", "spacy", "thinc", "onnxruntime", "onnx", "safetensors", "nltk", "pyarrow"]
 EXTRAS += ["pyspark", "huggingface_hub"]
+SCORING = """
+from thinstack.__main__ import main
+sys.argv = ["", "predict", "--brief", "A good film"]
+try: main()
+except SystemExit: pass
+from thinstack.text.english import rules
+assert len(rules().compiled) < 10
+"""
+UNUSED = {
+    "import thinstack": "torch onnx onnxruntime spacy thinc scipy sklearn rich typer numpy "
+    "pydantic huggingface_hub tempfile narwhals pandas",
+    "import thinstack.cli": "thinstack.data.tables.table thinstack.data.tables.json_tables "
+    "thinstack.data.tables.separated thinstack.training.recipe",
+    SCORING: "torch onnx spacy sklearn filelock jinja2 asyncio urllib.request pluggy gzip "
+    "huggingface_hub rich.table tomllib webbrowser thinstack.bundle.gate.onnx_gate "
+    "thinstack.plugins.manager thinstack.export thinstack.training.recipe",
+}
 
 
 def said(code):
@@ -23,55 +39,10 @@ def said(code):
     return done.stdout.strip()
 
 
-def modules():
-    """Every module of the package, by its dotted name."""
-    found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        found[".".join(parts).removesuffix(".__init__")] = path
-    return found
-
-
-def test_importing_thinstack_is_light():
-    heavy = ["torch", "onnx", "onnxruntime", "spacy", "thinc", "scipy", "sklearn", "rich", "typer"]
-    heavy += ["huggingface_hub", "numpy", "pydantic", "tempfile", "narwhals", "pandas"]
-    code = f"import sys, thinstack; print([name for name in {heavy} if name in sys.modules])"
-    assert said(code) == "[]"
-
-
-def test_the_command_line_reads_nothing_of_training_and_tables_before_it_needs_them():
-    names = [f"thinstack.data.tables.{name}" for name in ("table", "json_tables", "separated")]
-    names += ["thinstack.training.recipe"]
-    code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
-    assert said(code) == "[]"
-
-
-def test_scoring_a_text_imports_no_more_than_that_needs():
-    unused = [
-        "torch",
-        "onnx",
-        "spacy",
-        "sklearn",
-        "filelock",
-        "jinja2",
-        "asyncio",
-        "urllib.request",
-        "pluggy",
-        "huggingface_hub",
-        "gzip",
-        "rich.table",
-        "tomllib",
-        "webbrowser",
-    ]
-    names = ("bundle.gate.onnx_gate", "plugins.manager", "export", "training.recipe")
-    unused += [f"thinstack.{name}" for name in names]
-    code = "import sys\nfrom thinstack.__main__ import main\n"
-    code += "sys.argv = ['', 'predict', '--brief', 'A good film']\n"
-    code += "try: main()\nexcept SystemExit: pass\n"
-    code += "from thinstack.text.english import rules\n"
-    code += f"print([name for name in {unused} if name in sys.modules])\n"
-    code += "print(len(rules().compiled) < 10)"
-    assert said(code).splitlines()[1:] == ["[]", "True"]
+@pytest.mark.parametrize(("code", "unused"), UNUSED.items(), ids=["package", "cli", "scoring"])
+def test_what_is_not_used_is_not_imported(code, unused):
+    asked = f"print([name for name in {unused.split()} if name in sys.modules])"
+    assert said(f"import sys\n{code}\n{asked}").splitlines()[-1] == "[]"
 
 
 def test_the_program_collects_garbage_again_once_it_is_imported():
@@ -90,7 +61,9 @@ def test_torch_free_modules_import_where_the_extras_are_missing():
     (contract,) = (found for found in CONTRACTS if "torch" in found.get("forbidden_modules", ()))
     free = tuple(contract["source_modules"])
     names = ["thinstack", "thinstack.cli"]
-    names += [name for name in modules() if f"{name}.".startswith(tuple(f"{at}." for at in free))]
+    paths = (path.relative_to(ROOT).with_suffix("").parts for path in PACKAGE.rglob("*.py"))
+    modules = sorted(".".join(parts).removesuffix(".__init__") for parts in paths)
+    names += [name for name in modules if f"{name}.".startswith(tuple(f"{at}." for at in free))]
     excepted = [imports.partition(" -> ")[0] for imports in contract["ignore_imports"]]
     names = [
         name

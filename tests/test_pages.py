@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 import spacy
 import typer
-from pages import ROOT, blocks, command_lines, execute, run
+from pages import ROOT, blocks, command_lines, execute, read, run
 from pair_models import write_pair_bundle
 from pyarrow import parquet
 from spacy.training import Example
@@ -83,7 +83,7 @@ def test_what_is_run_elsewhere_is_there():
     assert {"start.md", "trees.md", "predictions.md"} <= set(HERE)
     for page, place in ELSEWHERE.items():
         assert blocks(f"docs/{page}", "python")
-        assert page in (ROOT / place).read_text(encoding="utf-8")
+        assert page in read(place)
 
 
 @pytest.fixture(scope="module")
@@ -168,14 +168,10 @@ def test_recipes_on_pages_are_whole():
 
 
 def test_every_extra_has_a_row():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    rows = re.findall(r"^\| (`.*?) \|", read("start.md"), re.MULTILINE)
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    rows = re.findall(r"^\| (`.*?) \|", read("docs/start.md"), re.MULTILINE)
     named = {extra for row in rows for extra in re.findall(r"`(\w+)`", row)}
     assert named == project["optional-dependencies"].keys() - {"dev", "docs"}
-
-
-def read(page):
-    return (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +179,9 @@ def read(page):
     [("writing-a-cell.md", "thinstack-mgu"), ("writing-a-task.md", "thinstack-topics")],
 )
 def test_the_files_are_those_of_the_example(page, example):
-    named = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL))
+    named = dict(
+        re.findall(r"^```\w+ (\S+)\n(.*?)^```$", read(f"docs/{page}"), re.MULTILINE | re.DOTALL)
+    )
     files = (ROOT / "examples" / example).iterdir()
     there = {path.name: path.read_text("utf-8") for path in files if path.is_file()}
     del there["README.md"]
@@ -192,7 +190,7 @@ def test_the_files_are_those_of_the_example(page, example):
 
 
 def test_what_the_guide_to_corpora_lists_is_what_there_is():
-    guide = read("corpora.md")
+    guide = read("docs/corpora.md")
     kinds = re.findall(r'^    - "(\w+)"', str(Problem.__doc__), re.MULTILINE)
     assert re.findall(r"^\| `(\w+)` \|", guide.split("| `kind` |")[1], re.MULTILINE) == kinds
     assert f"{SHARD_ROWS:,} input rows" in guide
@@ -200,7 +198,7 @@ def test_what_the_guide_to_corpora_lists_is_what_there_is():
 
 
 def test_the_container_has_the_steps_that_the_guide_runs():
-    text = read("service.md")
+    text = read("docs/service.md")
     (container,) = re.findall(r"^```dockerfile Dockerfile\n(.*?)^```$", text, re.M | re.S)
     installed, *_ = re.findall(r"^pip install --find-links wheels (.*)$", text, re.M)
     assert f"--find-links /wheels {installed}\n" in container

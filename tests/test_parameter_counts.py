@@ -1,10 +1,10 @@
 """The parameter counts that the papers print, from configuration alone."""
 
 import re
-from pathlib import Path
 
 import pytest
 from core.configured import build
+from pages import ROOT
 
 from thinstack.plugins.manager import manager
 
@@ -79,7 +79,7 @@ def test_table_3_of_bowman(variant):
 def page_counts():
     """The count that a row of the tables of docs/parts.md gives for each cell and task head."""
     found = {}
-    page = Path(__file__).parents[1] / "docs" / "parts.md"
+    page = ROOT / "docs" / "parts.md"
     for line in page.read_text(encoding="utf-8").splitlines():
         row = [part.strip() for part in line.split("|")]
         if len(row) > 5 and (name := re.fullmatch(r"`(\w+\.v\d+)`", row[1])):

@@ -3,11 +3,10 @@
 import ast
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
+from pages import ROOT
 
-ROOT = Path(__file__).parents[1]
 API = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/api/*.md"))
 SHOWN = re.findall(r"^::: (\S+)$", API, re.MULTILINE)
 PUBLIC = {

@@ -6,15 +6,15 @@ import shlex
 from collections import Counter
 
 import pytest
-from pages import ROOT, blocks, execute, run
+from pages import ROOT, blocks, execute, read, run
 
 import thinstack
 from thinstack.bundle.opening import BUNDLED
 from thinstack.evaluate.suite import halves, read_suite
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = read("README.md")
 PICTURE = ROOT / "docs" / "assets" / "tree.svg"
-SPEED = (ROOT / "lab" / "results" / "speed.md").read_text(encoding="utf-8")
+SPEED = read("lab/results/speed.md")
 
 
 def test_the_drawing_is_what_the_command_prints(cli):
@@ -38,7 +38,7 @@ def test_the_picture_is_what_the_command_draws(cli, tmp_path):
 
 def cells(path, first):
     """The first table whose head row starts so: its rows by their first cell."""
-    text = (ROOT / path).read_text(encoding="utf-8")
+    text = read(path)
     text = text[text.index(f"\n| {first}") + 1 :]
     lines = re.match(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
@@ -96,8 +96,8 @@ def test_speeds_are_those_of_the_results():
     ],
 )
 def test_a_speed_on_a_page_is_in_its_source(page, source, pattern):
-    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
-    results = (ROOT / "lab" / "results" / source).read_text(encoding="utf-8")
+    text = " ".join(read(page).split())
+    results = read(f"lab/results/{source}")
     figures = re.search(pattern, text).groups()
     assert all(re.search(rf"(?<![\d.]){figure}\b", results) for figure in figures)
 
@@ -122,12 +122,12 @@ def test_terms_and_quoted_figures_are_those_of_the_results():
     fields = {"restaurants": (0, 1), "laptops": (2, 3)}
     for name, row in list(shown.items())[:-1]:
         for field, (polarity, terms) in fields.items():
-            text = (ROOT / "lab/results/aspects.md").read_text(encoding="utf-8")
+            text = read("lab/results/aspects.md")
             lines = text[text.index(f"## {field}") :].splitlines()
             (line,) = [line for line in lines[:9] if line.startswith(f"| {name.split('`')[1]} |")]
             exact = [cell.strip(" -") for cell in line.split("|")[2:]]
             assert [row[polarity], row[terms]] == [exact[0], exact[3]]
-    quoted = (ROOT / "lab/results/quoted.md").read_text(encoding="utf-8")
+    quoted = read("lab/results/quoted.md")
     for row in cells("docs/models.md", "| size | SST-2").values():
         for figure in re.findall(r"\d+\.\d", " ".join(row[1:])):
             assert figure in quoted or figure == "50.9"

@@ -4,7 +4,7 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
-from pages import ROOT
+from pages import ROOT, read
 
 from thinstack.core import config
 from thinstack.core.config import Strict
@@ -45,7 +45,7 @@ def test_every_link_of_every_page_leads_somewhere(hook):
 
 
 def test_every_link_of_the_readme_leads_somewhere(hook):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = read("README.md")
     targets = [match[3].split("#")[0] for match in hook["LINK"].finditer(text) if match[3]]
     assert len(targets) > 15
     for target in targets:

@@ -3,14 +3,13 @@
 import json
 import os
 import re
-from pathlib import Path
 
 import pytest
 from jobs import JOBS
+from pages import ROOT, read
 
 from thinstack._version import __version__
 
-ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PINNED = re.compile(r"[\w-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
@@ -55,13 +54,11 @@ def test_what_a_job_runs_is_there(start):
 
 
 def test_one_version_stands_everywhere():
-    js = json.loads((ROOT / "js" / "package.json").read_text(encoding="utf-8"))
-    lock = json.loads((ROOT / "js" / "package-lock.json").read_text(encoding="utf-8"))
+    js = json.loads(read("js/package.json"))
+    lock = json.loads(read("js/package-lock.json"))
     assert {js["version"], lock["version"], lock["packages"][""]["version"]} == {__version__}
     for page, line in (("CITATION.cff", "version: {}"), ("CHANGELOG.md", "## {}")):
-        assert f"\n{line.format(__version__)}\n" in (ROOT / page).read_text(encoding="utf-8")
+        assert f"\n{line.format(__version__)}\n" in read(page)
     for page in ("RELEASING.md", "js/README.md"):
-        named = re.findall(
-            r"thinstack-(\d[\d.]*)\.tgz|tag -a v([\d.]+)", (ROOT / page).read_text("utf-8")
-        )
+        named = re.findall(r"thinstack-(\d[\d.]*)\.tgz|tag -a v([\d.]+)", read(page))
         assert {one or other for one, other in named} == {__version__}

@@ -15,13 +15,10 @@ def weights(*shape: int) -> nn.Parameter:
 
 
 class FixedArity(Cell):
-    """h = tanh(x W + sum_k (h_k U_k + e[kind_k])), m = h V + sum_k k m_k, output h + m; a leaf
-    composes no children.
+    """h = tanh(x W + sum_k (h_k U_k + e[kind_k])), m = h V + sum_k k m_k, output h + m; a leaf of
+    its own, h = tanh(x L), m = h V. m passes for the head word."""
 
-    m passes for the head word.
-    """
-
-    def __init__(self, arity: int, inner_size: int = X):
+    def __init__(self, arity: int, inner_size: int = INNER):
         super().__init__(
             input_size=X,
             inner_size=inner_size,
@@ -33,6 +30,11 @@ class FixedArity(Cell):
         )
         self.w, self.u = weights(inner_size, H), weights(arity, H, H)
         self.v, self.e = weights(H, MEMORY), weights(KINDS + 1, H)
+        self.w_leaf = weights(X, H)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        h = torch.tanh(inputs @ self.w_leaf)
+        return [h, h @ self.v]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         from_children = torch.einsum("nkh,khj->nj", children[0], self.u) + self.e[links.kind].sum(1)
@@ -43,19 +45,6 @@ class FixedArity(Cell):
 
     def output(self, state: list[Tensor]) -> Tensor:
         return state[0] + state[1][:, :4]
-
-
-class OwnLeaf(FixedArity):
-    """The same with inner inputs of another width than the leaves', and so a leaf of its own: h =
-    tanh(x L), m = h V."""
-
-    def __init__(self, arity: int):
-        super().__init__(arity, INNER)
-        self.w_leaf = weights(X, H)
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        h = torch.tanh(inputs @ self.w_leaf)
-        return [h, h @ self.v]
 
 
 class AnyArity(Cell):

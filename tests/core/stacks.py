@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from core.cells import AnyArity, OwnLeaf
+from core.cells import AnyArity, FixedArity
 from oracle import Nodes
 from torch import Tensor, nn
 
@@ -28,7 +28,7 @@ PLAIN = {
 
 FED = {
     "spinn_lstm_fed": lambda: SpinnLSTM(input_size=X, hidden_size=H, inner_size=5),
-    "two_widths_fed": lambda: OwnLeaf(2),
+    "two_widths_fed": lambda: FixedArity(2),
     "any_arity_fed": AnyArity,
 }
 """Cells that a tracking LSTM feeds; those that are no plugins overwrite their children, and one's

@@ -4,7 +4,7 @@ float64, over forests of any shape; over plain sentences, against the LSTMs of t
 import numpy as np
 import pytest
 import torch
-from core.cells import KINDS, AnyArity, FixedArity, H, OwnLeaf, X
+from core.cells import KINDS, AnyArity, FixedArity, H, X
 from core.random_trees import Edges, forests
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +22,7 @@ from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursi
 def cells():
     """Cells by arity."""
     torch.manual_seed(7)
-    fixed = {arity: [FixedArity(arity), OwnLeaf(arity)] for arity in (1, 2, 3)}
+    fixed = {arity: [FixedArity(arity, X), FixedArity(arity)] for arity in (1, 2, 3)}
     return {0: [AnyArity()], **fixed}
 
 
