@@ -61,6 +61,15 @@ def write_rows(path, rows):
     return path
 
 
+def write_table(path, rows, *columns):
+    """Rows of names and values as a table, of these columns or of all."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns or [*rows[0]], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
 def recipe(bundle, *, data=None, **training):
     """A recipe over `table` that starts from a bundle, or from the vectors of thinstack."""
     model = {

@@ -1,10 +1,10 @@
 """Which class of a model each label of a table means."""
 
-import csv
 from types import SimpleNamespace
 
 import pytest
 from aspect_models import write_aspect_bundle
+from tiny_texts import write_table
 
 import thinstack
 from thinstack.data.tables.table import Table
@@ -19,14 +19,6 @@ def models():
     return {
         classes: thinstack.load("sentiment", threads=1, classes=classes) for classes in (2, 3, 5)
     }
-
-
-def write_rows(path, rows):
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 def meaning_of(predictor, labels, **relabel):
@@ -89,14 +81,14 @@ def test_the_label_that_is_measured_is_the_one_that_is_predicted(models, tmp_pat
     results = list(models[5].stream(cases))
     odd = [one for one in results if one.label != max(one.scores, key=one.scores.get)]
     assert odd
-    write_rows(tmp_path / "t.csv", [{"text": one.text, "label": one.label} for one in odd])
+    write_table(tmp_path / "t.csv", [{"text": one.text, "label": one.label} for one in odd])
     figures, _ = evaluate_table(models[5], Table(tmp_path / "t.csv"), wrong=(wrong := []))
     assert (figures["accuracy"], wrong) == (100.0, [])
 
 
 def test_a_text_without_words_is_a_row_that_cannot_be_used(models, tmp_path):
     rows = [{"text": text, "label": "positive"} for text in ("Lovely.", "\u200b", "Superb.")]
-    table = Table(write_rows(tmp_path / "t.csv", rows))
+    table = Table(write_table(tmp_path / "t.csv", rows))
     with pytest.raises(DataError, match=r"t\.csv:3: expected a text with words"):
         evaluate_table(models[5], table)
     figures, _ = evaluate_table(models[5], table, skipped=(skipped := []))

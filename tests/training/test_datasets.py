@@ -67,14 +67,6 @@ def test_phrases_that_do_not_fit_are_refused(data, settings, error, message):
         load_datasets(tiny_recipe.recipe(**settings), data)
 
 
-def test_a_tree_that_is_not_binary_is_named_with_its_file(tmp_path):
-    data = tiny_recipe.write_data(tmp_path)
-    with (data / "dev.txt").open("a", encoding="utf-8") as file:
-        file.write("(0 (1 the) (0 bad) (1 film))\n")
-    with pytest.raises(TreeError, match=r"dev\.txt: tree 10: node 3 has 3 children"):
-        load_datasets(tiny_recipe.recipe(), data)
-
-
 # -- other labels
 
 BINARY = {
@@ -101,11 +93,18 @@ def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar)
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
 
 
-def test_without_other_names_a_class_outside_is_still_refused(polar):
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ("(5 (2 good) (2 film))", r"dev\.txt:3: node 2 \('good film'\) .* '5'"),
+        ("(0 (2 the) (0 bad) (2 film))", r"dev\.txt: tree 2: node 3 has 3 children"),
+    ],
+)
+def test_a_tree_of_another_class_or_form_is_named_with_its_file(polar, tree, message):
     relabel = {"data": {"relabel": {"0": "negative", "2": "positive"}}, "model": BINARY["model"]}
     with (polar / "dev.txt").open("a", encoding="utf-8") as file:
-        file.write("(5 (2 good) (2 film))\n")
-    with pytest.raises(TreeError, match=r"dev\.txt:3: node 2 \('good film'\) .* '5'"):
+        file.write(f"{tree}\n")
+    with pytest.raises(TreeError, match=message):
         load_datasets(tiny_recipe.recipe(**relabel), polar)
 
 
@@ -144,28 +143,30 @@ LABELLED = """# label = positive
 """
 
 
+@pytest.fixture
+def in_conllu(tmp_path):
+    """A recipe over such a file, with these settings, and its folder."""
+    (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
+    files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
+    return lambda **more: (tiny_dependencies.recipe("dependency", data=files, **more), tmp_path)
+
+
 @pytest.mark.parametrize(
     ("head", "targets"),
     [("node_classifier.v1", [[2, 0, 2], [0]]), ("root_classifier.v1", [[2], [0]])],
 )
-def test_classes_in_conllu(tmp_path, head, targets):
-    (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
-    files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
-    settings = {"data": files, "model": {"head": {"name": head}}, "stop_on": "dev", "epochs": 1}
-    recipe = tiny_dependencies.recipe("dependency", **settings)
-    found = load_datasets(recipe, tmp_path)
+def test_classes_in_conllu(in_conllu, head, targets):
+    recipe, folder = in_conllu(model={"head": {"name": head}}, stop_on="dev", epochs=1)
+    found = load_datasets(recipe, folder)
     assert targets_of(found.train) == targets
     assert found.train[0].gold.forest.parents.tolist() == [2, 2, -1]
-    assert run_seed(recipe, found, 1, tmp_path).dev["gold"]["roots"] == 2
+    assert run_seed(recipe, found, 1, folder).dev["gold"]["roots"] == 2
 
 
-def test_classes_in_conllu_leave_no_room_for_relations(tmp_path):
-    (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
+def test_classes_in_conllu_leave_no_room_for_relations(in_conllu):
     model = {"relations": ["amod"], "cell": {"name": "sdt_rnn.v1", "hidden_size": 4}}
-    files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
-    recipe = tiny_dependencies.recipe("dependency", data=files, model=model)
     with pytest.raises(ConfigError, match=r"^model\.relations: no node of a\.conllu .* labelled_"):
-        load_datasets(recipe, tmp_path)
+        load_datasets(*in_conllu(model=model))
 
 
 # -- words and their first vectors

@@ -8,7 +8,7 @@ import tiny_texts
 import torch
 from torch import nn
 from trained import train
-from training.test_pair_tables import recipe_of, rows, write
+from training.test_pair_tables import recipe_of, rows
 
 import thinstack
 from thinstack.errors import ConfigError
@@ -56,7 +56,7 @@ def package(monkeypatch):
 
 
 def recipe(folder, task, head):
-    write(folder / "pairs.csv", rows())
+    tiny_texts.write_table(folder / "pairs.csv", rows())
     start = tiny_texts.start(folder / "start", aggregation="tree")
     model = {"head": {"name": head}, "aggregation": "tree"}
     settings = {

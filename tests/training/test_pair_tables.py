@@ -1,7 +1,5 @@
 """Pairs of sentences from tables: what is read of them, what is learnt, and how the file is run."""
 
-import csv
-import itertools
 import json
 import random
 import re
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 import tiny_texts
 from runs import same_weights, weights
+from tiny_texts import write_table
 
 import thinstack
 from thinstack.core import Tree
@@ -44,14 +43,6 @@ def rows(count=40):
     return found
 
 
-def write(path, found, *columns):
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, columns or list(found[0]), extrasaction="ignore")
-        table.writeheader()
-        table.writerows(found)
-    return path
-
-
 def data_and_task(path, **options):
     return table_task(path, TableOptions(**options), Inputs(path.parent))
 
@@ -71,7 +62,7 @@ def recipe_of(folder, name, start=None, **settings):
 
 def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path):
     row = {"text_a": "Dr. No? It isn't. ", "text_b": "Fine", "label": "same", "score": "0.25"}
-    write(tmp_path / "pairs.csv", [row, *(row | {"text_b": f"Fine {n}"} for n in range(3))])
+    write_table(tmp_path / "pairs.csv", [row, *(row | {"text_b": f"Fine {n}"} for n in range(3))])
     for task, target in (("relatedness", 1.25), ("entailment", "same")):
         pair = read_items(recipe_of(tmp_path, task), tmp_path)[0][0]
         words = ["Dr.", "No", "?", "It", "is", "n't", "."]
@@ -93,7 +84,7 @@ def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path):
 def test_a_row_that_cannot_be_used_is_named_or_skipped(tmp_path, task, change, problem):
     found = rows(12)
     found[1] |= change
-    write(tmp_path / "pairs.csv", found)
+    write_table(tmp_path / "pairs.csv", found)
     with pytest.raises(DataError, match=problem):
         load_datasets(recipe_of(tmp_path, task), tmp_path)
     datasets = load_datasets(recipe_of(tmp_path, task, task={"skip_bad": True}), tmp_path)
@@ -144,7 +135,7 @@ def test_the_scale_of_scores_is_found(scores, scale):
     ],
 )
 def test_columns_say_what_is_learnt(tmp_path, columns, texts, settings, task):
-    path = write(tmp_path / "t.csv", [dict.fromkeys(columns.split(), "x")])
+    path = write_table(tmp_path / "t.csv", [dict.fromkeys(columns.split(), "x")])
     if " " not in task:
         data, found = data_and_task(path, text_column=texts, **settings)
         assert (found.name, data.dev_share) == (f"{task}.v1", 0.1)
@@ -155,7 +146,7 @@ def test_columns_say_what_is_learnt(tmp_path, columns, texts, settings, task):
 
 
 def test_ratings_taken_for_classes_are_refused(tmp_path):
-    _, task = data_and_task(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"))
+    _, task = data_and_task(write_table(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"))
     with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score"):
         task.labels_of(["3.8", "1"], "t.csv", (), None)
     assert task.labels_of(["2", "1"], "t.csv", (), None) == ("1", "2")
@@ -172,14 +163,14 @@ def test_ratings_taken_for_classes_are_refused(tmp_path):
     ],
 )
 def test_a_recipe_that_asks_for_what_a_table_has_not(tmp_path, task, settings, problem):
-    write(tmp_path / "pairs.csv", rows())
+    write_table(tmp_path / "pairs.csv", rows())
     with pytest.raises(ConfigError, match=problem):
         load_datasets(recipe_of(tmp_path, task, **settings), tmp_path)
 
 
 def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path):
     found = rows(40)
-    write(tmp_path / "pairs.csv", found)
+    write_table(tmp_path / "pairs.csv", found)
     counts = Counter(row["label"] for row in found)
     share = {"data": {"dev_share": 0.25}}
     classes, scores = (
@@ -193,7 +184,7 @@ def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path):
 
 
 def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_path):
-    write(tmp_path / "pairs.csv", rows(12))
+    write_table(tmp_path / "pairs.csv", rows(12))
     start = tiny_texts.start(tmp_path / "start", **TRACKED)
     found = []
     for alpha in (0.0, 9.0):
@@ -231,7 +222,7 @@ def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest():
 @pytest.mark.parametrize(("column", "init"), [("label", "start"), ("score", "none")])
 def test_from_a_table_to_what_the_model_says_of_pairs(tmp_path, cli, column, init):
     found, out = rows(), tmp_path / "out"
-    path = write(tmp_path / "pairs.csv", found, "text_a", "text_b", column)
+    path = write_table(tmp_path / "pairs.csv", found, "text_a", "text_b", column)
     vectors = {"name": "vector.v1", "options": {"size": 6}}
     tiny_texts.start(tmp_path / "start", aggregation="tree", vectors=vectors)  # as `vectors`
     start = "none" if init == "none" else tmp_path / "start"
@@ -253,21 +244,15 @@ def test_from_a_table_to_what_the_model_says_of_pairs(tmp_path, cli, column, ini
         assert np.mean(right) > 0.7
     else:
         assert model.labels == ("0", "1", "2", "3", "4", "5")
-        given, own = (
-            np.array([row["score"] for row in found]),
-            np.array([one.rating for one in said]),
-        )
+        given = np.array([row["score"] for row in found])
+        own = np.array([one.rating for one in said])
         assert np.mean((own - given) ** 2) < 0.5 * given.var()
         assert (pearson(own, given) or 0) > 0.8
 
 
 def test_a_pair_is_not_replaced_by_the_same_texts_the_other_way_round():
-    one, other = (
-        SimpleNamespace(trees=trees)
-        for trees in itertools.permutations(
-            [SimpleNamespace(words=["A", "dog"]), SimpleNamespace(words=["no", "cat"])]
-        )
-    )
+    dog, cat = (SimpleNamespace(words=words) for words in (["A", "dog"], ["no", "cat"]))
+    one, other = (SimpleNamespace(trees=trees) for trees in ((dog, cat), (cat, dog)))
     task = Entailment(format="table.v1")
     assert task.replaced_by(one) != task.replaced_by(other)
     assert task.group_of(one) == task.group_of(other)

@@ -10,7 +10,6 @@ import pytest
 import tiny_recipe
 import torch
 from huggingface_hub import ModelCard
-from rich.console import Console
 from safetensors.torch import load
 from tokenizers import Tokenizer
 from trained import check_scores, train
@@ -160,16 +159,6 @@ def test_exports_were_verified_on_the_whole_development_file(trained):
         assert "torchscript" not in report
 
 
-def again(trained, out, console):
-    """Publish once more from copies of the checkpoints."""
-    shutil.copytree(trained.out / "seeds", out / "seeds")
-    shutil.copy(trained.out / "recipe.json", out)
-    seeds = trained.recipe.training.seeds
-    run_recipe.run_recipe(
-        trained.recipe, data=trained.data, out=out, seeds=seeds, threads=None, console=console
-    )
-
-
 def test_a_model_that_cannot_be_scripted_keeps_its_bundle(words, tmp_path, monkeypatch):
     def refuse(model):
         raise ExportError("Magic cannot be scripted: na\u00efve [red] :bug:")
@@ -184,7 +173,9 @@ def test_a_model_that_cannot_be_scripted_keeps_its_bundle(words, tmp_path, monke
     monkeypatch.setattr(assembly, "export_torchscript", refuse)
     monkeypatch.setattr(assembly, "write_bundle", watch)
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
-    again(words, tmp_path, Console(file=output, width=200))
+    shutil.copytree(words.out / "seeds", tmp_path / "seeds")
+    shutil.copy(words.out / "recipe.json", tmp_path)
+    train(words.recipe, words.data, tmp_path, file=output)
     printed = output.buffer.getvalue().decode("ascii")
     assert "no TorchScript file: Magic cannot be scripted: na\\xefve [red] :bug:" in printed
     bundle = open_bundle(tmp_path / "model-best")

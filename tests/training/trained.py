@@ -37,12 +37,12 @@ class Trained(NamedTuple):
         return json.loads((self.out / "results.json").read_text(encoding="utf-8"))
 
 
-def train(recipe: Recipe, data: Path, out: Path) -> Trained:
-    """Train all seeds of the recipe in the folder `out`."""
-    file = io.StringIO()
+def train(recipe: Recipe, data: Path, out: Path, file: Any = None) -> Trained:
+    """Train all seeds of the recipe in the folder `out`; `file`: what it prints to."""
+    file = file or io.StringIO()
     console, seeds = Console(file=file, width=200), recipe.training.seeds
     run_recipe(recipe, data=data, out=out, seeds=seeds, threads=None, console=console)
-    return Trained(recipe, data, out, file.getvalue())
+    return Trained(recipe, data, out, file.getvalue() if isinstance(file, io.StringIO) else "")
 
 
 def check_scores(trained: Trained) -> None:
