@@ -63,7 +63,7 @@ REFUSED = {
         "--output aspects --jobs 0": "unknown model 'aspects'",
         "--output aspects -m sentiment": "does not find terms",
         "--columns shop": "expected the column 'shop'",
-        "--columns label": "which is also a column of the scores",
+        "--columns label": "with names of the scores: 'label'",
         "--columns label --keep none": "remove either",
         "--category looks -m ./vector": "expected a name and examples",
         "--category looks= -m ./vector": "expected a name and examples",

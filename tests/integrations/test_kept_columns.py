@@ -2,13 +2,19 @@
 categories, against `score_frame`."""
 
 import json
+import math
 import warnings
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
+from scored_rows import read_rows
 
 import thinstack
 from thinstack import Category
+from thinstack.core.scale import FIVE
 from thinstack.errors import NoMentionWarning
 
 FRAME = pd.DataFrame(
@@ -92,9 +98,9 @@ def test_terms_and_categories_have_columns(scored, vector_folder):
 
 
 @pytest.mark.parametrize("name", ["label", "polarity", "text", "screen_mentions", "negative"])
-def test_a_column_of_the_name_of_one_that_is_written_is_left_out(scored, name):
-    frame = FRAME.rename(columns={"stars": name})
-    message = f"the input has a column {name!r}"
+def test_columns_with_the_names_of_those_that_are_written_are_left_out(scored, name):
+    frame = FRAME.rename(columns={"stars": name}).assign(start=7)
+    message = f"with names of the scores: {name!r}, 'start'"
     with pytest.raises(UserWarning, match=message):
         scored("--about", "screen", frame=frame)
     with warnings.catch_warnings():
@@ -103,10 +109,31 @@ def test_a_column_of_the_name_of_one_that_is_written_is_left_out(scored, name):
     assert [*rows.columns].count(name) == 1
     assert "store" in rows
     assert rows[name].tolist() != frame[name].tolist()
-    assert message in scored("--about", "screen", "--columns", f"store,{name}", frame=frame, code=2)
+    columns = ("--columns", f"store,{name},start")
+    assert message in scored("--about", "screen", *columns, frame=frame, code=2)
 
 
 def test_columns_without_a_header_are_named_by_numbers(scored):
     rows = scored("--no-header", "--columns", "4,1", text="3")
     assert [*rows.columns[:3]] == ["id", "4", "1"]
     assert rows["4"].tolist()[1:] == ["4", "1", "2", "5"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_cells_that_python_or_json_lacks_are_copied(cli, suffix, tmp_path):
+    columns = {
+        "text": ["Good.", "Bad."],
+        "day": pa.array([10_000_000, 0], pa.date32()),
+        "days": pa.array([[10_000_000], [0]], pa.list_(pa.date32())),
+        "name": pa.array([b"\xffa", b"b"]).cast(pa.string(), safe=False),
+        "numbers": [[math.nan, 1.5], [math.inf]],
+    }
+    path, out = tmp_path / "in.parquet", tmp_path / f"out.{suffix}"
+    parquet.write_table(pa.table(columns), path)
+    assert cli("predict", "--input", path, "--out", out, "--jobs", "0").code == 0
+    rows = read_rows(out, FIVE)
+    assert [row["day"] for row in rows] == [str(np.datetime64(day, "D")) for day in (10_000_000, 0)]
+    assert [row["name"] for row in rows] == ["\ufffda", "b"]
+    assert "date32" in rows[0]["days"]
+    numbers = [row["numbers"] for row in rows]
+    assert (numbers if suffix == "jsonl" else [*map(json.loads, numbers)]) == [[None, 1.5], [None]]

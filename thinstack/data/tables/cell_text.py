@@ -71,7 +71,7 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     return value
 
 
-_KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
+_KINDS = {type(None): "nothing", list: "a list", dict: "an object", bytes: "bytes"}
 _NOTHING: Final = ("NoneType", "NAType", "NaTType")  # the last two are from pandas
 
 

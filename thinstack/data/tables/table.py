@@ -201,8 +201,14 @@ def _column_values(pa: Any, column: Any) -> list[Any]:
 
 
 def _cell_value(cell: Any) -> Any:
-    """Convert a cell to a Python type; unchanged if there is no such value or it is not UTF-8."""
+    """Convert a cell to a Python type: to bytes if it is not UTF-8, or if there is none for such a
+    value, as for a date in the year 29349. The result, unlike the cell, can be printed."""
     try:
         return cell.as_py()
-    except Exception:
-        return cell
+    except Exception:  # pyarrow and its time zones raise many types
+        if hasattr(cell, "as_buffer"):
+            return cell.as_buffer().to_pybytes()
+    try:
+        return str(cell.cast("string")).encode()
+    except Exception:  # nested, such as a list of these dates
+        return str(cell.type).encode()

@@ -87,13 +87,22 @@ def _as_text(cell: object) -> str | None:
         return None
     if isinstance(cell, bool | dict | list):
         return _as_json(cell)
-    return str(cell).encode(errors="replace").decode()
+    return _printed(cell).encode(errors="replace").decode()
 
 
 def _as_json(cell: object) -> str:
     if cell is None or cell != cell:
         return "null"
-    return json.dumps(cell, ensure_ascii=False, default=str).encode(errors="replace").decode()
+    try:
+        text = json.dumps(cell, ensure_ascii=False, default=_printed, allow_nan=False)
+    except ValueError:  # NaN or infinity, which JSON lacks
+        finite = json.loads(json.dumps(cell, default=_printed), parse_constant=lambda _: None)
+        text = json.dumps(finite, ensure_ascii=False)
+    return text.encode(errors="replace").decode()
+
+
+def _printed(cell: object) -> str:
+    return cell.decode(errors="replace") if isinstance(cell, bytes) else str(cell)
 
 
 def _lines(texts: Sequence[Row], rows: Rows, layout: Layout) -> Iterator[str]:

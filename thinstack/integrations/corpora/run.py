@@ -234,9 +234,10 @@ def _keeping(request: Request, corpus: Corpus, written: Collection[str]) -> Sett
         check_columns(", ".join(corpus.files), there, request.keep, "name others with --columns")
         columns = [*dict.fromkeys(request.keep)]
     if taken := [name for name in columns if name in written]:
-        problem = f"the input has a column {taken[0]!r}, which is also a column of the scores"
+        problem = f"the input has columns with names of the scores: {', '.join(map(repr, taken))}"
         if request.keep is not None:
-            raise InputError(f"{problem}: rename it, or leave it out of --columns")
-        warnings.warn(f"{problem}: it is not copied; rename it to keep it", stacklevel=outside())
+            raise InputError(f"{problem}. Rename them, or leave them out of --columns")
+        problem += ". They are not copied; rename them to keep them"
+        warnings.warn(problem, stacklevel=outside())
     columns = [name for name in columns if name not in written]
     return settings.model_copy(update={"columns": tuple(columns)})
