@@ -236,6 +236,7 @@ def test_standard_input_is_read_as_by_predict(cli, aspect_folder, table, report,
     assert data.pop("source") == "standard input"
     assert data == {name: value for name, value in plain.items() if name != "source"}
     assert piped(b"good battery\n\nawful staff, poor\n")["texts"] == 2
+    assert piped(b"text,stars\ngood battery,5\nawful staff,4\n", "--stars", "stars")["texts"] == 2
 
 
 def test_names_that_look_alike_are_one_group(model):

@@ -243,9 +243,10 @@ def test_standard_input_is_lines_or_json_lines(predict, texts, tmp_path):
         "key;text\r\n7;good\r\n8;awful\r\n".encode("utf-16"),
     ],
 )
-def test_standard_input_may_be_any_table(predict, tmp_path, table):
-    assert predict("-", "--id", "key", stdin=table).code == 0
-    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
+@pytest.mark.parametrize(("option", "column"), [("--id", "id"), ("--columns", "key")])
+def test_standard_input_may_be_any_table(predict, tmp_path, table, option, column):
+    assert predict("-", option, "key", stdin=table).code == 0
+    assert [row[column] for row in rows_in(tmp_path / "out")] == ["7", "8"]
 
 
 @pytest.mark.parametrize(

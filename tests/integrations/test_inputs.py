@@ -72,7 +72,7 @@ def test_what_is_no_corpus_is_refused(tmp_path):
         open_corpus(tmp_path / "missing")
     with pytest.raises(InputError, match="found none"):
         open_corpus(tmp_path)
-    with pytest.raises(InputError, match="--text and --id"):
+    with pytest.raises(InputError, match="--text, --id and --columns"):
         open_corpus(written(tmp_path / "t.txt"), Columns(id="id"))
     with pytest.raises(DataError, match="'body', found 'id', 'text'"):
         list(open_corpus(written(tmp_path / "t.csv"), Columns("body")).rows())

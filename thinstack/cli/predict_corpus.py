@@ -197,7 +197,7 @@ def _request(
         file=out if one_file else None,
         settings=parsed,
         model=ModelSource(model, running.device, running.threads or 1, isolated=running.isolated),
-        named=bool(chosen(corpus, "text", "id")),
+        named=bool(chosen(corpus, "text", "id", "columns")),
         repeated_ids=corpus.allow_repeated_ids,
         keep=corpus.kept,
         bom=corpus.bom,

@@ -105,7 +105,8 @@ class TableQuery:
             options = ReportOptions(source=self.table.name, text=text, by=self.by, **settings)
             reading = {name: getattr(self, name) for name in ("encoding", "separator", "header")}
             if stream := standard_input(self.table):
-                named = any(name is not None for name in (self.text, self.by, options.over))
+                columns = (self.text, self.by, options.over, options.stars)
+                named = any(name is not None for name in columns)
                 folder = stack.enter_context(TemporaryDirectory(prefix="thinstack-"))
                 spool = Path(folder) / "standard input"
                 corpus = spooled_corpus(stream, spool, Columns(), named=named, **reading)

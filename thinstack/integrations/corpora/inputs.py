@@ -210,7 +210,7 @@ def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) 
             "rename it, or move it away; if it is a table, specify its separator with --sep"
         )
     elif columns and (suffix == ".spacy" or (suffix == ".txt" and not corpus.separated)):
-        problem = f"a {suffix} file has no columns: leave --text and --id out"
+        problem = f"a {suffix} file has no columns: leave --text, --id and --columns out"
         problem += "; if it is a table, add --sep tab" if suffix == ".txt" else ""
     elif corpus.paragraphs and suffix != ".txt":
         problem = "--paragraphs works only with .txt files: leave it out"
