@@ -175,25 +175,17 @@ FILM = labelled_rows("1 good 2 _", "2 film 0 _")
 
 
 def test_labels_are_those_of_sentences_and_of_what_words_head(file):
+    words = ("1 a 2 X=Label=no|Label=neg", "2 n 0 label = pos ", "2.1 o _ _")
     sentences = [
         "# sent_id = 1\n#Label=very  positive \n# text = x\n" + FILM,
-        labelled_rows(
-            "1-2 an 0 SpaceAfter=No",
-            "1 a 2 X=Label=no|Label=neg",
-            "2 n 0 label = pos ",
-            "2.1 o _ _",
-        ),
+        labelled_rows("1-2 an 0 SpaceAfter=No", *words),
         "# labels = x\n# label of = y\n" + FILM,
         "# label = a\n" + labelled_rows("1 good 0 Gloss=g|Label=a"),
         "# the end\n\n",
     ]
     file.write_text("\n".join(sentences), encoding="utf-8")
-    assert [tree.labels for tree in read_labelled_conllu(file)] == [
-        (None, "very  positive"),
-        ("neg", "pos"),
-        (None, None),
-        ("a",),
-    ]
+    labels = [tree.labels for tree in read_labelled_conllu(file)]
+    assert labels == [(None, "very  positive"), ("neg", "pos"), (None, None), ("a",)]
     first = read_labelled_conllu(file)[0]
     assert first == Tree.from_parents([1, -1], ["good", "film"], [None, "very  positive"])
 

@@ -26,17 +26,15 @@ def test_marks_of_programs_are_no_text_and_no_class(mark):
     assert cell_text(mark, Classes("label", names=(mark,))) == mark
 
 
-@pytest.mark.parametrize("sign", SIGNS)
-def test_signs_are_texts_but_no_classes(sign):
-    assert cell_text(sign) == sign
-    assert is_no_class(sign)
+@pytest.mark.parametrize("text", SIGNS + WORDS)
+def test_signs_and_words_are_texts_and_words_alone_are_classes(text):
+    assert cell_text(text) == text
+    assert is_no_class(text) == (text in SIGNS)
+    if text in WORDS:
+        assert cell_text(text, Classes("label")) == text
+        return
     with pytest.raises(DataError, match="means a missing value"):
-        cell_text(sign, Classes("label"))
-
-
-@pytest.mark.parametrize("word", WORDS)
-def test_words_are_texts_and_classes(word):
-    assert cell_text(word) == cell_text(word, Classes("label")) == word
+        cell_text(text, Classes("label"))
 
 
 @pytest.mark.parametrize(
@@ -83,8 +81,8 @@ def test_a_header_in_the_middle_is_no_row(tmp_path):
     skipped = []
     kept = [row.line for row in Table(path).rows(["text", "label"], skipped=skipped)]
     assert (kept, len(skipped)) == ([2, 4], 1)
-    rows = [dict(zip(("text", "label"), row, strict=True)) for row in
-            [("Fine.", "x"), ("text", "\ufefflabel "), ("text", "x")]]  # fmt: skip
+    pairs = [("Fine.", "x"), ("text", "\ufefflabel "), ("text", "x")]
+    rows = [{"text": text, "label": label} for text, label in pairs]
     skipped.clear()
     assert [row.line for row in read_mappings(rows, ["text"], skipped=skipped)] == [1, 3]
 
@@ -120,13 +118,8 @@ def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path, text):
 
 
 def test_a_list_of_one_label_is_that_label():
-    rows = [{"text": "a", "label": ["good"]}, {"text": "b", "label": ["x", "y"]}]
-    rows += [
-        {"text": ["c"], "label": "x"},
-        {"text": "d", "label": []},
-        {"text": "e", "label": [3.0]},
-    ]
-    skipped = []
+    pairs = [("a", ["good"]), ("b", ["x", "y"]), (["c"], "x"), ("d", []), ("e", [3.0])]
+    rows, skipped = [{"text": text, "label": label} for text, label in pairs], []
     found = read_mappings(rows, ["text", "label"], classes=Classes("label"), skipped=skipped)
     assert [row.values["label"] for row in found] == ["good", "3"]
     assert [str(error).split(": ")[0] for error in skipped] == ["rows:2", "rows:3", "rows:4"]

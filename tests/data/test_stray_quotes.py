@@ -16,9 +16,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*quotation mark:UserWarning")
 
 def read(path, columns):
     skipped = []
-    return [
-        tuple(row.values.values()) for row in Table(path).rows(columns, skipped=skipped)
-    ], skipped
+    rows = Table(path).rows(columns, skipped=skipped)
+    return [tuple(row.values.values()) for row in rows], skipped
 
 
 def plain(path, columns, rows, separator="\t"):
@@ -145,13 +144,7 @@ def test_a_form_as_amazon_alexa_has_it(tmp_path):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t"])
 def test_one_column_needs_no_separator(tmp_path, name):
-    rows = [
-        "Lovely.",
-        "Cheap, but it works.",
-        '"Quoted, so."',
-        "Awful, slow, loud.",
-        '"So", he, said',
-    ]
+    rows = ["Lovely.", "Cheap, but it works.", '"Quoted, so."', "Awful, slow.", '"So", he, said']
     path = plain(tmp_path / name, ["comment"], [(row,) for row in rows])
     expected = [("Quoted, so.",) if row == rows[2] else (row,) for row in rows]
     assert read(path, ["comment"]) == (expected, [])
