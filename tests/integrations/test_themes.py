@@ -262,7 +262,7 @@ def test_names_have_sides_and_words_are_ignored():
     assert matched(good, side="negative") == set()
     tilted = ([0.3, 0, 0.954], -1, -0.5, True)
     assert matched(tilted) == set()
-    assert matched(tilted, ignore=["Echo"]) == {0, 1}
+    assert matched(tilted, ignore=["Echo"]) == matched(tilted, ignore=["echo,Echo"]) == {0, 1}
 
 
 def test_products_are_behind_this_or_have_a_capital():
