@@ -36,6 +36,10 @@ def pid_of(found):
     return process._process.pid
 
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc, limits memory")
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals or limits")
+
+
 def test_a_session_tells_and_runs_what_onnxruntime_does():
     model = load_model_from_string(onnx_of(ADDING))
     model.metadata_props.add(key="labels", value='["schön"]')
@@ -85,13 +89,13 @@ def test_what_cannot_be_loaded_is_said_as_in_this_process(tmp_path):
     assert told[0] == told[1]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other standard libraries do not check")
+@LINUX
 def test_a_file_that_ends_the_process_that_loads_it_is_an_error():
     with pytest.raises(BundleError, match=r"^a file: .*SIGABRT"):
         session(onnx_of(ABORTING))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit processor time")
+@POSIX
 def test_an_endless_loop_is_an_error(monkeypatch):
     monkeypatch.setattr(isolated, "SECONDS", 1)
     monkeypatch.setattr(isolated, "PATIENCE", 1000)  # not by the clock
@@ -102,7 +106,7 @@ def test_an_endless_loop_is_an_error(monkeypatch):
     assert scores == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP")
+@POSIX
 def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch):
     """As where processor time cannot be limited."""
     found = session(onnx_of(ADDING))
@@ -113,7 +117,7 @@ def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch):
         found.run(["y"], X)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
+@LINUX
 def test_a_balloon_is_an_error():
     for factor in (1 << 28, 1 << 40):  # 4 GiB; more than there is
         with pytest.raises(BundleError, match=r"(?i)alloc|memory"):
@@ -129,24 +133,18 @@ def test_more_scores_than_a_batch_can_have_are_an_error():
     assert scores.shape == (factor,)
 
 
-def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model():
+@pytest.mark.parametrize("idle", [True, False])
+def test_after_a_death_the_next_call_has_another_process(monkeypatch, idle):
+    """A process that ended while it was idle is no fault of the model."""
     found = session(onnx_of(ADDING))
-    (process,) = found._processes
-    first = pid_of(found)
+    (process,), first = found._processes, pid_of(found)
     os.kill(first, signal.SIGKILL)
-    process._process.wait()
-    np.testing.assert_array_equal(found.run(["y"], X)[0], [0, 2, 4, 6])
-    assert pid_of(found) != first
-    assert len(found._processes) == 1
-
-
-def test_after_a_death_the_next_call_has_another_process(monkeypatch):
-    found = session(onnx_of(ADDING))
-    first = pid_of(found)
-    monkeypatch.setattr("thinstack.runtime.isolated.ModelProcess.has_ended", lambda _: False)
-    os.kill(first, signal.SIGKILL)  # as if it had just begun
-    with pytest.raises(BundleError, match="SIGKILL"):
-        found.run(["y"], X)
+    if idle:
+        process._process.wait()
+    else:  # as if it had just begun
+        monkeypatch.setattr("thinstack.runtime.isolated.ModelProcess.has_ended", lambda _: False)
+        with pytest.raises(BundleError, match="SIGKILL"):
+            found.run(["y"], X)
     np.testing.assert_array_equal(found.run(["y"], X)[0], [0, 2, 4, 6])
     assert pid_of(found) != first
     assert len(found._processes) == 1
@@ -180,7 +178,7 @@ if os.fork() == 0:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@LINUX
 @pytest.mark.parametrize("before", ["", BUSY, FORKED], ids=["idle", "busy", "forked"])
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
 def test_the_processes_end_with_the_one_that_asks(before, end):
@@ -210,7 +208,7 @@ print(pid_of(found), flush=True)
             os.killpg(process.pid, signal.SIGKILL)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@LINUX
 def test_the_processes_end_with_the_session():
     found = session(onnx_of(ADDING))
     pid = pid_of(found)
@@ -271,7 +269,7 @@ def refused(*given, **more):
         ("get_executable", lambda: "/bin/echo", "exit code 0"),
     ],
 )
-@pytest.mark.skipif(sys.platform == "win32", reason="it has no such programs")
+@POSIX
 def test_where_no_process_can_start_the_error_says_what_to_do(
     last_word, monkeypatch, name, value, why
 ):

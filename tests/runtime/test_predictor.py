@@ -29,6 +29,7 @@ from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime import scorer as module
 from thinstack.runtime.predictor import Predictor
 
+INT32, INT64 = TensorProto.INT32, TensorProto.INT64
 LEAF = np.zeros(1, np.int8)
 
 
@@ -38,15 +39,7 @@ def predictor_of(path, kind="words", *, threads=1, **options):
 
 @pytest.mark.parametrize("kind", KNOWN)
 @pytest.mark.parametrize("parser", [None, "capped"])
-@pytest.mark.parametrize(
-    ("index", "nodes"),
-    [
-        (TensorProto.INT32, 1),
-        (TensorProto.INT32, 40),
-        (TensorProto.INT64, 40),
-        (TensorProto.INT64, 8192),
-    ],
-)
+@pytest.mark.parametrize(("index", "nodes"), [(INT32, 1), (INT32, 40), (INT64, 40), (INT64, 8192)])
 def test_trees_and_scores_are_the_models_in_input_order(
     tmp_path, kind, parser, index, nodes, monkeypatch
 ):
@@ -243,23 +236,23 @@ def test_scores_that_are_not_finite_are_an_error(tmp_path):
         predictor.predict([["film", "goods", "film"]])
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        [-7e30, 7e30, 1],
-        [3e38, 3e38, 1],
-        [-0.01, 0.51, 0.5],
-        [0, 0, 0],
-        [0.5, 0.5, 0.01],
-        [2, -0.5, -0.5],
-    ],
-)
+def with_softmax(table=TABLE):
+    """A model, and the node that gives its scores."""
+    proto = load_model_from_string(last_word_model("words", table=table))
+    (softmax,) = (node for node in proto.graph.node if node.op_type == "Softmax")
+    return proto, softmax
+
+
+WRONG_ROWS = [[-7e30, 7e30, 1], [3e38, 3e38, 1], [-0.01, 0.51, 0.5]]
+WRONG_ROWS += [[0, 0, 0], [0.5, 0.5, 0.01], [2, -0.5, -0.5]]
+
+
+@pytest.mark.parametrize("row", WRONG_ROWS)
 def test_scores_that_are_no_probabilities_are_an_error(tmp_path, row):
     """The scores are then the row of the word itself."""
     table = np.array([row] * len(TABLE), np.float32)
     table[WORDS.index("good") + 1] = [0.25, 0.25, 0.5]
-    proto = load_model_from_string(last_word_model("words", table=table))
-    (softmax,) = (node for node in proto.graph.node if node.op_type == "Softmax")
+    proto, softmax = with_softmax(table)
     softmax.op_type = "Identity"
     del softmax.attribute[:]
     predictor = predictor_of(tmp_path, onnx=proto.SerializeToString())
@@ -269,10 +262,9 @@ def test_scores_that_are_no_probabilities_are_an_error(tmp_path, row):
 
 
 def test_scores_of_another_type_are_an_error(tmp_path):
-    proto = load_model_from_string(last_word_model("words"))
-    (softmax,) = (node for node in proto.graph.node if node.op_type == "Softmax")
+    proto, softmax = with_softmax()
     softmax.op_type = "Cast"
-    softmax.attribute[0].name, softmax.attribute[0].i = "to", TensorProto.INT32
-    proto.graph.output[0].type.tensor_type.elem_type = TensorProto.INT32
+    softmax.attribute[0].name, softmax.attribute[0].i = "to", INT32
+    proto.graph.output[0].type.tensor_type.elem_type = INT32
     with pytest.raises(BundleError, match=r"node_scores .*float32, .*int32"):
         predictor_of(tmp_path, onnx=proto.SerializeToString()).predict([["good"]])
