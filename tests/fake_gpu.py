@@ -1,5 +1,4 @@
-"""An onnxruntime that finds GPUs where there are none: its sessions run on the CPU, and fail as
-they are told."""
+"""An onnxruntime that finds GPUs where there are none: its sessions run on the CPU, or fail."""
 
 import sys
 from collections import Counter

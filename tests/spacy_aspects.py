@@ -1,5 +1,4 @@
-"""Pipelines with `tree_aspects`, and what a Doc tells of their text, which has an aspect of each
-side by the model of `aspect_models`."""
+"""Pipelines with `tree_aspects`, and what a Doc holds by the model of `aspect_models`."""
 
 import spacy
 

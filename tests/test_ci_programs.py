@@ -1,5 +1,4 @@
-"""`.ci/sizes.py`, the sizes of the project beside their budgets; `.ci/passed.py`, the jobs that
-passed."""
+"""`.ci/sizes.py`, the sizes of the project, and `.ci/passed.py`, the jobs that passed."""
 
 import importlib.util
 import subprocess

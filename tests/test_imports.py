@@ -1,5 +1,4 @@
-"""What import-linter cannot say: what imports cost, and who names what is in the folder of a
-feature."""
+"""What import-linter cannot check: what imports cost, and who names the parts of a feature."""
 
 import re
 import tomllib

@@ -1,5 +1,4 @@
-"""The pages of docs/: their Python runs, their commands exist, and what they show is what there
-is."""
+"""The pages of docs/: their Python runs, their commands exist, and what they show is true."""
 
 import random
 import re

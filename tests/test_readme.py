@@ -1,5 +1,4 @@
-"""The code of the README runs as it stands. Its figures, and those of docs/models.md, are those of
-`lab/results/`."""
+"""The code of the README runs; its figures and those of docs/models.md are in `lab/results/`."""
 
 import re
 import shlex

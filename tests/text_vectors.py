@@ -1,5 +1,4 @@
-"""Small bundles whose model gives vectors, alone or beside five classes of sentiment. It parses,
-and composes the sentences of a text."""
+"""Small bundles that parse, join sentences, and give vectors alone or beside five classes."""
 
 import torch
 

@@ -1,5 +1,4 @@
-"""Bundles whose vectors can be computed by hand: a node is made of its two parts, and the order and
-the tree both matter."""
+"""Bundles whose vectors can be computed by hand; they depend on the order and the tree."""
 
 import numpy as np
 from onnx import checker, helper, numpy_helper, parser

@@ -1,5 +1,4 @@
-"""The bundled model and those that are distributions of their own: their sizes, their sources, and
-what they say."""
+"""The bundled model and those of `models/`: their sizes, their sources, and what they say."""
 
 from pathlib import Path
 

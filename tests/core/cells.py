@@ -1,5 +1,4 @@
-"""Small cells that read all that a cell may read: inner inputs, several state parts, missing
-children and edge types."""
+"""Small cells with inner inputs, several state parts, missing children and edge types."""
 
 import torch
 from torch import Tensor, nn

@@ -1,5 +1,4 @@
-"""Random trees as nested Python lists with what recursion says of their nodes, and random forests
-as flat lists."""
+"""Random trees as nested lists, what recursion says of their nodes, and random flat forests."""
 
 from typing import NamedTuple
 

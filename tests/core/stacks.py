@@ -1,5 +1,4 @@
-"""Random batches of sentences with random trees, and every kind of cell and tracking LSTM that
-reads them, in float64."""
+"""Random batches of sentences with trees, and the cells and trackers that read them, in float64."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,5 +1,4 @@
-"""Models with a parser of distances: what they do over given trees and over their own, and what the
-parser learns from."""
+"""Models with a parser of distances, over given and own trees, and what the parser learns."""
 
 import math
 

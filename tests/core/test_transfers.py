@@ -1,5 +1,4 @@
-"""Nothing waits for a GPU while a forest is composed: its schedule is made on the host, and sent at
-once."""
+"""Nothing waits for a GPU while a forest is composed: the host sends its schedule at once."""
 
 from functools import partial
 

@@ -1,5 +1,4 @@
-"""A cell and a task head whose ONNX parts are written by hand, in no time; torch takes a second for
-each part of a cell."""
+"""A cell and a task head whose ONNX parts are written by hand; torch takes a second for each."""
 
 from functools import cache
 from typing import Any

@@ -1,5 +1,4 @@
-"""Comparing runtimes whose faults are known with the model: their scores, and the trees that they
-make."""
+"""Runtimes with known faults, compared with the model: their scores and their trees."""
 
 import copy
 from functools import partial

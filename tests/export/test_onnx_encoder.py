@@ -1,5 +1,4 @@
-"""Every kind of encoder, of trees and of head as ONNX and TorchScript, against the model and a
-recursion over its equations."""
+"""Every kind of encoder, trees and head as ONNX and TorchScript, against a recursion."""
 
 import copy
 from itertools import product

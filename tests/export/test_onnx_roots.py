@@ -1,5 +1,4 @@
-"""Files that give the scores of roots alone: those of the file that scores all nodes, for less
-work."""
+"""Files that score roots alone give the scores of the files that score all nodes."""
 
 import numpy as np
 import onnx

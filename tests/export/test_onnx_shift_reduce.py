@@ -1,5 +1,4 @@
-"""Models with a tracking LSTM as ONNX, against a recursion over the equations of SPINN, over given
-trees and over their own."""
+"""Models with a tracking LSTM as ONNX, over given trees and their own, against a recursion."""
 
 import copy
 

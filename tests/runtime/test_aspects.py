@@ -1,5 +1,4 @@
-"""What is said of what: terms that a model finds, and terms that are named. Trees and scores are
-written by hand."""
+"""Terms that a model finds and terms that are named, with trees and scores written by hand."""
 
 import json
 import random

@@ -1,5 +1,4 @@
-"""What onnxruntime makes of inputs that no model should get, of the bare ONNX files:
-`docs/runtimes.md` tells users."""
+"""What onnxruntime makes of bad inputs of the bare ONNX files, as `docs/runtimes.md` says."""
 
 import json
 import random

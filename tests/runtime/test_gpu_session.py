@@ -1,5 +1,4 @@
-"""Sessions on GPUs, where an onnxruntime of the tests' own finds some: which is taken, and what is
-said where one does not work or fails."""
+"""Sessions on GPUs that a fake onnxruntime finds: which one is taken, and what fails how."""
 
 import os
 import sys

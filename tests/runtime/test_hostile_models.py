@@ -1,5 +1,4 @@
-"""Whatever a file that passes the gate does in isolation, the process that asks gets a result or a
-BundleError, in bounded time and memory."""
+"""Hostile files that pass the gate end in a result or a BundleError, in bounded time and memory."""
 
 import sys
 from pathlib import Path

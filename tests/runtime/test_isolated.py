@@ -1,5 +1,4 @@
-"""Models in processes of their own: they answer as in the process that asks, and whatever they do,
-that process lives."""
+"""Models in separate processes answer as in this one, and whatever they do, this one lives."""
 
 import multiprocessing.spawn
 import os

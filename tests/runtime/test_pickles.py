@@ -1,5 +1,4 @@
-"""What a predictor and its results are after a pickle, a copy or JSON, and where the process stands
-when they are read."""
+"""Predictors and their results after a pickle, a copy or JSON, read in another folder."""
 
 import copy
 import dataclasses

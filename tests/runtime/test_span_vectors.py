@@ -1,5 +1,4 @@
-"""Vectors of spans: those of nodes, and of others the covering nodes joined from left to right,
-against numpy by hand."""
+"""Vectors of spans, nodes or covering nodes joined from left to right, against numpy by hand."""
 
 import pickle
 from functools import reduce

@@ -1,5 +1,4 @@
-"""onnxruntime keeps no identifier of the device and tells nobody what runs, and no thread of its
-own keeps a process from ending."""
+"""onnxruntime sends no telemetry, writes no device id, and keeps no process from ending."""
 
 import os
 import re

@@ -1,5 +1,4 @@
-"""Texts of several sentences as one tree over the trees of these: against torch, which is given the
-joined tree."""
+"""Texts of several sentences as one tree over their trees, against torch over the joined tree."""
 
 import random
 from itertools import pairwise

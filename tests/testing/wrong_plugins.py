@@ -1,5 +1,4 @@
-"""A cell, a task head and a parser that keep their contracts, and faults of each kind by the check
-that refuses them."""
+"""Plugins that keep their contracts, and faults of each kind by the check that refuses them."""
 
 from typing import Any
 

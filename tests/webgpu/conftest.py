@@ -1,5 +1,4 @@
-"""A GPU by WebGPU, be it a program on the CPU: `.ci/jobs/webgpu` finds one. Without any, what is
-here is skipped."""
+"""A GPU by WebGPU, or a program that pretends to be one (`.ci/jobs/webgpu`)."""
 
 from collections.abc import Callable
 

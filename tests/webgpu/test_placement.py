@@ -1,5 +1,4 @@
-"""What a batch of the bundled model exchanges with WebGPU at most, by
-`lab/benchmarks/placement.py`: a change that adds a copy fails here."""
+"""The copies of a batch to and from WebGPU at most, by `lab/benchmarks/placement.py`."""
 
 import json
 import os
