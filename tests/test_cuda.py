@@ -3,11 +3,11 @@
 import copy
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from bundle_folders import GOLDEN
 from core.configured import build
 from registered_models import cell_models
 
@@ -19,7 +19,6 @@ from thinstack.errors import DeviceError
 from thinstack.export.samples import sample_trees
 
 SENTENCES = [["A", "wonderful", "film"], ["Dull"], ["The", "plot", "never", "comes", "alive", "."]]
-GOLDEN = Path(__file__).parent / "golden" / "schema-1"
 MODELS = {
     "words": partial(load_model, GOLDEN / "words"),
     "transitions": partial(load_model, GOLDEN / "wordpiece-parser"),

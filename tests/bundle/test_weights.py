@@ -88,11 +88,6 @@ def test_weights_that_share_memory_are_kept(tmp_path):
     assert torch.equal(loaded.embedding.table, model.embedding.table)
 
 
-def test_a_bundle_without_weights_has_none_to_give(tmp_path):
-    with pytest.raises(BundleError, match="no torch weights"):
-        load_model(bundle(tmp_path / "model", None))
-
-
 @pytest.mark.parametrize("quantize", ["none", "fp16", "int8-tables", "int8"])
 def test_weights_beside_an_onnx_file_are_stored_once(tmp_path, quantize):
     # Torch's exporter cuts matrices of up to 8,192 numbers itself: their parts are stored too.
@@ -123,19 +118,19 @@ def test_weights_that_half_precision_would_round_are_kept(tmp_path, exported):
     assert_same_weights(load_model(written), model)
 
 
-def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path):
-    with pytest.raises(BundleError, match=r"model\.safetensors: .* header"):
-        load_model(bundle(tmp_path / "header", (2**60).to_bytes(8, "little") + b"{}"))
-    huge = config_of({"hidden_size": 10**7})
-    with pytest.raises(BundleError, match=r"shape \(40000000,\), found \(16,\)"):
-        load_model(bundle(tmp_path / "size", weights_of(new_model()), huge))
-
-
-def test_weights_of_another_configuration_are_refused(tmp_path):
-    other = weights_of(new_model(config_of({"hidden_size": 5})))
-    for content in (other, b"no safetensors", b""):
-        with pytest.raises(BundleError, match=r"model\.safetensors: these weights do not fit"):
-            load_model(bundle(tmp_path / "model", content))
+def test_weights_that_do_not_fit_are_refused_at_once(tmp_path):
+    other, huge = config_of({"hidden_size": 5}), config_of({"hidden_size": 10**7})
+    no_fit = r"model\.safetensors: these weights do not fit"
+    for weights, config, problem in (
+        (None, CONFIG, "no torch weights"),
+        (weights_of(new_model(other)), CONFIG, no_fit),
+        (b"no safetensors", CONFIG, no_fit),
+        (b"", CONFIG, no_fit),
+        ((2**60).to_bytes(8, "little") + b"{}", CONFIG, r"model\.safetensors: .* header"),
+        (weights_of(new_model()), huge, r"shape \(40000000,\), found \(16,\)"),
+    ):
+        with pytest.raises(BundleError, match=problem):
+            load_model(bundle(tmp_path / "model", weights, config))
 
 
 @pytest.mark.parametrize("feeds", [True, False])

@@ -33,30 +33,16 @@ def run(executor, batch):
     return in_node_order(executor(batch.words, batch.transitions, batch.lengths))
 
 
-def expected_of(executor, batch):
-    return by_reference(executor.cell, executor.tracker, *batch)
-
-
 @pytest.mark.parametrize("lookahead", [1, 2, 5])
 @pytest.mark.parametrize("name", PLAIN | FED)
-def test_random_trees(name, lookahead):
-    executor = executor_of(name, lookahead)
-    for seed, size in enumerate((1, 5, 10, 16)):
-        batch = batch_of(mixed_sizes(size, seed), seed)
-        expected = expected_of(executor, batch)
-        for grad in (True, False):
-            with torch.set_grad_enabled(grad):
-                torch.testing.assert_close(run(executor, batch), expected, rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize("name", PLAIN | FED)
-def test_gradients(name):
-    """Those that autograd finds in the reference, twice over one graph."""
-    executor = executor_of(name, lookahead=2)
-    batch = batch_of([3, 1, 6, 2, 5])
+def test_random_trees_and_their_gradients(name, lookahead):
+    """Gradients are those that autograd finds in the reference, twice over one graph."""
+    executor, batch = executor_of(name, lookahead), batch_of([3, 1, 6, 2, 5, 12, 1])
     words = batch.words.requires_grad_()
     wanted, nodes = [words, *executor.parameters()], run(executor, batch)
-    expected = gradients(expected_of(executor, batch)[:3], wanted)
+    reference = by_reference(executor.cell, executor.tracker, *batch)
+    torch.testing.assert_close(nodes, reference, rtol=0, atol=1e-10)
+    expected = gradients(reference[:3], wanted)
     first = gradients(nodes[:3], wanted)
     torch.testing.assert_close(first, expected, rtol=0, atol=1e-9)
     torch.testing.assert_close(gradients(nodes[:3], wanted), first, rtol=0, atol=0)

@@ -75,13 +75,13 @@ def in_a_pipeline(predictor):
     return lambda: list(nlp.pipe(texts))
 
 
-WAYS = [(TimeIsUpError, "object"), (TimeoutError, "method"), (RuntimeError, "partial")]
+WAYS = [(TimeIsUpError, "object", False), (TimeoutError, "method", False)]
+WAYS += [(RuntimeError, "partial", False), (TimeIsUpError, "object", True)]
 
 
 # Python's own, where the alarm comes while it starts a thread.
 @pytest.mark.filterwarnings("ignore:Exception ignored in thread started by")
-@pytest.mark.parametrize(("error", "way"), WAYS)
-@pytest.mark.parametrize("isolated", [False, True])
+@pytest.mark.parametrize(("error", "way", "isolated"), WAYS)
 def test_it_passes_through_a_run(last_word, error, way, isolated):
     predictor, limit = thinstack.load(last_word.path, threads=1, isolated=isolated), Limit(error)
     handler = {"object": limit, "method": limit.method, "partial": limit.part()}[way]

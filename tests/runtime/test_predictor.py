@@ -61,18 +61,6 @@ def test_trees_and_scores_are_the_models_in_input_order(
             np.testing.assert_allclose(scores, expected_rows(kind, sentence, tree), atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", KNOWN)
-def test_a_sentence_has_the_same_scores_alone_and_in_any_company(tmp_path, kind):
-    predictor = predictor_of(tmp_path, kind)
-    words, trees = random_sentences(kind, 40)
-    alone = [predictor.node_scores([words[i]], [trees[i]])[0] for i in range(40)]
-    for seed in range(3):
-        order = random.Random(seed).sample(range(40), 40)
-        together = predictor.node_scores([words[i] for i in order], [trees[i] for i in order])
-        for place, scores in zip(order, together, strict=True):
-            np.testing.assert_array_equal(scores, alone[place])
-
-
 def test_no_sentences_give_no_scores(predictor):
     assert predictor.node_scores([], []) == []
     assert predictor.predict([]) == []

@@ -2,11 +2,11 @@
 
 import random
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from bundle_folders import GOLDEN
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.weights import load_model
@@ -18,8 +18,7 @@ from thinstack.runtime import units
 from thinstack.runtime.interface import Batch, check_parse
 from thinstack.runtime.predictor import Predictor
 
-TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
-PARSER_WITHOUT_BREAKS = TEXTS.parent / "wordpiece-parser"
+TEXTS, PARSER_WITHOUT_BREAKS = GOLDEN / "texts", GOLDEN / "wordpiece-parser"
 WORDS = ("the", "film", "films", "good", "cafe", "odd")
 
 
