@@ -1,11 +1,8 @@
 """Rows of files of texts, and what is wrong with those that are none."""
 
-import json
-
-import pyarrow as pa
+import pandas as pd
 import pytest
 import spacy
-from pyarrow import parquet
 from spacy.tokens import DocBin
 
 from thinstack.errors import DataError, InputError
@@ -17,23 +14,17 @@ TEXTS = ["A good film.", 'naïve – "film"', "", "awful"]
 
 def written(path):
     """A file of TEXTS, whose ids are a to d."""
-    ids = "abcd"
+    frame = pd.DataFrame({"id": [*"abcd"], "text": TEXTS})
     if path.suffix == ".parquet":
-        parquet.write_table(pa.table({"id": list(ids), "text": TEXTS}), path)
+        frame.to_parquet(path)
     elif path.suffix == ".spacy":
         DocBin(docs=map(spacy.blank("en").make_doc, TEXTS)).to_disk(path)
     elif path.suffix in (".jsonl", ".ndjson"):
-        records = [{"id": id, "text": text} for id, text in zip(ids, TEXTS, strict=True)]
-        path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+        frame.to_json(path, orient="records", lines=True)
     elif path.suffix == ".txt":
         path.write_bytes(("\ufeff" + "\r\n".join(TEXTS)).encode())
     else:
-        separator = {".csv": ",", ".tsv": "\t"}[path.suffix]
-        cells = [
-            f'{id}{separator}"{text.replace(chr(34), 2 * chr(34))}"'
-            for id, text in zip(ids, TEXTS, strict=True)
-        ]
-        path.write_text("\n".join([f"id{separator}text", *cells]), encoding="utf-8")
+        frame.to_csv(path, sep={".csv": ",", ".tsv": "\t"}[path.suffix], index=False)
     return path
 
 

@@ -11,23 +11,19 @@ from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy import pipe, predictions
 
 
-@pytest.fixture(scope="module")
-def bundle(last_word):
-    return last_word.path
-
-
-def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(nlp, bundle):
-    doc = nlp("A good film. It was awful, really awful")
+def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(nlp, last_word):
+    text = "A good film. It was awful, really awful"
+    doc = nlp(text)
     assert [sent.text for sent in doc.sents] == ["A good film.", "It was awful, really awful"]
     assert list(doc.cats) == list(LABELS)
     assert doc.cats == pytest.approx(mean_of((".", 4), ("awful", 6)), abs=1e-6)
     assert sum(doc.cats.values()) == pytest.approx(1)
-    doc = pipeline(bundle, aggregation="sentences")("A good film. It was awful, really awful")
+    doc = pipeline(last_word.path, aggregation="sentences")(text)
     assert doc.cats == pytest.approx(mean_of((".", 1), ("awful", 1)), abs=1e-6)
 
 
-def test_a_long_sentence_is_read_in_parts(bundle):
-    nlp = pipeline(bundle, max_words=3)
+def test_a_long_sentence_is_read_in_parts(last_word):
+    nlp = pipeline(last_word.path, max_words=3)
     doc = nlp("film is good , so awful . Good film")
     wanted = mean_of(("is", 2), (",", 2), (".", 3), ("film", 2))
     again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
@@ -44,11 +40,11 @@ def test_a_long_sentence_is_read_in_parts(bundle):
             [[0, 2], [2, 4], [4, 7]]
         ]
     with pytest.raises(InputError, match="max_words"):
-        pipeline(bundle, max_words=1)
+        pipeline(last_word.path, max_words=1)
 
 
-def test_why_is_told_in_tokens_of_the_doc(bundle):
-    nlp = pipeline(bundle, source="left")
+def test_why_is_told_in_tokens_of_the_doc(last_word):
+    nlp = pipeline(last_word.path, source="left")
     doc = nlp("A film. So very (good)")
     _, second = nlp.get_pipe("tree_sentiment").why(doc)
     assert [(item["start"], item["end"]) for item in second[:3]] == [(3, 4), (4, 5), (3, 5)]
@@ -92,8 +88,8 @@ TEXTS = [*FINE[:3], "boom it goes. Fine.", FINE[3], "ok boom", FINE[4]]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_failing_document_harms_no_neighbour(bundle, monkeypatch, threads):
-    nlp = pipeline(bundle, threads=threads)
+def test_a_failing_document_harms_no_neighbour(last_word, monkeypatch, threads):
+    nlp = pipeline(last_word.path, threads=threads)
     alone = [nlp(text).cats for text in FINE]
     failing(monkeypatch, nlp.get_pipe("tree_sentiment").predictor, "boom", BOOM)
     with pytest.raises(RuntimeError, match="boom is too much"):  # without a handler
@@ -134,12 +130,13 @@ def test_an_unknown_model_fails_when_it_is_added(tmp_path):
 
 
 WRONG = {"source": "upright", "device": "tpu", "aggregation": "max", "modle": "x", "threads": 257}
+WRONG |= {"classes": 3, "abstain": 1.5}
 
 
 @pytest.mark.parametrize("settings", [{name: value} for name, value in WRONG.items()])
-def test_a_wrong_setting_fails_when_it_is_added(bundle, settings):
+def test_a_wrong_setting_fails_when_it_is_added(last_word, settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
-        pipeline(bundle, **settings)
+        pipeline(last_word.path, **settings)
 
 
 def test_in_training_it_warns_once_that_it_does_not_learn(nlp):

@@ -19,13 +19,17 @@ from thinstack.errors import ConfigError, DataError, InputError
 TEXT = "The film is dull. It is a good and fine plot, good."
 
 
-@pytest.fixture
-def nlp(start):
+def initialized(start, **settings):
     torch.manual_seed(0)
-    nlp = pipeline(start)
+    nlp = pipeline(start, **settings)
     given = examples(nlp)
     nlp.initialize(lambda: given)
     return nlp
+
+
+@pytest.fixture
+def nlp(start):
+    return initialized(start)
 
 
 def weights(nlp):
@@ -57,11 +61,8 @@ def test_gradients_add_up_until_the_weights_move(nlp):
     component.finish_update(None)
     moved = {name for name, value in weights(nlp).items() if not torch.equal(value, before[name])}
     assert moved == {name for name in before if not name.startswith("encoder.parser.")}
-    held = {
-        name
-        for name, one in component.model._learner.model.named_parameters()
-        if not one.requires_grad
-    }
+    parameters = component.model._learner.model.named_parameters()
+    held = {name for name, one in parameters if not one.requires_grad}
     assert held == before.keys() - moved
     assert table.grad is None
     component.finish_update(None)  # nothing was learnt since
@@ -73,10 +74,8 @@ def test_gradients_add_up_until_the_weights_move(nlp):
     [(0.0, (0, 0, 0, 1)), (1.0, (1 / 4, 1 / 4, 1 / 4, 1 / 4)), (0.5, (0, 1 / 6, 1 / 3, 1 / 2))],
 )
 def test_what_is_scored_and_saved_is_a_mean_of_the_last_weights(start, tmp_path, average, shares):
-    nlp = pipeline(start, average=average)
-    given = examples(nlp)
-    nlp.initialize(lambda: given)
-    seen = []
+    nlp = initialized(start, average=average)
+    given, seen = examples(nlp), []
     for at in range(4):
         learn(nlp, given[8 * at : 8 * at + 8])
         seen.append(weights(nlp))
@@ -94,9 +93,8 @@ def test_what_is_scored_and_saved_is_a_mean_of_the_last_weights(start, tmp_path,
 
 
 def test_one_that_was_saved_goes_on_as_if_it_never_was(start, tmp_path):
-    nlp = pipeline(start, average=0)
+    nlp = initialized(start, average=0)
     given = examples(nlp)
-    nlp.initialize(lambda: given)
     learn(nlp, given)
     nlp.to_disk(tmp_path)
     found = []
@@ -204,8 +202,7 @@ def test_where_learning_starts(start):
     assert learner.task.keeps_start  # as `thinstack train` has it then
     head = state_of(load_model(start))["head.linear.weight"]
     assert torch.equal(weights(own)["head.linear.weight"], head)
-    fresh = pipeline("none")
-    fresh.initialize(lambda: examples(fresh))
+    fresh = initialized("none")
     config = fresh.get_pipe("tree_classifier").model.config
     assert (config.parser, config.tree_source, config.labels) == (None, "balanced", CLASSES)
     learn(fresh, examples(fresh, 8))
