@@ -13,28 +13,20 @@ def said(answer):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_like_an_option_is_told_how_to_be_given(cli, text):
+def test_a_text_like_an_option_is_one_after_two_minus_signs(cli, text):
     answer = cli("predict", text)
     assert answer.code == 2
     assert "put -- before the texts" in said(answer)
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_after_two_minus_signs_it_is_a_text(cli, text):
     answer = cli("predict", "--jsonl", "--", text)
     assert (answer.code, answer.out[:1]) == (0, "{")
 
 
-def test_other_commands_and_errors_say_nothing_of_texts(cli):
-    for arguments in (["plugins", "-1"], ["train", "-x", "a.csv"], ["predict", "--classes", "x"]):
+def test_other_commands_and_errors_say_nothing_of_texts(cli, tmp_path):
+    (tmp_path / "my model").mkdir()
+    errors = [["plugins", "-1"], ["train", "-x", "a.csv"], ["predict", "--classes", "x"]]
+    for arguments in (*errors, ["predict", f"-m{tmp_path / 'my model'}", "A good film."]):
         answer = cli(*arguments)
         assert (answer.code, "before the texts" in answer.err) == (2, False)
-
-
-def test_a_model_may_have_spaces_in_its_path(cli, tmp_path):
-    (tmp_path / "my model").mkdir()
-    answer = cli("predict", f"-m{tmp_path / 'my model'}", "A good film.")
-    assert (answer.code, "before the texts" in answer.err) == (2, False)
 
 
 def test_a_folder_is_not_written_over(tmp_path):

@@ -1,6 +1,5 @@
 """Tables that are links, have no header, or another separator, and what to add for them."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from thinstack.training.table_task import TableOptions, table_task
 
 UP = "text,label\nThe film is good.,up\nThe film is bad.,down\n"
 DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"
-PAIRS = "text_a,text_b,label\nIt is good.,It is fine.,{}\nIt is good.,It is bad.,{}\n"
 
 
 def data_and_task(path, **options):
@@ -61,13 +59,6 @@ def test_a_linked_table_is_the_file_that_was_named(tmp_path, monkeypatch, throug
         assert data.dev == (kept if kept == "relative.csv" else str(tmp_path / kept))
 
 
-def test_linked_pairs(tmp_path):
-    for link in linked(tmp_path, PAIRS.format("same", "not"), PAIRS.format("not", "same")):
-        data, task = data_and_task(link)
-        rows = [row.values["label"] for row in task.rows(tmp_path / data.train)]
-        assert (task.name, rows) == ("entailment.v1", ["same", "not"])
-
-
 def test_links_that_lead_nowhere_say_where(cli, tmp_path):
     link = tmp_path / "texts.csv"
     link.symlink_to("gone.csv")
@@ -77,11 +68,7 @@ def test_links_that_lead_nowhere_say_where(cli, tmp_path):
         ("predict", "--input", link, "--out", tmp_path / "out"),
         ("predict", "--input", tmp_path, "--out", tmp_path.parent / "out"),
     ):
-        answer = cli(*arguments)
-        assert answer.code == 2, arguments
-        assert "texts.csv" in answer.err
-        assert "link to gone.csv" in answer.err
-        assert len(answer.err.splitlines()) == 1
+        cli(*arguments).check_refused("texts.csv", "link to gone.csv")
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +86,7 @@ def test_no_header_from_training_to_scores(cli, unheaded):
     folder, named = unheaded.parent, ("--text", 1, "--label", 2)
     out = folder / "out"
     start = ("train", unheaded, "--out", out, "--init", folder / "start")
-    refused = cli(*start)
-    assert refused.code == 2
-    assert f"{unheaded}: " in refused.err
-    assert "--no-header" in refused.err
+    cli(*start).check_refused(f"{unheaded}: ", "--no-header")
     answer = cli(*start, "--no-header", *named)
     assert (answer.code, answer.err) == (0, "")
     task = Recipe.read(out / "recipe.toml").task
@@ -110,8 +94,8 @@ def test_no_header_from_training_to_scores(cli, unheaded):
     again = cli("train", out / "recipe.toml", "--data", folder, "--out", folder / "again")
     assert again.code == 0
     model = out / "model-best"
-    figures = cli("evaluate", model, unheaded, "--no-header", *named, "--json")
-    assert json.loads(figures.out)["texts"] == 40
+    figures = cli("evaluate", model, unheaded, "--no-header", *named, "--json").json
+    assert figures["texts"] == 40
     scored = folder / "scored"
     answer = cli(
         "predict", "-m", model, "--input", unheaded, "--no-header", "--text", 1, "--out", scored

@@ -31,10 +31,16 @@ def test_a_drawing_says_where_it_is_uncertain(cli):
     assert "?: uncertain, no class reaches 90%." in answer.out
 
 
-def test_figures_of_a_view_are_those_of_its_classes(cli, tmp_path):
+@pytest.fixture
+def files(tmp_path):
     trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"
     trees.write_text(TREES, encoding="utf-8")
     table.write_text(TEXTS, encoding="utf-8")
+    return trees, table
+
+
+def test_figures_of_a_view_are_those_of_its_classes(cli, files):
+    trees, table = files
     found = {c: cli("evaluate", trees, "--classes", c, "--json").json for c in ("5", "3", "2")}
     counts = ("roots", "binary_roots", "phrases", "binary_phrases")
     assert [found[c]["roots"] for c in found] == [4, 4, 3]
@@ -47,13 +53,10 @@ def test_figures_of_a_view_are_those_of_its_classes(cli, tmp_path):
     assert of_texts["3"]["accuracy"] == 100
 
 
-def test_the_calibration_error_is_shown(cli, tmp_path):
-    trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"
-    trees.write_text(TREES, encoding="utf-8")
-    table.write_text(TEXTS, encoding="utf-8")
-    predictor = thinstack.load("sentiment")
-    labelled = read_labelled(trees, predictor.labels)
-    found = predictor.predict_trees([tree for tree, _ in labelled])
+def test_the_calibration_error_is_shown(cli, files, sentiment):
+    trees, table = files
+    labelled = read_labelled(trees, sentiment.labels)
+    found = sentiment.predict_trees([tree for tree, _ in labelled])
     roots = calibration_error(
         np.stack([one.node_scores[-1] for one in found]), np.array([ids[-1] for _, ids in labelled])
     )

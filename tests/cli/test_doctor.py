@@ -92,38 +92,32 @@ def test_a_model_that_answers_otherwise_is_wrong(cli, golden):
     assert "the scores are wrong" in prediction["found"]
 
 
-@pytest.mark.parametrize(
-    ("cases", "problem"),
-    [
-        (b"[]", "not the reference cases of this model"),
-        (b'{"labels": ["a", "b"], "tolerance": 1e-4, "cases": []}', "they have the labels"),
-        (b"\xff", "not the reference cases of this model"),
-        (None, "no reference case could be compared"),
-    ],
-    ids=["a list", "labels", "bytes", "empty"],
-)
-def test_cases_that_cannot_be_run_are_wrong(cli, golden, cases, problem):
-    stored = json.loads((golden / "cases.json").read_bytes()) | {"cases": []}
-    replaced("cases.json", json.dumps(stored).encode() if cases is None else cases)(golden)
-    answer = cli("doctor", "--json", "--model", golden)
-    assert answer.code == 1
-    assert problem in found(answer)["prediction"]["found"]
+OF_ANOTHER_MODEL = "not the reference cases of this model"
+UNUSABLE = {
+    "a list": (lambda cases: [], OF_ANOTHER_MODEL),
+    "labels": (lambda cases: cases | {"labels": ["a", "b"]}, "they have the labels"),
+    "bytes": (lambda cases: b"\xff", OF_ANOTHER_MODEL),
+    "empty": (lambda cases: cases | {"cases": []}, "no reference case could be compared"),
+    "shape": (lambda cases: cases["cases"][0]["outputs"].update(root_scores=[[0.5, 0.5]]), ""),
+    "input": (lambda cases: cases["cases"][0]["inputs"].pop("transitions") and None, ""),
+    "id": (lambda cases: cases["cases"][0]["inputs"].update(token_ids=[10**6]), ""),
+    "too large": (lambda cases: cases["cases"][0]["inputs"].update(token_ids=[10**30]), ""),
+    "infinite": (lambda cases: cases["cases"][0]["inputs"].update(token_ids=[float("inf")]), ""),
+}
+"""Changes of the cases, which give others or change them, and what is said of it."""
 
 
-@pytest.mark.parametrize("change", ["shape", "input", "id", "too large", "infinite"])
-def test_outputs_of_another_shape_and_inputs_that_fail_are_wrong(cli, golden, change):
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_cases_that_cannot_be_run_or_compared_are_wrong(cli, golden, name):
+    change, problem = UNUSABLE[name]
     cases = json.loads((golden / "cases.json").read_bytes())
-    case = cases["cases"][0]
-    if change == "shape":
-        case["outputs"]["root_scores"] = [[0.5, 0.5]]
-    elif change == "input":
-        del case["inputs"]["transitions"]
-    else:
-        odd = {"id": 10**6, "too large": 10**30, "infinite": float("inf")}
-        case["inputs"]["token_ids"] = [odd[change]]
-    replaced("cases.json", json.dumps(cases).encode())(golden)
+    others = change(cases)
+    others = cases if others is None else others
+    content = others if isinstance(others, bytes) else json.dumps(others).encode()
+    replaced("cases.json", content)(golden)
     answer = cli("doctor", "--json", "--model", golden)
     assert (answer.code, found(answer)["prediction"]["status"]) == (1, "wrong")
+    assert problem in found(answer)["prediction"]["found"]
 
 
 def test_a_damaged_model_and_one_that_is_not_there_are_wrong(cli, golden):

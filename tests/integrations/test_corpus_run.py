@@ -236,31 +236,26 @@ def test_standard_input_is_lines_or_json_lines(predict, texts, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "table",
+    ("content", "options", "texts"),
     [
-        b'key,text\n7,"good, or ""so"""\n8,awful\n',
-        b"key\ttext\n7\tgood\n8\tawful\n",
-        "key;text\r\n7;good\r\n8;awful\r\n".encode("utf-16"),
+        (b'key,text\n7,"good, or ""so"""\n8,awful\n', ("--id", "key"), ['good, or "so"', "awful"]),
+        (b"key\ttext\n7\tgood\n8\tawful\n", ("--id", "key"), ["good", "awful"]),
+        ("key;text\r\n7;good\r\n8;awful\r\n".encode("utf-16"), ("--id", "key"), ["good", "awful"]),
+        (b'[{"text": "good"}, {"text": "awful"}]', (), ["good", "awful"]),
+        (b'\xef\xbb\xbf[\n {"text": "good"},\n {"text": "awful"}\n]\n', (), ["good", "awful"]),
+        (b'{"text": "good"}\n{"text": "awful"}\n', (), ["good", "awful"]),
+        (b"[spoiler] good\n{awful}\n", (), ["[spoiler] good", "{awful}"]),
     ],
 )
-@pytest.mark.parametrize(("option", "column"), [("--id", "id"), ("--columns", "key")])
-def test_standard_input_may_be_any_table(predict, tmp_path, table, option, column):
-    assert predict("-", option, "key", stdin=table).code == 0
-    assert [row[column] for row in rows_in(tmp_path / "out")] == ["7", "8"]
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b'[{"text": "good"}, {"text": "awful"}]', ["good", "awful"]),
-        (b'\xef\xbb\xbf[\n  {"text": "good"},\n  {"text": "awful"}\n]\n', ["good", "awful"]),
-        (b'{"text": "good"}\n{"text": "awful"}\n', ["good", "awful"]),
-        (b"[spoiler] good\n{awful}\n", ["[spoiler] good", "{awful}"]),
-    ],
-)
-def test_objects_of_json_in_standard_input_are_rows(predict, tmp_path, content, expected):
-    assert predict("-", "--output", "documents", stdin=content).code == 0
-    assert [row["text"] for row in rows_in(tmp_path / "out")] == expected
+def test_standard_input_may_be_a_table_or_json(predict, tmp_path, content, options, texts):
+    assert predict("-", *options, "--output", "documents", stdin=content).code == 0
+    found = rows_in(tmp_path / "out")
+    assert [row["text"] for row in found] == texts
+    assert [row["id"] for row in found] == (["7", "8"] if options else ["1", "2"])
+    if options:
+        kept = tmp_path / "kept"
+        assert predict("-", "--columns", "key", "--out", kept, stdin=content).code == 0
+        assert [row["key"] for row in rows_in(kept)] == ["7", "8"]
 
 
 def test_what_is_scored_of_parquet_is_parquet(predict, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import thinstack
 from thinstack.text.english import EnglishSplitter
 
 JS = Path(__file__).parents[2] / "js"
@@ -27,6 +28,12 @@ def asked(call, **question):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def loaded(bundle, options):
+    """Python's model with these options of the package."""
+    settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
+    return thinstack.load(bundle, threads=1, **settings)
 
 
 def utf16(text):

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from aspect_models import write_aspect_bundle
-from js.package import asked, needs_package, utf16
+from js.package import asked, loaded, needs_package, utf16
 from js.test_npm_scores import SST, assert_alike, some
 from js.texts import KNOWN, MARKS, PARTS, own, typed
 
@@ -60,8 +60,7 @@ def told(aspect, places):
 def compare(bundle, texts, terms, options=None, *, finds):
     """Python's and the package's answers; gives how many aspects there were of each kind."""
     options = options or {}
-    settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
-    model = thinstack.load(bundle, threads=1, **settings)
+    model = loaded(bundle, options)
     question = {"texts": texts, "terms": terms, "options": options, "finds": finds}
     counts = np.zeros(3, int)
     answers = asked("said", bundle=str(bundle), **question)

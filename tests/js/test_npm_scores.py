@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 import pytest
-from js.package import JS, asked, needs_package, utf16
+from js.package import JS, asked, loaded, needs_package, utf16
 from js.texts import hostile, own, treebank, typed
 from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
@@ -42,8 +42,7 @@ def compare(bundle, texts, options=None, *, entry="node"):
     of a state may round it to another whole number for a product in 8 bits."""
     tolerance = 1e-3 if entry == "web" else 1e-6
     options = options or {}
-    settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
-    model = thinstack.load(bundle, threads=1, **settings)
+    model = loaded(bundle, options)
     found = asked("predict", bundle=str(bundle), texts=texts, options=options, entry=entry)
     for text, expected in zip(found, model(texts), strict=True):
         for sentence, own_sentence in zip(text["sentences"], expected.sentences, strict=True):

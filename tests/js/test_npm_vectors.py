@@ -5,11 +5,10 @@ import re
 import numpy as np
 import onnx
 import pytest
-from js.package import JS, asked, needs_package
+from js.package import JS, asked, loaded, needs_package
 from js.texts import hostile, own
 from text_vectors import SIZE, write_text_vectors
 
-import thinstack
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.core.scale import FIVE
@@ -37,8 +36,7 @@ def test_vectors(tmp_path, labels, composes, options):
     spans = [(start, end) for end in range(1, 11) for start in range(end)]
     asking = {"options": options, "texts": texts, "how": how, "beside": texts[2], "spans": spans}
     found = asked("encode", bundle=str(bundle), **asking)
-    settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
-    model, empty = thinstack.load(bundle, threads=1, **settings), []
+    model, empty = loaded(bundle, options), []
     results = model(texts)
     np.testing.assert_allclose(
         found["inside"], model.span_vectors(results[0].sentences[0], spans), rtol=0, atol=1e-3
