@@ -1,4 +1,5 @@
-"""Names that hold control characters or markup are shown escaped, and taken as they are."""
+"""Names that hold control characters or markup are shown escaped, and taken as they are; texts may
+begin with a minus sign."""
 
 from shutil import copytree
 
@@ -6,6 +7,7 @@ import pytest
 from command_line import run_command
 from rich.console import Console
 
+from thinstack.data.files.writing import write_atomically
 from thinstack.integrations.show.outline import as_text
 
 ODD = "\x1b[31mX\u202e\u200f[/b]"
@@ -82,3 +84,40 @@ def test_of_what_doctor_finds(cli, monkeypatch):
 def test_markup_is_text(capsys):
     Console(width=80).print(f"wrote {as_text(ODD)} [bold]here[/bold]")
     assert capsys.readouterr().out == f"wrote {SHOWN} here\n"
+
+
+TEXTS = ["-1 stars, terrible", "- a good film", "--jsn", "-- a dash", "-5", "-moving and slow"]
+
+
+def said(answer):
+    """What is in the box of the error, on one line."""
+    return " ".join("".join(line.strip("│╭╰─╮╯") for line in answer.err.splitlines()).split())
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_like_an_option_is_one_after_two_minus_signs(cli, text):
+    answer = cli("predict", text)
+    assert answer.code == 2
+    assert "put -- before the texts" in said(answer)
+    answer = cli("predict", "--jsonl", "--", text)
+    assert (answer.code, answer.out[:1]) == (0, "{")
+
+
+def test_other_commands_and_errors_say_nothing_of_texts(cli, tmp_path):
+    (tmp_path / "my model").mkdir()
+    errors = [["plugins", "-1"], ["train", "-x", "a.csv"], ["predict", "--classes", "x"]]
+    for arguments in (*errors, ["predict", f"-m{tmp_path / 'my model'}", "A good film."]):
+        answer = cli(*arguments)
+        assert (answer.code, "before the texts" in answer.err) == (2, False)
+
+
+def test_a_folder_is_not_written_over(tmp_path):
+    for folder in (tmp_path / "a.svg", tmp_path / "link"):
+        if folder.name == "link":
+            folder.symlink_to(tmp_path / "a.svg")
+        else:
+            folder.mkdir()
+        with pytest.raises(IsADirectoryError, match="found a folder") as caught:
+            write_atomically(folder, "text")
+        assert caught.value.filename == str(folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "link"]

@@ -3,6 +3,8 @@ runtime."""
 
 import re
 
+import numpy as np
+import onnxruntime
 import pytest
 from predict_program import (
     assert_phrases,
@@ -12,6 +14,8 @@ from predict_program import (
     run,
     run_readme,
 )
+
+from thinstack.bundle import open_bundle
 
 RUNTIMES = {"openvino": "OpenVINO", "reference": "onnx.reference"}
 
@@ -69,3 +73,29 @@ def test_the_largest_difference(found, wanted, difference):
     model = type("Model", (), {"run": lambda self, inputs: {"a": predict.np.array(found)}})()
     cases = [{"inputs": {}, "outputs": {"a": wanted}}]
     assert predict.largest_difference(model, cases) == difference
+
+
+pytest.importorskip("openvino", reason="needs openvino")
+
+
+def test_batches_of_any_size():
+    """One compiled model for all; between them an empty batch, whose loops run once or never."""
+    file = open_bundle("sentiment").read("onnx/model.onnx")
+    model = program("openvino").Model(file)
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    generator = np.random.default_rng(0)
+    for lengths in ([3], [], [1], [100], [1, 30, 2, 17, 1, 9] * 5, [2]):
+        counts = generator.integers(1, 4, sum(lengths))
+        pieces = generator.integers(0, 30000, int(counts.sum()))
+        right = np.concatenate(
+            [np.zeros(0, int), *([0] * words + [1] * (words - 1) for words in lengths)]
+        )
+        for transitions in (right, right[:0]):
+            inputs = {"piece_ids": pieces, "pieces_per_word": counts}
+            inputs |= {"lengths": lengths, "breaks": [0] * len(lengths)}
+            inputs["transitions"] = transitions
+            feeds = {name: np.array(values, np.int32) for name, values in inputs.items()}
+            expected = session.run(None, feeds)
+            found = model.run(inputs)
+            for value, wanted in zip(session.get_outputs(), expected, strict=True):
+                np.testing.assert_allclose(found[value.name], wanted, rtol=0, atol=1e-5)

@@ -1,16 +1,21 @@
-"""Files of scored rows: all formats hold the same records."""
+"""Files of scored rows: all formats hold the same records; and how far a run is."""
 
 import csv
+import io
 import json
+import re
 
 import numpy as np
 import pytest
+from rich.console import Console
 from scored_rows import read_rows
 
+from thinstack.cli.table_query import watched
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Problem, Row
 from thinstack.integrations.corpora.part_files import check_format, failed_lines, open_part
 from thinstack.integrations.corpora.row_columns import NOTHING, Layout
+from thinstack.integrations.corpora.run_manifest import Progress
 
 LABELS = ("bad", '100% "good" –')
 LONG = "=x\r" + 70_000 * "é"
@@ -112,3 +117,19 @@ def test_rows_that_failed_are_lines():
         {"id": "é", "kind": "row", "message": "a\nb"},
         {"id": None, "kind": "id", "message": "c"},
     ]
+
+
+def test_a_terminal_shows_rows_speed_and_time_left():
+    now = 0.0
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=120, color_system=None)
+    with watched("stopped", console, lambda: now) as tell:
+        tell(Progress(4096))
+        tell(Progress(8192))
+        for done in (1000, 3000, 5000):  # 1,000 were done before
+            tell(Progress(done, rows=8192, before=1000))
+            now += 2
+        tell(Progress(5000, rows=8192, before=1000))
+    last = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", shown.getvalue())
+    assert "counting rows" in last
+    assert "5000/8192 1,000 rows/s 0:00:04" in re.sub(" +", " ", last)

@@ -14,9 +14,10 @@ from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 from thinstack.bundle import opening
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import run_manifest
+from thinstack.integrations.corpora.inputs import Row
 from thinstack.integrations.corpora.run import Request, score_corpus
-from thinstack.integrations.corpora.run_manifest import Settings
-from thinstack.integrations.corpora.workers import ModelSource
+from thinstack.integrations.corpora.run_manifest import Settings, Shard
+from thinstack.integrations.corpora.workers import ModelSource, without_row
 
 ROOT = Path(__file__).parents[2]
 
@@ -153,3 +154,17 @@ def test_processes_end_with_their_parent(last_word, tmp_path):
     last, told = run(texts.read_text().split(), tmp_path, ModelSource(str(last_word.path)))
     assert (last.before, last.done, told[0]) == (16, 24, 16)
     assert ids_in(tmp_path / "out") == [str(i) for i in range(1, 25)]
+
+
+def test_a_row_that_kills_is_named():
+    shard = Shard(3, [Row(f"r{i}", str(i)) for i in range(4)], 8)
+    for place in range(4):
+        changed = without_row(shard, place, "Killed")
+        assert (changed.number, changed.first) == (3, 8)
+        assert [row.id for row in changed.rows] == [row.id for row in shard.rows]
+        assert [row.text == "" for row in changed.rows] == [n == place for n in range(4)]
+        problem = changed.rows[place].problem
+        assert (problem.kind, problem.message[-6:]) == ("killed", "Killed")
+        with pytest.raises(StoppedError, match=r"shard 3: .*Killed"):
+            without_row(changed, place, "Killed")
+    assert not any(row.problem for row in shard.rows)

@@ -1,11 +1,18 @@
-"""The npm package says of pairs of texts what Python says."""
+"""The npm package says of pairs of texts what Python says, and joins the file for GPUs to the file
+for CPUs as Python does."""
 
+from base64 import b64decode
+
+import onnx
 import pytest
 from js.package import JS, asked, needs_package
 from js.texts import own
 from pair_models import write_pair_bundle
 
 import thinstack
+from thinstack.bundle import open_bundle
+from thinstack.bundle.gpu_file import host_nodes, joined
+from thinstack.bundle.manifest import ONNX_FILE
 
 SST = JS.parent / "thinstack" / "bundle" / "bundled" / "sentiment"
 pytestmark = needs_package
@@ -47,3 +54,18 @@ def test_pairs(tmp_path, target, parses, vectors):
 def test_another_model_reads_no_pairs():
     with pytest.raises(AssertionError, match="InputError: pairs: this model reads single texts"):
         asked("pairs", bundle=str(SST), a=["a"], b=["b"])
+
+
+ROOT = JS.parent
+GOLDEN = ROOT / "tests" / "golden" / "schema-1" / "words"
+
+
+@pytest.mark.parametrize("bundle", [SST, GOLDEN], ids=["with", "without"])
+def test_what_onnxruntime_gets(bundle):
+    opened = open_bundle(bundle)
+    content, gpu = opened.read(ONNX_FILE), opened.for_gpu()
+    expected = joined(gpu, content, source="x") if gpu else content
+    found = asked("onGpu", bundle=str(bundle))
+    assert onnx.load_from_string(b64decode(found["model"])) == onnx.load_from_string(expected)
+    assert "\n".join(found["names"]) == host_nodes(expected)
+    assert bool(found["names"]) == bool(gpu)
