@@ -62,7 +62,7 @@ JOBS = {
         "training/test_vector_task.py::test_a_model_learns_the_teacher_and_its_guide",
     ),
     "site": ("test_home_page.py", "test_site.py"),
-    "spacy": ("integrations/test_finish.py", "integrations/test_spacy_project.py"),
+    "spacy": ("integrations/test_finish.py",),
     "spark": ("integrations/test_spark_local.py",),
     "treebanks": (
         "bundle/test_bundled_model.py::test_evaluate_gives_the_figures_of_its_manifest",

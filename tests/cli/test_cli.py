@@ -197,11 +197,10 @@ def test_figures_of_a_model_on_a_file(cli, bundle, trees, tmp_path):
 def test_sources_and_raw_text(cli, bundle, trees):
     left = json.loads(cli("evaluate", bundle, trees, "--json", "--source", "left").out)
     assert (left["phrases"], left["phrase_accuracy"]) == (8, 100.0)
-    text = json.loads(
-        cli("evaluate", bundle, trees, "--json", "--source", "auto", "--raw-text").out
-    )
+    raw_text = ("evaluate", bundle, trees, "--source", "auto", "--raw-text")
+    text = json.loads(cli(*raw_text, "--json").out)
     assert (text["roots"], text["root_accuracy"], text["phrase_accuracy"]) == (3, 100.0, None)
-    assert "-" in cli("evaluate", bundle, trees, "--source", "auto", "--raw-text").out
+    assert "-" in cli(*raw_text).out
 
 
 def test_plugins_are_listed(cli):

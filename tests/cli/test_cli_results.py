@@ -54,9 +54,8 @@ def test_a_class_with_the_name_of_a_column_is_refused(cli, tmp_path, name, optio
 def test_brief_is_a_line_for_each_text(cli, scale_folder, last_word):
     answer = cli("predict", *TEXTS, "a " * 200, "--brief", "--model", scale_folder)
     lines = answer.out.splitlines()
-    assert [line[:10].strip() for line in lines] == [
-        *("neutral", "positive", "no words", "neutral", "negative", "neutral")
-    ]
+    labels = [line[:10].strip() for line in lines]
+    assert labels == ["neutral", "positive", "no words", "neutral", "negative", "neutral"]
     assert lines[1].endswith("so good"), "a text is one line"
     assert lines[4].split()[1].startswith("-0.")
     assert lines[5].endswith("a " * 199 + "a"), "whole where it is no terminal"

@@ -203,12 +203,9 @@ def test_a_gpu_that_does_not_work_is_missing_and_no_fault(
     monkeypatch.setattr("thinstack.runtime.devices.find_spec", lambda name: plugin)
     answer = cli("doctor", "--json", "--model", golden)
     checks = found(answer)
-    assert (answer.code, checks[name]["status"], checks[name]["found"]) == (
-        0,
-        "missing",
-        "no driver",
-    )
-    assert mend in checks[name]["mend"]
+    check = checks[name]
+    assert (answer.code, check["status"], check["found"]) == (0, "missing", "no driver")
+    assert mend in check["mend"]
     assert len({"CUDA", "WebGPU"} & set(checks)) == 1
 
 

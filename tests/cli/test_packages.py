@@ -76,10 +76,8 @@ def test_an_extra_that_is_missing_is_told_with_its_command(install):
 def test_what_is_needed_and_missing_is_told_as_such(install):
     install()
     found = checks()
-    assert {name for name, one in found.items() if one.needed and one.status == "missing"} == {
-        "packages",
-        "runtime",
-    }
+    missing = {name for name, one in found.items() if one.needed and one.status == "missing"}
+    assert missing == {"packages", "runtime"}
     assert found["runtime"].mend == 'pip install "onnxruntime>=1.18"'
 
 

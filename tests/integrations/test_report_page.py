@@ -137,10 +137,8 @@ def test_figures_of_tables_are_those_of_json(summary, markup):
     assert [row[1:] for row in table_cells(markup, "Texts by month")[1:]] == periods
     cells = {row[0]: row[1:] for row in table_cells(markup, "Share of negative texts per aspect")}
     for each in data["aspects"]:
-        expected = [
-            f"{percent(group['share_negative']['value'])}of {group['texts']}"
-            for group in each["groups"]
-        ]
+        figures = [(group["share_negative"]["value"], group["texts"]) for group in each["groups"]]
+        expected = [f"{percent(share)}of {texts}" for share, texts in figures]
         assert [re.sub(" [▲▼]", "", cell) for cell in cells[each["term"]]] == expected
 
 
@@ -224,9 +222,8 @@ def test_what_others_wrote_is_text():
     assert "\u202e" not in markup
     assert "\x00" not in markup
     assert '<img src=x onerror="alert(1)">' in "".join(page.all("article"))
-    assert not any(
-        name.startswith("on") for _, attributes, _ in page.elements for name in attributes
-    )
+    names = {name for _, attributes, _ in page.elements for name in attributes}
+    assert not any(name.startswith("on") for name in names)
     assert json.loads(summary.to_json())["source"] == NASTY
     shown = summary._repr_html_()
     frame = Page(shown).attributes("iframe")

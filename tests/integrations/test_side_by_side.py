@@ -76,14 +76,10 @@ def test_what_kills_its_process_is_found(last_word, tmp_path):
     assert told in ([0, 8, 16, 20], [0, 8, 12, 20], [0, 4, 12, 20])
     assert ids_in(tmp_path / "out", "errors") == ["4", "18"]
     assert ids_in(tmp_path / "out") == [str(i) for i in range(1, 21) if i not in (4, 18)]
-    (line, _) = "".join(
-        path.read_text() for path in sorted((tmp_path / "out" / "errors").glob("*"))
-    ).splitlines()
-    assert json.loads(line) == {
-        "id": "4",
-        "kind": "killed",
-        "message": "the process that scored it died twice: Killed",
-    }
+    errors = sorted((tmp_path / "out" / "errors").glob("*"))
+    (line, _) = "".join(path.read_text() for path in errors).splitlines()
+    message = "the process that scored it died twice: Killed"
+    assert json.loads(line) == {"id": "4", "kind": "killed", "message": message}
 
 
 def test_a_process_that_dies_between_two_shards_is_replaced(last_word, tmp_path):

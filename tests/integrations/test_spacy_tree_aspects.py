@@ -44,9 +44,8 @@ def test_the_aspects_of_a_doc(nlp, aspect_folder):
             assert span.text == place["text"]
             assert (span.start_char, span.end_char) == (place["start_char"], place["end_char"])
     assert [each["because"] is None for each in doc._.aspects] == [True, False, True]
-    assert json.loads(json.dumps(doc.to_json(underscore=["aspects"])))["_"]["aspects"] == (
-        doc._.aspects
-    )
+    data = json.loads(json.dumps(doc.to_json(underscore=["aspects"])))
+    assert data["_"]["aspects"] == doc._.aspects
 
 
 def test_it_leaves_what_the_other_component_says_as_it_is(nlp, aspect_folder):

@@ -77,12 +77,8 @@ def test_words_stand_in_order_and_do_not_touch():
 def test_the_phrase_that_turns_the_sentence_is_marked():
     prediction = predict(BRACKETS)
     why = [Contribution(11, (6, 7), "dull", -1.5, turning=True, start=0, end=4)]
-    marked = [
-        g.get("data-node")
-        for g in phrases(read(svg([prediction], whys=[why])))
-        if "turning" in g.get("class", "")
-    ]
-    assert marked == ["11"]
+    groups = phrases(read(svg([prediction], whys=[why])))
+    assert [g.get("data-node") for g in groups if "turning" in g.get("class", "")] == ["11"]
 
 
 def test_text_is_never_markup():
