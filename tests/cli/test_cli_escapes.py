@@ -5,10 +5,8 @@ from shutil import copytree
 
 import pytest
 from command_line import run_command
-from rich.console import Console
 
 from thinstack.data.files.writing import write_atomically
-from thinstack.integrations.show.outline import as_text
 
 ODD = "\x1b[31mX\u202e\u200f[/b]"
 SHOWN = r"\x1b[31mX\u202e\u200f[/b]"
@@ -79,11 +77,6 @@ def test_of_what_doctor_finds(cli, monkeypatch):
     assert answer.code == 1
     assert SHOWN in answer.out
     assert "\x1b" not in answer.out
-
-
-def test_markup_is_text(capsys):
-    Console(width=80).print(f"wrote {as_text(ODD)} [bold]here[/bold]")
-    assert capsys.readouterr().out == f"wrote {SHOWN} here\n"
 
 
 TEXTS = ["-1 stars, terrible", "- a good film", "--jsn", "-- a dash", "-5", "-moving and slow"]

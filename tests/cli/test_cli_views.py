@@ -30,12 +30,6 @@ def test_what_is_predicted_is_what_the_library_shows(cli, settings):
     assert cli("predict", text, "--json", *options).json == [result.to_dict()]
 
 
-def test_a_drawing_says_where_it_is_uncertain(cli):
-    answer = cli("predict", "It was not bad at all.", "--classes", "3", "--abstain", "0.9")
-    assert re.match(r"uncertain \+0\.\d\d: It was not bad at all\.", answer.out)
-    assert "?: uncertain, no class reaches 90%." in answer.out
-
-
 @pytest.fixture
 def files(tmp_path):
     trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"

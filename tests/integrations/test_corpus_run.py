@@ -162,14 +162,6 @@ def test_a_run_goes_on_where_it_was(predict, texts, tmp_path, monkeypatch, error
     assert {path: path.stat().st_mtime_ns for path in out.glob("part*")} == before
 
 
-@pytest.mark.parametrize("option", ["--text", "--id", "--encoding"])
-def test_a_column_without_a_name_in_unicode_is_refused_at_once(predict, tmp_path, option):
-    path = tmp_path / "t.jsonl"
-    path.write_text('{"text": "good", "b\\udcff": "bad"}')
-    predict(path, option, "b\udcff").check_refused(option.strip("-"))
-    assert not (tmp_path / "out").exists()
-
-
 def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
     assert predict(texts, "--id", "id").code == 0
     predict(texts).check_refused("its id is 'id', but now it is None", "another folder")
@@ -210,16 +202,6 @@ def test_repeated_ids_are_refused_unless_they_are_allowed(predict, texts, tmp_pa
     out = tmp_path / "other"
     assert predict(path, "--id", "id", "--allow-repeated-ids", "--out", out).code == 0
     assert [row["id"] for row in rows_in(out)] == list("abacbd")
-
-
-def test_bad_input_is_one_message(predict, tmp_path):
-    empty = tmp_path / "empty.txt"
-    empty.touch()
-    predict(empty).check_refused("empty.txt: expected rows of texts, found no row")
-    half = tmp_path / "half.parquet"
-    parquet.write_table(pa.table({"text": TEXTS}), half)
-    half.write_bytes(half.read_bytes()[:-9])
-    predict(half, "--out", tmp_path / "new").check_refused("cannot be read as parquet")
 
 
 def test_standard_input_is_lines_or_json_lines(predict, texts, tmp_path):

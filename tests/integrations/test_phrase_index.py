@@ -268,10 +268,6 @@ def test_bad_input_is_named(model, index, last_word):
             thinstack.PhraseIndex(model).add(texts, ids)
     with pytest.raises(InputError, match="gives no vectors"):
         thinstack.PhraseIndex(last_word.path)
-    errors = {}
-    index.add([3, "good plot"], [7, 8], on_error=errors.__setitem__)
-    assert [*errors] == [0]
-    assert index.search("good plot", 1, sign=False)[0].id == 8
 
 
 # -- the file

@@ -91,15 +91,6 @@ def test_differences_are_those_of_the_test_of_pairs():
     assert summary.tests == 2 * 3 * 4, "both sides, three groups, three terms and the whole"
 
 
-def test_nothing_differs_by_chance():
-    """Of 20 reports without a difference, few list one: at most 5% is meant, and 4 are very
-    unlikely (binomial)."""
-    wrong = 0
-    for seed in range(20):
-        wrong += bool(report(rows(300, seed, terms=("battery", "staff"))).differences)
-    assert wrong < 4
-
-
 def test_two_groups_are_compared_once():
     texts = [text for text in TEXTS if text.group != "East"]
     summary = report(texts, groups=("South", "North"))

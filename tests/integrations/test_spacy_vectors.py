@@ -158,15 +158,6 @@ def test_what_is_lost_on_the_way_is_told(nlp):
         DocBin(store_user_data=True).add(nlp(TEXT))
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_worker_processes(nlp):
-    docs = [*nlp.pipe([TEXT, "Good film."] * 2, n_process=2)]
-    with pytest.raises(InputError, match=LOST):
-        _ = docs[0].vector
-    for doc in map(nlp.get_pipe("tree_vectors").attach, docs):
-        np.testing.assert_allclose(doc[1:3].vector, nlp(doc.text)[1:3].vector, atol=1e-6)
-
-
 def test_tokens_that_are_merged(nlp):
     doc = nlp(TEXT)
     before = doc[2:6].vector, doc[6:8].vector
