@@ -72,6 +72,10 @@ def test_a_file_whose_labels_had_other_names_in_training(tmp_path, write):
         figures = evaluate_file(Predictor(bundle), file, source="auto", text=text)
         assert (figures["roots"], figures["root_accuracy"]) == (2, 100.0)
     assert evaluate_file(Predictor(bundle), file)["phrase_accuracy"] == pytest.approx(100 * 2 / 3)
+    swapped = evaluate_file(Predictor(bundle), file, relabel={"NEG": "positive", "POS": "negative"})
+    assert swapped["root_accuracy"] == 0
+    with pytest.raises(InputError, match=r"no label 'negative'; it has 'NEG', 'POS', 'X'"):
+        evaluate_file(Predictor(bundle), file, relabel={"NEG": "positive", "negative": "positive"})
 
 
 def test_raw_text_compares_whole_sentences_only(predictor, file):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from thinstack.core import Tree
 from thinstack.core.config import EvaluationSource
 from thinstack.core.transitions import spans_of
-from thinstack.data.trees.treebank import Labelled, read_labelled
+from thinstack.data.trees.treebank import Labelled, read_labelled, read_trees
 from thinstack.errors import InputError, TreeError
 from thinstack.evaluate.accuracy import accuracy, labels_by_span
 from thinstack.evaluate.figures import Figures, f1, percentage
@@ -36,8 +36,14 @@ def evaluate_file(
     same way, and sentences without a class are omitted. `relabel` renames further labels.
 
     Raises TreeError, with file and place, for a malformed tree, one that does not fit the model or
-    a label out of range; DataError for a file that cannot be read.
+    a label out of range; DataError for a file that cannot be read; InputError for a label of
+    `relabel` that no tree has.
     """
+    if relabel:
+        labels = {label for tree in (read or read_trees)(path) for label in tree.labels if label}
+        if absent := [name for name in relabel if name not in labels]:
+            there = f"it has {', '.join(map(repr, sorted(labels))):.300}"
+            raise InputError(f"--relabel: {path} has no label {absent[0]!r:.60}; {there}")
     names = predictor.bundle.relabel() | {**(relabel or {})}
     treebank = read_labelled(path, predictor.config.labels, read=read, relabel=names)
     try:
