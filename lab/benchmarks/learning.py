@@ -19,17 +19,6 @@ from learning_subjects import Subject, all_subjects
 from learning_training import Result, learn, prepare_process
 from rich.console import Console
 
-COLUMNS = [
-    "model",
-    "trained on",
-    "encoder parameters",
-    "updates",
-    "untrained",
-    "frequencies",
-    "trained",
-    "last",
-    "",
-]
 Outcome = Result | Exception
 LOG = Console(stderr=True)
 
@@ -72,13 +61,13 @@ def main(
         for future in as_completed(running):
             subject = running[future]
             outcomes[subject.title] = outcome_of(future)
-            progress = f"{len(outcomes)}/{len(subjects)} " + " | ".join(
-                row(subject, outcomes[subject.title])
+            progress = f"{len(outcomes)}/{len(subjects)} {subject.title}: " + " | ".join(
+                row(subject, outcomes[subject.title])[1:]
             )
             LOG.print(progress, markup=False, highlight=False, soft_wrap=True)
     conditions = (
-        f"{trees} trees or pairs, {seconds:g} s each, seed {seed}, {jobs} x {threads} threads, "
-        f"torch {torch.__version__}."
+        f"`python lab/benchmarks/learning.py --data DATA` wrote this page: {trees} trees or pairs, "
+        f"{seconds:g} s each, seed {seed}, {jobs} x {threads} threads, torch {torch.__version__}."
     )
     written = f"{table(subjects, outcomes)}\n{conditions}\n"
     if out is None:
@@ -121,37 +110,38 @@ def passed(outcome: Outcome) -> bool:
 
 
 def table(subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
-    """The outcomes as a table in Markdown, in the order of the subjects."""
-    lines = [
-        COLUMNS,
-        ["---", "---", *["---:"] * 6, "---"],
-        *(row(subject, outcomes[subject.title]) for subject in subjects),
-    ]
-    failed = sum(not passed(outcome) for outcome in outcomes.values())
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + (
-        "\nThe figures are mean losses on the development data.\n\n"
-        "- *frequencies*: a guess that predicts the label frequencies of the training data (for "
-        "relatedness their mean target, for ranking equal scores for all candidates).\n"
-        "- *trained*: the weights that did best on a held-out tenth of the training data. This "
-        "loss must be below *frequencies*.\n"
-        "- *last*: the weights when the time was over.\n\n"
-        f"{len(outcomes) - failed} of {len(outcomes)} learn.\n"
+    """The losses as a table in Markdown for each task, in the order of the subjects."""
+    learns = sum(passed(outcome) for outcome in outcomes.values())
+    intro = (
+        f"{learns} of {len(outcomes)} learn: their mean loss on the development data is below that "
+        "of a baseline that predicts the label frequencies of the training data (for relatedness "
+        "the mean target, for ranking equal scores). The weights are those that did best on a "
+        "held-out tenth of the training data."
     )
+    by_task: dict[str, list[Subject]] = {}
+    for subject in subjects:
+        by_task.setdefault(subject.task.name, []).append(subject)
+    tables = (task_table(task, members, outcomes) for task, members in by_task.items())
+    return "\n".join([f"# Does everything learn?\n\n{intro}\n", *tables])
+
+
+def task_table(task: str, subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
+    results = [outcomes[subject.title] for subject in subjects]
+    baselines = [f"{each.baseline:.3f}" for each in results if isinstance(each, Result)]
+    heads = ["model", f"loss (baseline {baselines[0]})" if baselines else "loss"]
+    lines = [
+        heads,
+        ["---", "---:"],
+        *(row(subject, result) for subject, result in zip(subjects, results, strict=True)),
+    ]
+    return f"## {task}\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def row(subject: Subject, outcome: Outcome) -> list[str]:
-    cells = [subject.name, subject.task.name]
     if not isinstance(outcome, Result):
         error = " ".join(f"{type(outcome).__name__}: {outcome}".split()).replace("|", "\\|")
-        return [*cells, *[""] * 6, f"FAILS: {error}"]
-    losses = (outcome.before, outcome.baseline, outcome.kept, outcome.last)
-    counts = (f"{outcome.parameters:,}", f"{outcome.updates:,}")
-    return [
-        *cells,
-        *counts,
-        *(f"{loss:.3f}" for loss in losses),
-        "learns" if outcome.passed else "FAILS",
-    ]
+        return [subject.name, f"FAILS: {error}"]
+    return [subject.name, ("" if outcome.passed else "FAILS: ") + f"{outcome.trained:.3f}"]
 
 
 if __name__ == "__main__":
