@@ -5,7 +5,11 @@ JOBS = {
     "cuda": ("test_cuda.py",),
     "examples": ("examples/",),
     "exports": (
-        "export/test_more_gpu_models.py",
+        "export/test_gpu_models.py::test_a_file_for_gpus_gives_what_torch_gives[job",
+        "export/test_gpu_models.py::test_a_file_for_gpus_is_valid_and_names_the_nodes_of_the_host[job",
+        "export/test_gpu_models.py::test_every_registered_part_answers_as_torch_does",
+        "export/test_gpu_models.py::test_nothing_crosses_in_a_step[job",
+        "export/test_gpu_models.py::test_only_the_deepest_levels_are_a_loop[job",
         "export/test_onnx_int8.py",
         "export/test_onnx_parser.py::test_rounded_weights",
         "export/test_onnx_roots.py",

@@ -9,7 +9,7 @@ import pytest
 import torch
 from core.configured import CHILD_SUM, LEXICALIZED, SPINN, build, config_of
 from export_models import session_of
-from registered_models import DISTANCES, OTHERS
+from registered_models import DISTANCES, OTHERS, parts_of, registered, registered_models
 
 from thinstack.bundle.gpu_file import host_nodes
 from thinstack.core import transitions as shapes
@@ -44,7 +44,7 @@ KINDS = {
     "BERT": OTHERS["BERT, rows"],
 }
 USUAL = ["n-ary", "both directions"]
-"""Kinds that are tried here; the others in `test_more_gpu_models.py`."""
+"""Kinds that are always tried; a job tries the others."""
 
 
 def export(model, config, **options):
@@ -86,7 +86,9 @@ def loops_of(file):
     return {attribute.g.name for node in nodes for attribute in node.attribute}
 
 
-@pytest.fixture(scope="module", params=USUAL)
+@pytest.fixture(
+    scope="module", params=KINDS, ids=lambda name: name if name in USUAL else f"job, {name}"
+)
 def kind(request):
     return made(request.param)
 
@@ -195,3 +197,12 @@ def test_onnxruntime_takes_so_many_names(monkeypatch):
     names = host_nodes(file)
     assert 40 < len(f"{names}\n") <= 50
     assert furthest(file, model, BATCHES["trees of several depths"]) <= EXACT
+
+
+def test_every_registered_part_answers_as_torch_does():
+    differences, parts = {}, set()
+    for name, model, config in registered_models():
+        differences[name] = furthest(export(model, config), model)
+        parts |= parts_of(config)
+    assert {name: found for name, found in differences.items() if not found <= EXACT} == {}
+    assert registered("cell", "head", "embedding", "encoder", "parser") <= parts
