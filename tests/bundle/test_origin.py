@@ -72,17 +72,10 @@ def test_what_is_installed_is_own_by_every_byte_of_it(tmp_path):
     assert not is_own(open_bundle(copy))
 
 
-@pytest.fixture
-def _fresh_plugins():
-    manager.cache_clear()
-    yield
-    manager.cache_clear()
-
-
-@pytest.mark.usefixtures("_fresh_plugins")
-def test_what_another_distribution_brings_is_own(foreign, tmp_path, monkeypatch):
+def test_what_another_distribution_brings_is_own(foreign, tmp_path, monkeypatch, request):
     assert not is_own(foreign)
     manager.cache_clear()
+    request.addfinalizer(manager.cache_clear)
     hook = "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n@hookimpl\n"
     hook += f"def thinstack_bundles():\n    return {{'mine': Path({str(foreign.path)!r})}}\n"
     (tmp_path / "brings_mine.py").write_text(hook)

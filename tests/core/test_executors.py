@@ -1,7 +1,6 @@
 """The depth-ordered executor and the one from the roots down against the reference recursion, in
 float64, over forests of any shape; over plain sentences, against the LSTMs of torch."""
 
-import numpy as np
 import pytest
 import torch
 from core.cells import KINDS, AnyArity, FixedArity, H, X
@@ -120,18 +119,6 @@ def test_inputs_are_left_as_they_were(cells, downward):
         assert torch.equal(inputs, random_inputs(4))
 
 
-LENGTHS = [4, 1, 7, 2]
-EXACT = [
-    pytest.param(torch.float64, 1e-12, id="float64"),
-    pytest.param(torch.float32, 1e-6, id="float32"),
-]
-
-
-def lstm_of(layers, *, bidirectional):
-    torch.manual_seed(2)
-    return nn.LSTM(X, H, num_layers=layers, bidirectional=bidirectional)
-
-
 def cell_of(lstm, suffix):
     """The cell with the weights of one layer and direction; torch has two biases for each gate."""
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -144,42 +131,23 @@ def cell_of(lstm, suffix):
     return cell
 
 
-def encoder_of(lstm, readout=("up", "down")):
-    layers = []
-    for number in range(lstm.num_layers):
-        down = cell_of(lstm, f"l{number}_reverse") if lstm.bidirectional else None
-        layers.append(Layer(cell_of(lstm, f"l{number}"), down))
-    return TreeEncoder(layers, words_at_leaves=False, readout=readout)
-
-
-def run(encoder, words):
-    """Outputs of words and of sentences."""
-    schedule = schedule_lengths(torch.tensor(LENGTHS))
-    encoding = encoder(words, schedule)
-    return encoding.stacked[schedule.stacked], encoding.roots
-
-
-def by_torch(lstm, words):
-    """Outputs of words, and final states (B, layers, directions, H), one sentence at a time."""
-    outputs, finals = [], []
-    for sentence in words.split(LENGTHS):
-        every, (final, _) = lstm(sentence)
-        outputs.append(every)
-        finals.append(final.view(lstm.num_layers, -1, H))
-    return torch.cat(outputs), torch.stack(finals)
-
-
-def words_of(dtype):
-    return torch.from_numpy(np.random.default_rng(1).normal(size=(sum(LENGTHS), X))).to(dtype)
-
-
-@pytest.mark.parametrize(("dtype", "atol"), EXACT)
+@pytest.mark.parametrize(("dtype", "atol"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_bidirectional_lstm(layers, dtype, atol):
     """Of several layers, each but the first reads both directions of the one below."""
-    lstm, words = lstm_of(layers, bidirectional=True).to(dtype), words_of(dtype)
-    outputs, finals = by_torch(lstm, words)
-    found, _ = run(encoder_of(lstm).to(dtype), words)
-    torch.testing.assert_close(found, outputs, rtol=0, atol=atol)
-    _, roots = run(encoder_of(lstm, ("up", "leaves")).to(dtype), words)
-    torch.testing.assert_close(roots, finals[:, -1].flatten(1), rtol=0, atol=atol)
+    torch.manual_seed(2)
+    lstm = nn.LSTM(X, H, num_layers=layers, bidirectional=True).to(dtype)
+    numbers = [f"l{number}" for number in range(layers)]
+    cells = [Layer(cell_of(lstm, name), cell_of(lstm, f"{name}_reverse")) for name in numbers]
+    lengths, words = [4, 1, 7, 2], random_inputs(14).to(dtype)
+    outputs, finals = zip(*(lstm(sentence) for sentence in words.split(lengths)), strict=True)
+    schedule = schedule_lengths(torch.tensor(lengths))
+
+    def encoded(*readout):
+        encoder = TreeEncoder(cells, words_at_leaves=False, readout=readout).to(dtype)
+        return encoder(words, schedule)
+
+    found = encoded("up", "down").stacked[schedule.stacked]
+    torch.testing.assert_close(found, torch.cat(outputs), rtol=0, atol=atol)
+    last = torch.stack([hidden[-2:].flatten() for hidden, _ in finals])
+    torch.testing.assert_close(encoded("up", "leaves").roots, last, rtol=0, atol=atol)

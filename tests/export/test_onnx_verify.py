@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -155,19 +156,15 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
     monkeypatch.setattr(model.head, "scores", centred)
     monkeypatch.setattr(onnx_verify, "dequantised", lambda model, quantize: model.eval())
 
-    class EagerSession:
-        """Runs the model itself, in place of its file."""
+    def run(names, inputs):
+        with torch.no_grad():
+            given = {name: torch.from_numpy(array) for name, array in inputs.items()}
+            return [scores.numpy() for scores in model(given).values()]
 
-        def __init__(self) -> None:
-            self.inputs = {item.name: item.type for item in words.session().get_inputs()}
-            self.outputs, self.metadata = model.output_names, {"quantization": "none"}
-
-        def run(self, names: list[str], inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-            with torch.no_grad():
-                given = {name: torch.from_numpy(array) for name, array in inputs.items()}
-                return [scores.numpy() for scores in model(given).values()]
-
-    monkeypatch.setattr(onnx_verify, "open_session", lambda *_, **__: EagerSession())
-    monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda *_, **__: EagerSession())
+    inputs = {item.name: item.type for item in words.session().get_inputs()}
+    known = {"outputs": model.output_names, "metadata": {"quantization": "none"}}
+    eager = SimpleNamespace(run=run, inputs=inputs, **known)  # in place of a file
+    monkeypatch.setattr(onnx_verify, "open_session", lambda *_, **__: eager)
+    monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda *_, **__: eager)
     with pytest.raises(ExportError, match=r"change by .* with the other trees"):
         verify_onnx(words.file, model)
