@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import sys
 
@@ -9,8 +10,9 @@ import pytest
 
 from thinstack.bundle.writing import replacing_folder
 from thinstack.data.files.outputs import check_apart, check_output
+from thinstack.data.files.signals import stoppable
 from thinstack.data.files.writing import replacing, write_atomically
-from thinstack.errors import InputError
+from thinstack.errors import InputError, StoppedError
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files or rights")
 
@@ -129,3 +131,67 @@ def test_rights_are_those_of_what_is_replaced(tmp_path, mode):
     with replacing_folder(folder) as new:
         (new / "x").touch()
     assert stat.S_IMODE(folder.stat().st_mode) == mode | 0o700
+
+
+# -- Ctrl-C and SIGTERM: one message, an exit code, and the handlers that were there
+
+
+@pytest.fixture(autouse=True)
+def handlers():
+    """The handlers that a command finds, which every test must leave behind."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
+    left = []
+
+    def work():
+        try:
+            signal.raise_signal(number)
+        except Exception:
+            left.append("hidden")
+        except BaseException as error:
+            error.add_note(" after epoch 2")
+            raise
+        finally:
+            left.append("tidied")
+
+    said = r"^stopped; call again after epoch 2$"
+    with pytest.raises(StoppedError, match=said) as caught, stoppable("stopped; call again"):
+        work()
+    assert caught.value.code == code
+    assert left == ["tidied"]
+
+
+def test_the_second_signal_is_the_systems():
+    found = []
+
+    def work():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            found.extend(map(signal.getsignal, (signal.SIGINT, signal.SIGTERM)))
+
+    with pytest.raises(StoppedError), stoppable("stopped"):
+        work()
+    assert found == [signal.SIG_DFL] * 2
+
+
+def test_a_signal_that_was_ignored_still_is():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stoppable("stopped"):
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_errors_pass():
+    with pytest.raises(ValueError, match="mine"), stoppable("stopped"):
+        raise ValueError("mine")

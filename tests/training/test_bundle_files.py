@@ -9,8 +9,7 @@ import onnxruntime
 import pytest
 
 from thinstack.bundle import open_bundle, write_bundle
-from thinstack.bundle.gpu_file import joined
-from thinstack.bundle.manifest import CASES_FILE, GPU_FILE, ONNX_FILE
+from thinstack.bundle.manifest import CASES_FILE, ONNX_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.data.words.wordpiece import tokenizer_json
 from thinstack.errors import ExportError
@@ -54,21 +53,6 @@ def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
         Predictor(one, isolated=False).predict(words) for one in (bundle, golden)
     )
     assert found.node_scores[-1] == pytest.approx(wanted.node_scores[-1], abs=1e-6)
-
-
-def test_a_file_for_gpus_is_added_on_request(words):
-    """It answers as the file beside it, of whose weights it makes its own."""
-    files = bundle_files(*words, quantize="int8-tables", gpu=True).files
-    assert files.keys() == ALWAYS | {GPU_FILE}
-    whole = joined(files[GPU_FILE], files[ONNX_FILE], source="a bundle")
-    found, wanted = (
-        onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-        for file in (whole, files[ONNX_FILE])
-    )
-    tree = np.array([0, 0, 1, 0, 1], np.int32)
-    feeds = {"token_ids": np.array([1, 2, 3], np.int32), "transitions": tree}
-    for one, other in zip(found.run(None, feeds), wanted.run(None, feeds), strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
 
 
 def test_the_cases_of_a_file_in_8_bits_are_its_own_answers(words):

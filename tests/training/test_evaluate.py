@@ -7,7 +7,9 @@ import tiny_recipe
 import torch
 from runs import drawn, of_one
 
+from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
+from thinstack.evaluate.accuracy import accuracy
 from thinstack.training.examples.datasets import load_datasets
 
 
@@ -18,29 +20,16 @@ def answers(model, inputs, output):
 
 
 def accuracies(nodes, labels, roots):
-    """Of three classes, one node at a time: right, and right of the polar ones."""
-    tally = {"root_accuracy": [], "root_binary_accuracy": []}
-    tally |= {"phrase_accuracy": [], "phrase_binary_accuracy": []}
-    sure = {"root": [], "phrase": []}
-    for rows, wanted, root in zip(nodes, labels, roots, strict=True):
-        for place, (row, label) in enumerate(zip(rows, wanted, strict=True)):
-            for kind in ("phrase", "root") if place == root else ("phrase",):
-                if label >= 0:
-                    tally[f"{kind}_accuracy"].append(max(range(3), key=row.__getitem__) == label)
-                    sure[kind].append((float(max(row)), tally[f"{kind}_accuracy"][-1]))
-                if label in (0, 2):
-                    tally[f"{kind}_binary_accuracy"].append((row[2] > row[0]) == (label == 2))
-    figures = {name: 100 * float(np.mean(part)) for name, part in tally.items()}
-    counts = dict(zip(("roots", "binary_roots", "phrases", "binary_phrases"), tally, strict=True))
-    figures |= {f"{kind}_calibration_error": error(sure[kind]) for kind in ("root", "phrase")}
-    return figures | {count: len(tally[name]) for count, name in counts.items()}
-
-
-def error(cases):
-    """Guo et al. 2017, (3), of probabilities and whether they were right."""
-    inside = [[c for c in cases if m / 15 < c[0] <= (m + 1) / 15] for m in range(15)]
-    gaps = [abs(sum(right - top for top, right in part)) for part in inside]
-    return 100 * sum(gaps) / len(cases)
+    """Figures of three classes, from the nodes of each tree with its root behind all others."""
+    orders = [
+        np.array([*range(root), *range(root + 1, len(rows)), root])
+        for rows, root in zip(nodes, roots, strict=True)
+    ]
+    scores, known = (
+        [np.array(one)[order] for one, order in zip(every, orders, strict=True)]
+        for every in (nodes, labels)
+    )
+    return accuracy(scores, known, scale=Scale.of(("negative", "neutral", "positive")))
 
 
 def test_figures_over_dependency_trees(data):
