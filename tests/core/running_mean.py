@@ -1,9 +1,15 @@
-"""A third party's encoder: a word's vector is the mean of the words of its sentence up to it."""
+"""A third party's encoder, in torch and ONNX: a word's vector is the mean of the words of its
+sentence up to it."""
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from thinstack.core.encoder import Encoder, Encoding, plain_encoding
+from thinstack.export.onnx import encoder as onnx_encoder
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.value import Value
 
 
 class RunningMean(Encoder):
@@ -11,7 +17,7 @@ class RunningMean(Encoder):
 
     name = "running_mean.v1"
     summary = "the mean of the word vectors so far"
-    onnx = "core.running_mean_onnx"
+    onnx = "core.running_mean"
 
     def __init__(self, *, input_size: int, hidden_size: int, scale: float = 1):
         super().__init__(hidden_size=hidden_size, structure="lengths", words_at_leaves=False)
@@ -34,3 +40,17 @@ def running_means(words: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     before = sums.index_select(0, torch.where(later, start - 1, start))
     total = sums - before * later.float().unsqueeze(1)
     return total / (position - start + 1).float().unsqueeze(1), ends - 1
+
+
+def encode(
+    g: Graph, encoder: RunningMean, words: onnx_encoder.Words, inputs: dict[str, Value], **_: Any
+) -> onnx_encoder.Encoding:
+    means, roots = running_means(words.vectors, inputs["lengths"].long())
+    weight = g.weight(encoder.weight.detach().numpy(), "encoder.weight")
+    stacked = means.op("MatMul", weight).tanh()
+    return onnx_encoder.Encoding(
+        root_nodes=roots,
+        places=Value.arange(stacked.size(0)),
+        stacked=stacked,
+        roots=stacked.index_select(0, roots),
+    )

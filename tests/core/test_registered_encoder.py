@@ -57,7 +57,7 @@ def test_torchscript():
 
 def test_without_a_module_that_exports_it(monkeypatch):
     model = model_of(config())
-    for name in ("", "core.nowhere", "core.running_mean"):
+    for name in ("", "core.nowhere", "core.configured"):
         monkeypatch.setattr(RunningMean, "onnx", name)
         with pytest.raises(ExportError, match=f"RunningMean .*{name!r}"):
             export_onnx(model, config(), vocabulary_digest="")
