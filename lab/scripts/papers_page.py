@@ -19,10 +19,12 @@ Item = Mapping[str, Any]
 INTRO = """\
 # The papers, table by table
 
-All tables and figures of the four papers, and what there is of ours. Ours are means ± standard
-deviations over the seeds, on development data. The papers' stand in brackets; they are of test
-data, which are other sentences. *Not yet* says what is missing.
-[What the tables show](results/README.md) says what is reproduced, and what is not.
+Every table and figure of the four papers, with ours. Ours are means over the seeds on development
+data; the papers' figures, in brackets, are on test data. [What the tables show](results/README.md)
+lists what is reproduced and what is not.
+
+A name in the last column is a table, whose page has the standard deviations. To reproduce it, run
+`python -m reproduce table lab/recipes/tables/NAME.toml --data DATA`.
 
 <!-- Written by `python lab/scripts/papers_page.py lab/papers.md` from `lab/results/` and the
 list in `lab/scripts/papers.toml`. -->
@@ -37,17 +39,18 @@ def page() -> str:
     parts = [INTRO]
     for paper in papers:
         lines = "\n".join(_row(item) for item in paper["items"])
-        head = "| | what it shows | ours (the paper's) | command |\n|---|---|---|---|"
+        head = "| | what it shows | ours (the paper's) | from |\n|---|---|---|---|"
         parts.append(f"## {paper['title']}\n\n{paper['about']}\n\n{head}\n{lines}\n")
     return "\n".join(parts)
 
 
 def _row(item: Item) -> str:
-    command = item.get("command")
-    if command is None and "results" in item:
-        command = f"python -m reproduce table lab/recipes/tables/{item['results']}.toml --data DATA"
+    name = item.get("results")
+    source = f"[{name}](results/{name}.md)" if name else ""
+    if "command" in item:
+        source = f"`{item['command']}`"
     ours = "<br>".join([*_figures(item), *_plot(item), *_text(item)])
-    return f"| {item['name']} | {item['shows']} | {ours} | {f'`{command}`' if command else '-'} |"
+    return f"| {item['name']} | {item['shows']} | {ours} | {source} |"
 
 
 def report_of(name: str) -> Any:
@@ -101,41 +104,30 @@ def _figures(item: Item) -> Iterator[str]:
 
 def _not_run(item: Item, name: str, digits: Mapping[str, int]) -> str:
     """The paper's figures of a row that the report does not have."""
-    row = rows_of(item["results"])[name]
-    paper, deviations = row.get("paper", {}), row.get("paper_std", {})
+    paper = rows_of(item["results"])[name].get("paper", {})
     if item.get("kind") == "parameters":
         return f"not yet run ({paper['parameters']:,})"
     shown = [
-        _spread(paper[key], deviations.get(key), digits[key]) if key in paper else "-"
-        for key in item.get("columns", ())
+        f"{paper[key]:.{digits[key]}f}" if key in paper else "-" for key in item.get("columns", ())
     ]
     return "not yet run" + (f" ({' / '.join(shown)})" if shown else "")
 
 
 def _figure(row: Item, key: str, digits: int) -> str:
-    found, paper, deviation = (
-        row["figures"][key],
-        row["paper"].get(key),
-        row["paper_std"].get(key),
-    )
-    ours = "-" if found is None else _spread(found["mean"], found["std"], digits)
-    return ours if paper is None else f"{ours} ({_spread(paper, deviation, digits)})"
-
-
-def _spread(mean: float, deviation: float | None, digits: int) -> str:
-    return f"{mean:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
+    found, paper = row["figures"][key], row["paper"].get(key)
+    ours = "-" if found is None else f"{found['mean']:.{digits}f}"
+    return ours if paper is None else f"{ours} ({paper:.{digits}f})"
 
 
 def _plot(item: Item) -> Iterator[str]:
-    """A link to the plot of a curve, with its rows."""
+    """A link to the plot of a curve, and with `groups` the figures of its rows."""
     if "curve" not in item:
         return
     report = report_of(item["results"])
     titles = {row["name"]: row["title"] for row in report["rows"]}
     lines = report["curves"].get(item["curve"], {})
     name = f"{item['results']}-{item['curve']}.svg"
-    drawn = [titles[row] for row, points in lines.items() if points]
-    yield (f"[{name}](results/{name}): {'; '.join(drawn)}" if drawn else f"{name}: not yet run")
+    yield f"[{name}](results/{name})" if any(lines.values()) else f"{name}: not yet run"
     if "groups" in item:
         for row, points in lines.items():
             figures = (f"{point['mean']:.1f} ± {point['std']:.1f}" for point in points)
