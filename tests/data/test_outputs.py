@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import sys
+from itertools import product
 
 import pytest
 
@@ -32,26 +33,17 @@ def table(tmp_path):
 
 @posix
 @pytest.mark.parametrize(
-    ("out", "read"),
+    ("read", "outs"),
     [
-        ("in/t.csv", "in/t.csv"),
-        ("in/sub/../t.csv", "in/t.csv"),
-        ("hard.csv", "in/t.csv"),
-        ("soft.csv", "in/t.csv"),
-        ("in/t.csv", "soft.csv"),
-        ("folder/t.csv", "in/t.csv"),
-        ("in/new.html", "in"),
-        ("folder/new.html", "in"),
-        ("in/new/er.html", "in"),
-        ("in/new.html", "folder"),
-        ("soft.csv", "in"),
-        ("new.html", "new.html"),
+        ("in/t.csv", "in/t.csv in/sub/../t.csv hard.csv soft.csv folder/t.csv"),
+        ("in", "in/new.html folder/new.html in/new/er.html soft.csv"),
+        *[("soft.csv", "in/t.csv"), ("folder", "in/new.html"), ("new.html", "new.html")],
     ],
 )
-def test_what_is_read_is_not_written_over(table, tmp_path, monkeypatch, out, read):
+def test_what_is_read_is_not_written_over(table, tmp_path, monkeypatch, outs, read):
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.csv")}
-    for start in (tmp_path, type(tmp_path)()):
-        monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for start, out in product((tmp_path, type(tmp_path)()), outs.split()):
         for also in ([], [None, "hf://user/name", 0]):
             with pytest.raises(InputError):
                 check_output(start / out, "--out", [*also, str(start / read)])

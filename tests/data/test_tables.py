@@ -79,14 +79,8 @@ def test_files_as_programs_write_them(tmp_path, data, encoding, expected):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (3, "3"),
-        (3.0, "3"),
-        (1e300, "1e+300"),
-        (True, "true"),
-        (Decimal("2.50"), "2.5"),
-        (Decimal("7.00"), "7"),
-        (np.float32(0.5), "0.5"),
-        (" a  b ", " a  b "),
+        *[(3, "3"), (3.0, "3"), (1e300, "1e+300"), (True, "true"), (" a  b ", " a  b ")],
+        *[(Decimal("2.50"), "2.5"), (Decimal("7.00"), "7"), (np.float32(0.5), "0.5")],
     ],
 )
 def test_cells_become_text_as_a_person_writes_it(value, text):

@@ -144,20 +144,15 @@ _REQUESTS = any_of(
         "POST", "/predict", json.loads(mutated_json(b'{"text": "A good film."}', random))
     ),
 )
+_SENT = (
+    *(request("GET", path) for path in ("/", "/model")),
+    request("POST", "/predict", {"text": "The film 😀 is good. Not bad"}),
+)
 TARGETS = {
     "splitter": Target(texts, _ENGLISH, splitting, 600),
     "tokens": Target(texts, _ENGLISH, tokens, 1000),
     "word pieces": Target(texts, _ENGLISH, wordpieces, 1000),
     "texts, words": Target(texts, _ENGLISH, partial(predicting, "words"), 150),
     "texts, own parser": Target(texts, _ENGLISH, partial(predicting, "wordpiece-parser"), 150),
-    "requests": Target(
-        lambda: [
-            request("GET", "/"),
-            request("GET", "/model"),
-            request("POST", "/predict", {"text": "The film 😀 is good. Not bad"}),
-        ],
-        _REQUESTS,
-        serving,
-        400,
-    ),
-}  # fmt: skip
+    "requests": Target(lambda: _SENT, _REQUESTS, serving, 400),
+}

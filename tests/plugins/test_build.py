@@ -14,6 +14,8 @@ from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 DOWN = 5
+BOTH = H + DOWN
+APART = {"layers": 3, "separate": True, "readout": ["up"]}
 TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
 CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": DOWN}
 ARITY_1, ARITY_3 = {"options": {"arity": 1}}, {"options": {"arity": 3}}
@@ -55,20 +57,15 @@ def test_relations_are_the_kinds_of_edges():
 @pytest.mark.parametrize(
     ("encoder", "ups", "downs", "width"),
     [
-        ({}, [(X, X, H)], [(X, X, DOWN)], H + 2 * DOWN),
-        ({"readout": ["down", "up"]}, [(X, X, H)], [(X, X, DOWN)], H + DOWN),
+        ({}, [(X, X, H)], [(X, X, DOWN)], BOTH + DOWN),
+        ({"readout": ["down", "up"]}, [(X, X, H)], [(X, X, DOWN)], BOTH),
         (
             {"layers": 2},
-            [(X, X, H), (H + DOWN, H + DOWN, H)],
-            [(X, X, DOWN), (H + DOWN, H + DOWN, DOWN)],
-            H + 2 * DOWN,
+            [(X, X, H), (BOTH, BOTH, H)],
+            [(X, X, DOWN), (BOTH, BOTH, DOWN)],
+            BOTH + DOWN,
         ),
-        (
-            {"layers": 3, "separate": True, "readout": ["up"]},
-            [(X, X, H), (H, H, H), (H, H, H)],
-            [(X, X, DOWN), (DOWN, DOWN, DOWN), (DOWN, DOWN, DOWN)],
-            H,
-        ),
+        (APART, [(X, X, H), *[(H, H, H)] * 2], [(X, X, DOWN), *[(DOWN, DOWN, DOWN)] * 2], H),
     ],
 )
 def test_both_directions(encoder, ups, downs, width):

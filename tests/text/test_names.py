@@ -31,14 +31,9 @@ def test_what_only_looks_like_a_plural_is_none(pair):
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("wi-fi", "wi fi"),
-        ("wi\u2011fi ", "wi fi"),
-        ("driver’s  seat", "driver 's seat"),
-        ("#BatteryLife", "Battery Life"),
-        ("cafe\u0301", "café"),
-        ("C#", "C #"),
-        ("don't", "do n't"),
-        ("<br>", ""),
+        *[("wi-fi", "wi fi"), ("wi\u2011fi ", "wi fi"), ("driver’s  seat", "driver 's seat")],
+        *[("#BatteryLife", "Battery Life"), ("cafe\u0301", "café"), ("C#", "C #")],
+        *[("don't", "do n't"), ("<br>", "")],
     ],
 )
 def test_a_name_has_the_parts_that_a_reader_finds(name, parts):
@@ -48,16 +43,11 @@ def test_a_name_has_the_parts_that_a_reader_finds(name, parts):
 @pytest.mark.parametrize(
     ("name", "words", "fits"),
     [
-        ("wifi", "wi fi|wi-fi|wi- fi|wifi|WIFIS", True),
-        ("wi-fi", "wifi|wi fi", True),
+        *[("wifi", "wi fi|wi-fi|wi- fi|wifi|WIFIS", True), ("wi-fi", "wifi|wi fi", True)],
         ("battery life", "battery-life|batterylife|battery lives", True),
-        ("setup", "set up|set-up", True),
-        ("headphones", "head phone", True),
-        ("area", "are a|ar ex", False),
-        ("meat", "me at", False),
-        ("iphone", "i phone", False),
-        ("pasta", "past a", False),
-        ("battery life", "battery . life|battery and life", False),
+        *[("setup", "set up|set-up", True), ("headphones", "head phone", True)],
+        *[("area", "are a|ar ex", False), ("meat", "me at", False), ("pasta", "past a", False)],
+        *[("iphone", "i phone", False), ("battery life", "battery . life|battery and life", False)],
     ],
 )
 def test_between_parts_stands_a_hyphen_a_space_or_nothing(name, words, fits):

@@ -230,20 +230,16 @@ def test_a_wordpiece_table_is_the_file_of_pieces(data):
 
 # -- what is no recipe
 
+PAIRS = {"format": "table.v1"}
+
 
 @pytest.mark.parametrize(
     ("task", "problem"),
     [
         ({"name": "parsing.v1"}, "unknown task 'parsing.v1'; known: .*phrases.v1"),
-        (
-            {"name": "relatedness.v1", "format": "table.v1", "neighbours": 0.1},
-            "no setting neighbours",
-        ),
+        (PAIRS | {"name": "relatedness.v1", "neighbours": 0.1}, "no setting neighbours"),
         ({"name": "texts.v1", "root_weight": 0.1}, "texts.v1 has no setting root_weight"),
-        (
-            {"name": "entailment.v1", "format": "table.v1", "relabel": {"a": ""}},
-            "no setting relabel",
-        ),
+        (PAIRS | {"name": "entailment.v1", "relabel": {"a": ""}}, "no setting relabel"),
         ({"name": "entailment.v1"}, "format: Field required"),
         ({"name": "phrases.v1", "span_group": "sc"}, "phrases.v1 has no setting span_group"),
     ],

@@ -366,7 +366,8 @@ def test_own_words_are_those_of_the_training_file(texts):
 # -- what is refused
 
 LSTM_HEAD = {"head": {"name": "root_classifier.v1"}}
-LIGHT = {"name": "alone.v1", "weight": 0.5}
+ROOTS = {"model": LSTM_HEAD, "root_weight": 0.1}
+WEIGHED = {"model": LSTM_HEAD, "lessons": [{"name": "alone.v1", "weight": 0.5}]}
 SOFT = r"model\.head: .*{}.*root_classifier\.v1"
 MODEL = {"model": tiny_recipe.recipe().model}
 THREE_CLASSES = Recipe.parse(recipe_of().model_dump() | MODEL, source="test")
@@ -393,16 +394,8 @@ def test_recipes_that_are_refused(lessons, settings, named):
     ("recipe", "error", "named"),
     [
         (recipe_of(model=LSTM_HEAD), ConfigError, SOFT.format("a teacher")),
-        (
-            tiny_recipe.recipe(model=LSTM_HEAD, root_weight=0.1),
-            ConfigError,
-            SOFT.format("root_wei"),
-        ),
-        (
-            tiny_recipe.recipe(model=LSTM_HEAD, lessons=[LIGHT]),
-            ConfigError,
-            SOFT.format("weights of"),
-        ),
+        (tiny_recipe.recipe(**ROOTS), ConfigError, SOFT.format("root_weight")),
+        (tiny_recipe.recipe(**WEIGHED), ConfigError, SOFT.format("weights of lessons")),
         (recipe_of(teacher={"bundles": ["nobody"]}), UnknownNameError, "nobody"),
         (recipe_of(TEXTS | {"texts": ["gone.txt"]}), DataError, r"gone\.txt"),
         (THREE_CLASSES, ConfigError, "so-so"),

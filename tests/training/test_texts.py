@@ -146,13 +146,9 @@ def test_the_rival_learns_from_texts_without_a_common_piece():
 @pytest.mark.parametrize(
     "expected",
     [
-        ("1", "2", "10"),
-        ("-0.5", "0", "2.5"),
-        ("negative", "neutral", "positive"),
-        ("Very Negative", "negative", "Very Positive"),
-        ("low", "medium", "high"),
-        ("LOC", "NUM", "abbr"),
-        ("1 star", "2 stars"),
+        *[("1", "2", "10"), ("-0.5", "0", "2.5"), ("low", "medium", "high")],
+        *[("negative", "neutral", "positive"), ("Very Negative", "negative", "Very Positive")],
+        *[("LOC", "NUM", "abbr"), ("1 star", "2 stars")],
     ],
 )
 def test_classes_keep_the_order_that_they_have(expected):
