@@ -1,4 +1,4 @@
-/** The page in Firefox, for tests/browser/test_firefox.py: `node firefox.mjs PROGRAM URL TEXT` prints what is shown as JSON. */
+/** The page in Firefox, for tests/browser/test_serve.py: `node firefox.mjs PROGRAM URL TEXT` prints what is shown as JSON. */
 import puppeteer from "puppeteer-core";
 
 const [executablePath, url, text] = process.argv.slice(2);

@@ -1,8 +1,13 @@
-"""`thinstack serve` in a browser: the same page, which asks the library."""
+"""`thinstack serve` in a browser: the same page, which asks the library; the page in Firefox."""
 
+import json
+import os
+import shutil
+import subprocess
 from threading import Thread
 
-from browser.demo import Visit, chromium
+import pytest
+from browser.demo import ROOT, Visit, chromium, drawn_names, page_folder, served
 from predictions import sentences_of
 
 import thinstack
@@ -79,3 +84,28 @@ def test_a_key_labels_a_text_and_brings_the_next(playwright, tmp_path):
         assert page.evaluate("document.documentElement.scrollWidth") == 360
         server.shutdown()
     browser.close()
+
+
+FIREFOX = os.environ.get("THINSTACK_FIREFOX") or shutil.which("firefox-esr")
+REVIEW = "The acting is strong, but the plot <b>never</b> comes together."
+
+
+@pytest.mark.skipif(
+    not (FIREFOX and (ROOT / "js" / "node_modules" / "puppeteer-core").is_dir()),
+    reason="needs Firefox, and puppeteer-core in js/",
+)
+def test_the_trees_of_python_in_firefox(tmp_path):
+    program = str(ROOT / "js" / "demo" / "firefox.mjs")
+    with served(page_folder(tmp_path / "files")) as url:
+        done = subprocess.run(
+            ["node", program, str(FIREFOX), url, REVIEW],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    (sentences,) = sentences_of(thinstack.load("sentiment", threads=1), [REVIEW])
+    assert found["names"] == drawn_names(thinstack.render(sentences))
+    assert found["phrase"] == found["names"][1].split(": ", 1)[1]
+    assert (found["folded"], found["problems"]) == (1, [])

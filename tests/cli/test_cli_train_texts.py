@@ -127,16 +127,14 @@ def test_what_became_right_and_wrong_is_said(cli, tmp_path):
 def test_what_is_read_or_is_of_others_stays(cli, folder, tmp_path, read):
     """It is refused before anything is learnt."""
     out, options = tmp_path / "out", ("--init", folder / "start", "--epochs", 1)
-    tables = {"results.json": "json", "skipped.txt": "csv"}
     out.mkdir()
-    if read in tables:
+    if read in ("results.json", "skipped.txt"):
         table = out / read
-        rows = rows_of(folder / "texts.csv")
-        lines = [f"{row['text']},{row['label']}" for row in rows if row["label"]]
-        table.write_text("\n".join(["text,label", *lines]))
-        if tables[read] == "json":
-            table.write_text(json.dumps([row for row in rows if row["label"]]))
+        rows = [row for row in rows_of(folder / "texts.csv") if row["label"]]
+        if read == "results.json":
+            table.write_text(json.dumps(rows))
         else:
+            tiny_texts.write_rows(table, [row.values() for row in rows])
             options += ("--sep", ",")
     else:
         table = shutil.copy(folder / "texts.csv", tmp_path / "t.csv")
@@ -155,9 +153,8 @@ def test_what_is_read_or_is_of_others_stays(cli, folder, tmp_path, read):
     assert before.items() <= {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}.items()
 
 
-def test_classes_and_rows_that_repeat_are_said(cli, tmp_path):
-    table, start = tmp_path / "t.csv", tmp_path / "start"
-    tiny_texts.start(start)
+def test_classes_and_rows_that_repeat_are_said(cli, folder, tmp_path):
+    table, start = tmp_path / "t.csv", folder / "start"
     rows = [(f"It is {word} {n % 7}.", str(n % 3)) for n in range(21) for word in ("good", "bad")]
     rows += [("It is \u2764\u2764 \u2603.", "0"), ("it is \u2764\u2764 \u2603. ", "1"), ("x", "NA")]
     table.write_text("text,label\n" + "".join(f"{a},{b}\n" for a, b in rows), "utf-8")
@@ -176,9 +173,8 @@ def test_classes_and_rows_that_repeat_are_said(cli, tmp_path):
     assert "neighbours = 0.2" in (tmp_path / "asked" / "recipe.toml").read_text("utf-8")
 
 
-def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(cli, tmp_path):
-    table, start = tmp_path / "t.csv", tmp_path / "start"
-    tiny_texts.start(start)
+def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(cli, folder, tmp_path):
+    table, start = tmp_path / "t.csv", folder / "start"
     words = ("low", "NA", "high")
     rows = "".join(f"It is good {n}.,{words[n % 3]}\n" for n in range(18))
     table.write_text(f"text,label\n{rows}", "utf-8")

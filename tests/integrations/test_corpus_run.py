@@ -1,7 +1,6 @@
 """`thinstack predict --input`: a folder of scored rows, wherever a run is stopped."""
 
 import errno
-import io
 import json
 import signal
 import subprocess
@@ -50,10 +49,6 @@ def predict(cli, last_word, tmp_path):
 
 def rows_in(out):
     return [row for path in sorted(out.glob("part-*")) for row in read_rows(path, LABELS)]
-
-
-def text_of(path):
-    return io.StringIO(path.read_bytes().decode(), newline="")
 
 
 def failed_in(out):

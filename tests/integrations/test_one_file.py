@@ -1,13 +1,13 @@
 """`thinstack predict --input FILE --out scored.csv`: all rows in one file, wherever a run is
 stopped."""
 
-import csv
 import json
 import shutil
 
 import pytest
-from pyarrow import parquet
-from test_corpus_run import TEXTS, breaking, predict, small_shards, text_of, texts, written
+from last_word_model import LABELS
+from scored_rows import read_rows
+from test_corpus_run import TEXTS, breaking, predict, small_shards, texts, written
 
 from thinstack.integrations.corpora import run
 
@@ -16,13 +16,7 @@ NAMES = ["scored.csv", "scored.jsonl", "a.b.PARQUET"]
 
 
 def table(path):
-    if path.suffix == ".PARQUET":
-        return [list(row.values())[:8] for row in parquet.read_table(path).to_pylist()]
-    if path.suffix == ".csv":
-        rows = list(csv.reader(text_of(path)))
-        assert sum(row == rows[0] for row in rows) == 1
-        return rows[1:]
-    return [list(json.loads(line).values())[:8] for line in path.read_text("utf-8").splitlines()]
+    return read_rows(path, LABELS, path.suffix[1:].lower())
 
 
 def in_parts(folder, suffix):
@@ -78,7 +72,7 @@ def test_rows_that_fail_have_a_file_of_their_own(predict, tmp_path):
     end = f"{reason}; the scores are in {out}\n"
     assert answer.err == f"12 rows (4 before), 2 failed, the first: {end}"
     assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["r0", "r11"]
-    assert {row[0] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
+    assert {row["id"] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
     out.unlink()
     predict(path, "--out", out).check_refused(f"{errors}: already exists")
 
@@ -120,7 +114,7 @@ def test_a_file_that_came_to_the_name_stays(predict, tmp_path, monkeypatch, name
     assert foreign.read_text() == "precious"
     foreign.unlink()
     assert predict(*arguments).code == 1, "without it, the same command goes on"
-    assert {row[0] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
+    assert {row["id"] for row in table(out)} == {f"r{row}" for row in range(1, 11)}
 
 
 def test_a_folder_with_the_name_of_a_file_stays_one(predict, texts, tmp_path):
@@ -147,7 +141,7 @@ def test_paragraphs_of_files_and_of_standard_input(predict, cli, tmp_path, last_
     options = ("--paragraphs", "--output", "documents", "--out", outs[1])
     assert predict("-", *options, stdin=PARAGRAPHS.encode()).code == 0
     assert outs[0].read_bytes() == outs[1].read_bytes()
-    found = [(row[0], row[4]) for row in table(outs[0])]
+    found = [(row["id"], row["text"]) for row in table(outs[0])]
     assert found == [("1", "Good film\nand fine."), ("5", "Awful")]
     typed = cli("predict", "--jsonl", "--paragraphs", "--model", last_word.path, stdin=b"a\nb\n\nc")
     assert [json.loads(line)["text"] for line in typed.out.splitlines()] == ["a\nb", "c"]

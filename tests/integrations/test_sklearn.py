@@ -11,11 +11,6 @@ import thinstack
 from thinstack.errors import InputError
 
 base = pytest.importorskip("sklearn.base")
-from sklearn.compose import ColumnTransformer  # noqa: E402
-from sklearn.linear_model import LogisticRegression  # noqa: E402
-from sklearn.model_selection import GridSearchCV  # noqa: E402
-from sklearn.pipeline import make_pipeline, make_union  # noqa: E402
-from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils import estimator_checks  # noqa: E402
 
 from thinstack.sklearn import SentimentFeatures, TextVectors  # noqa: E402
@@ -111,24 +106,8 @@ def test_frames_out_keep_their_index(model):
     found = made.transform(pandas.DataFrame({"a": TEXTS}, index=[3, 3, 1, 0]))
     assert (list(found), list(found.index)) == (NAMES, [3, 3, 1, 0])
     frame = pandas.DataFrame({"text": TEXTS, "stars": [3, 5, 1, 3]})
-    columns = ColumnTransformer(
-        [("sentiment", SentimentFeatures(model), "text"), ("stars", StandardScaler(), ["stars"])]
-    ).set_output(transform="pandas")
-    names = [*(f"sentiment__{name}" for name in NAMES), "stars__stars"]
-    assert list(columns.fit_transform(frame)) == names
     with pytest.raises(InputError, match=r"2 columns \(text, stars\)"):
         made.transform(frame)
-
-
-def test_pipelines_and_searches(model, scale_folder):
-    texts, labels = TEXTS[1:3] * 6, [1, 0] * 6
-    union = make_union(SentimentFeatures(model))
-    pipeline = make_pipeline(union, LogisticRegression()).fit(texts, labels)
-    assert pipeline.predict(["so good", "so awful"]).tolist() == [1, 0]
-    assert pickle.loads(pickle.dumps(pipeline)).score(texts, labels) == 1
-    pipeline = make_pipeline(SentimentFeatures(), LogisticRegression())
-    search = GridSearchCV(pipeline, {"sentimentfeatures__model": [model, scale_folder]}, cv=2)
-    assert search.fit(texts, labels).best_score_ == 1
 
 
 @pytest.mark.parametrize("sign", [False, True])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import spacy
 from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
-from spacy import displacy
 from spacy.tokens import Doc, DocBin
 from spacy.tokens.underscore import Underscore
 
@@ -114,7 +113,7 @@ def scored_as(brackets, abstain=0.0):
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 
 
-def test_a_group_of_spans_can_be_drawn_by_displacy():
+def test_a_group_of_spans_has_the_phrases_that_differ():
     doc = scored_as(BRACKETS)
     doc.spans["sentiment"] = PhraseGroup(doc, "sentiment", "tree_sentiment")
     group = doc.spans["sentiment"]
@@ -125,9 +124,6 @@ def test_a_group_of_spans_can_be_drawn_by_displacy():
         ("dull", "very negative"),
     ]
     assert group.attrs["scores"].tolist() == pytest.approx([0.6] * 4)
-    drawn = displacy.render(doc, style="span", options={"spans_key": "sentiment"}, jupyter=False)
-    for label in ("very positive", "very negative", "positive"):
-        assert f"{label}\n" in drawn
     unsure = scored_as(BRACKETS, abstain=0.7)
     assert len(PhraseGroup(unsure, "sentiment", "tree_sentiment")) == 0
 
