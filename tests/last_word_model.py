@@ -89,11 +89,13 @@ def mean_of(*sentences):
     }
 
 
-def pipeline(bundle, **settings):
-    """A sentencizer and the component with these settings."""
+def pipeline(bundle, *before, component="tree_sentiment", **settings):
+    """A sentencizer, other components that run the model, and the component with these settings."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "threads": 1, **settings})
+    for other in before:
+        nlp.add_pipe(other, config={"model": str(bundle), "threads": 1})
+    nlp.add_pipe(component, config={"model": str(bundle), "threads": 1, **settings})
     return nlp
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import spacy
+from command_line import python
 from learning_pipeline import examples, learn, pipeline
 from rich.console import Console
 from spacy.cli.init_pipeline import init_labels_cli
@@ -92,13 +93,8 @@ def test_spacy_trains_it_stops_early_and_keeps_the_best(trained):
 
 def test_what_is_finished_runs_without_torch_and_says_the_same(trained, finished):
     arguments = [str(trained / "model-best"), str(finished), json.dumps(TEXTS)]
-    done = subprocess.run(
-        [sys.executable, "-c", USE, *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
+    done = python(USE, *arguments, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
     assert "it is not finished" in done.stderr
     assert "`thinstack finish PIPELINE OUT`" in done.stderr
     nlp, found = spacy.load(trained / "model-best"), json.loads(done.stdout)

@@ -2,9 +2,10 @@
 
 import pickle
 import re
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations
 
+import last_word_model
 import numpy as np
 import pytest
 import spacy
@@ -22,16 +23,7 @@ HALF = 2e-3
 TEXT = " The good film \n but the awful plot. Good film. "
 SENTENCES = [["The", "good", "film", "but", "the", "awful", "plot", "."], ["Good", "film", "."]]
 LOST = "lost the hooks"
-
-
-def pipeline(model, *before, name="tree_vectors", **settings):
-    """A sentencizer, other components that run the model, and the component."""
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    for other in before:
-        nlp.add_pipe(other, config={"model": str(model), "threads": 1})
-    nlp.add_pipe("tree_vectors", name=name, config={"model": str(model), "threads": 1, **settings})
-    return nlp
+pipeline = partial(last_word_model.pipeline, component="tree_vectors")
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +163,8 @@ def test_beside_tree_sentiment(vector_folder):
     both, alone = pipeline(vector_folder, "tree_sentiment"), pipeline(vector_folder)
     doc, other = both(text), alone(text)
     np.testing.assert_array_equal(doc[0:2].vector, other[0:2].vector)
-    assert doc.cats == pytest.approx(
-        thinstack.load(vector_folder, threads=1)(text).scores, abs=1e-6
-    )
+    scores = thinstack.load(vector_folder, threads=1)(text).scores
+    assert doc.cats == pytest.approx(scores, abs=1e-6)
     assert doc[0:2]._.polarity == other[0:2]._.polarity
     (sentence, _) = predictions(other, "tree_vectors")
     np.testing.assert_array_equal(sentence.vector, doc[0:3].vector)

@@ -71,23 +71,17 @@ def with_its_time(path):
 
 
 def longer(path):
-    with path.open("a") as file:
-        file.write("good\n")
+    path.write_bytes(path.read_bytes() + b"good\n")
 
 
-def shorter(path):
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def cut_last_line_end(path):
-    os.truncate(path, path.stat().st_size - 1)
-
-
-def replaced(path):
-    written(path.with_suffix(".new"), "film").rename(path)
-
-
-CHANGES = [with_its_time, longer, shorter, cut_last_line_end, replaced, Path.unlink]
+CHANGES = {
+    "another with its time": with_its_time,
+    "longer": longer,
+    "shorter": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "without the last line end": lambda path: os.truncate(path, path.stat().st_size - 1),
+    "replaced": lambda path: written(path.with_suffix(".new"), "film").rename(path),
+    "gone": Path.unlink,
+}
 
 
 @pytest.mark.parametrize("at", [0, 16, 40])
@@ -95,7 +89,7 @@ CHANGES = [with_its_time, longer, shorter, cut_last_line_end, replaced, Path.unl
 def test_an_input_that_changes_ends_the_run(change, at, model, expected, tmp_path):
     path, out = written(tmp_path / "in.txt"), tmp_path / "out"
     with pytest.raises(StoppedError, match=r"has changed .*--out"):
-        run(path, out, model, {at: lambda: change(path)})
+        run(path, out, model, {at: lambda: CHANGES[change](path)})
     assert not finished(out)
     parts = parts_in(out)
     written(path)  # as it was

@@ -5,9 +5,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import onnx
 import pytest
 
 import thinstack
+from thinstack.bundle import write_bundle
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.text.english import EnglishSplitter
 
 JS = Path(__file__).parents[2] / "js"
@@ -34,6 +37,15 @@ def loaded(bundle, options):
     """Python's model with these options of the package."""
     settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
     return thinstack.load(bundle, threads=1, **settings)
+
+
+def with_metadata(bundle, path, **changes):
+    """A copy of a bundle whose file has other metadata."""
+    model = onnx.load_from_string(bundle.read(ONNX_FILE))
+    for entry in model.metadata_props:
+        entry.value = changes.get(entry.key, entry.value)
+    files = {VOCABULARY_FILE: bundle.read(VOCABULARY_FILE), ONNX_FILE: model.SerializeToString()}
+    return write_bundle(path, files, config=bundle.config)
 
 
 def utf16(text):

@@ -1,9 +1,8 @@
 """The npm package gives the trees, scores and drawings of Python."""
 
 import numpy as np
-import onnx
 import pytest
-from js.package import JS, asked, loaded, needs_package, utf16
+from js.package import JS, asked, loaded, needs_package, utf16, with_metadata
 from js.texts import hostile, own, treebank, typed
 from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
@@ -156,12 +155,7 @@ def test_sentences_alone(tmp_path, told):
     """The file says whether phrases have scores."""
     bundle = write_sentence_bundle(tmp_path / "roots").bundle
     if told == "nodes":
-        model = onnx.load_from_string(bundle.read(ONNX_FILE))
-        (entry,) = (entry for entry in model.metadata_props if entry.key == "reads")
-        entry.value = told
-        files = {"vocabulary.txt": bundle.read("vocabulary.txt")}
-        files[ONNX_FILE] = model.SerializeToString()
-        bundle = write_bundle(tmp_path / "nodes", files, config=bundle.config)
+        bundle = with_metadata(bundle, tmp_path / "nodes", reads=told)
     assert thinstack.load(bundle.path).phrases == (told == "nodes")
     compare(bundle.path, ["good awful film .", "A film (good)", "good"])
 

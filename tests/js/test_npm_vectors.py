@@ -3,9 +3,8 @@
 import re
 
 import numpy as np
-import onnx
 import pytest
-from js.package import JS, asked, loaded, needs_package
+from js.package import JS, asked, loaded, needs_package, with_metadata
 from js.texts import hostile, own
 from text_vectors import SIZE, write_text_vectors
 
@@ -108,11 +107,7 @@ def test_a_model_without_vectors_says_what_to_load():
 )
 def test_another_size_of_vectors(tmp_path, size, problem):
     base = write_text_vectors(tmp_path / "vectors")
-    model = onnx.load_from_string(base.read(ONNX_FILE))
-    (entry,) = (entry for entry in model.metadata_props if entry.key == "vector_size")
-    entry.value = size
-    files = {VOCABULARY_FILE: base.read(VOCABULARY_FILE), ONNX_FILE: model.SerializeToString()}
-    write_bundle(tmp_path / "other", files, config=base.config)
+    with_metadata(base, tmp_path / "other", vector_size=size)
     found = asked("predict", bundle=str(tmp_path / "other"), texts=["good film"])
     assert found["error"] == "BundleError"
     assert problem in found["message"]
