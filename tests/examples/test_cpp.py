@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from core.configured import build
-from predict_program import command
+from test_predict_programs import command
 
 from thinstack.bundle import open_bundle
 from thinstack.core.forest import Forest
