@@ -1,5 +1,5 @@
-"""`thinstack predict --input FILE --out scored.csv`: all rows in one file, wherever a run stops, with
-the columns of the table, and those of terms and categories against `score_frame`."""
+"""`thinstack predict --input FILE --out scored.csv`: all rows in one file, wherever a run stops,
+with the columns of the table, and those of terms and categories against `score_frame`."""
 
 import json
 import math

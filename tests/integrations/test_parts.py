@@ -1,5 +1,5 @@
-"""Files of scored rows, the same in all formats; rows of files of texts, and what is wrong with those
-that are none; how far a run is."""
+"""Files of scored rows, the same in all formats; rows of files of texts, and what is wrong with
+those that are none; how far a run is."""
 
 import csv
 import io
