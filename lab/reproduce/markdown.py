@@ -11,27 +11,15 @@ SHOWN_DIGITS = 12
 """Of a digest."""
 
 DIFFERENCES = (
-    "± is the standard error over the seeds. *Examples*: the standard error of the difference that "
-    "comes from measuring on so few examples, which both rows answer. *Interval*: the middle "
-    f"{LEVEL}% of a paired bootstrap of {DRAWS:,} draws. Each draw takes examples, the same for "
-    "both rows, and seeds, with replacement. An interval that holds 0 shows no difference. Rows "
-    "that were run apart from each other, or before the bootstrap was made, have no interval."
+    f"±: standard error over seeds. Interval: the middle {LEVEL}% of a paired bootstrap over "
+    f"examples and seeds ({DRAWS:,} draws); one that contains 0 shows no difference."
 )
-MEASURES = (
-    "*Negative log-likelihood*: the mean, over sentences or pairs, of -ln of the probability of "
-    "the right class. *Calibration error*: how far probabilities are from the share of right "
-    "answers, in percentage points (Guo et al. 2017, 15 bins). Lower is better in both."
-)
-NOT_KEPT = (
-    "{} here were run when probabilities were not kept. Negative log-likelihood and calibration "
-    "error stand beside accuracy once they are run again."
-)
-NLL = "negative log-likelihood"
-MEASURED: Mapping[str, Mapping[str, Any]] = {
-    NLL: {"key": "negative_log_likelihood", "digits": 3},
-    "calibration error": {"key": "calibration_error", "digits": 1},
+LIKELIHOOD: Mapping[str, Any] = {
+    "key": "negative_log_likelihood",
+    "title": "negative log-likelihood",
+    "digits": 3,
 }
-"""The columns of the measures, by their titles."""
+"""The column of this measure."""
 
 
 def markdown(report: Report, plots: Sequence[str] = ()) -> str:
@@ -40,7 +28,6 @@ def markdown(report: Report, plots: Sequence[str] = ()) -> str:
         f"# {report['title']}",
         _caption(report),
         "\n".join(_table(report)),
-        "\n".join(_measures(report)),
         "\n".join(_comparisons(report)),
         *(f"![{name}]({name})" for name in plots),
         _section("What differs from the paper", [*report["differs"], *_of_rows(report, "differs")]),
@@ -52,7 +39,7 @@ def markdown(report: Report, plots: Sequence[str] = ()) -> str:
 def _caption(report: Report) -> str:
     splits = sorted({part["split"] for row in report["rows"] for part in row["runs"]})
     paper = f" In brackets: {report['paper']}." if report["paper"] else ""
-    text = f"Mean ± standard deviation of the seeds' figures on {' and '.join(splits)} data.{paper}"
+    text = f"Mean ± standard deviation over seeds, on {' and '.join(splits)} data.{paper}"
     if not report["complete"]:
         text += "\n\n**This is a part of the table.**"
         text += "".join(
@@ -63,13 +50,15 @@ def _caption(report: Report) -> str:
 
 
 def _table(report: Report) -> Iterator[str]:
-    columns, rows = report["columns"], report["rows"]
-    titles = ["", *(column["title"] for column in columns), "parameters", "seconds a run", "seeds"]
-    yield _cells(titles)
-    yield _cells(["---", *["---:"] * (len(titles) - 1)])
+    rows = report["rows"]
+    columns = [column for column in report["columns"] if column.get("shown", True)]
+    measured = any(_likelihood(row) for row in rows)
+    heads = [column["title"] for column in [*columns, *[LIKELIHOOD] * measured]]
+    yield from _head(["", *heads, "parameters", "seconds a run", "seeds"], words=1)
     bold = {column["key"]: _best(column, rows) for column in columns}
     for row in rows:
         figures = [_figure(column, row, bold[column["key"]]) for column in columns]
+        figures += [_likelihood(row) or "-"] * measured
         runs = row["runs"][0]
         counts = row["parameters"]
         parameters = counts["encoder" if "encoder" in counts else "model"]
@@ -80,24 +69,10 @@ def _table(report: Report) -> Iterator[str]:
         yield _cells([title, *figures, *rest])
 
 
-def _measures(report: Report) -> Iterator[str]:
-    """A table of the measures beside accuracy, and which rows are not in it."""
-    if not any(column["key"].endswith("accuracy") for column in report["columns"]):
-        return
-    models = [row for row in report["rows"] if row["rival"] is None]
-    known = [row for row in models if None not in row.get("measures", {"": None}).values()]
-    if known:
-        yield from (MEASURES, "", _cells(["", *MEASURED]), _cells(["---", "---:", "---:"]))
-    for row in known:
-        figures = [
-            _number(row["measures"][column["key"]]["mean"], column)
-            + _spread(row["measures"][column["key"]]["std"], column)
-            for column in MEASURED.values()
-        ]
-        yield _cells([row["title"], *figures])
-    if len(known) < len(models):
-        yield from [""] * bool(known)
-        yield NOT_KEPT.format("Models that are not" if known else "The models")
+def _likelihood(row: Report) -> str:
+    """The mean over the seeds; nothing where it is not known."""
+    spread = row.get("measures", {}).get(LIKELIHOOD["key"])
+    return "" if spread is None else _number(spread["mean"], LIKELIHOOD)
 
 
 def _best(column: Mapping[str, Any], rows: Sequence[Report]) -> str | None:
@@ -124,10 +99,8 @@ def _seeds(runs: Sequence[Mapping[str, Any]]) -> str:
 
 def _figure(column: Mapping[str, Any], row: Report, best: str | None) -> str:
     key = column["key"]
-    paper, paper_std = row["paper"].get(key), row["paper_std"].get(key)
-    printed = _bracketed(
-        "" if paper is None else _number(paper, column) + _spread(paper_std, column)
-    )
+    paper = row["paper"].get(key)
+    printed = _bracketed("" if paper is None else _number(paper, column))
     if (found := row["figures"].get(key)) is None:
         return ("-" if key in row["figures"] else "not yet run") + printed
     mean = _number(found["mean"], column)
@@ -153,29 +126,20 @@ def _comparisons(report: Report) -> Iterator[str]:
         return
     titles = {row["name"]: row["title"] for row in report["rows"]}
     columns = {column["key"]: column for column in report["columns"]}
-    likelihood = MEASURED[NLL]
     yield "## Differences"
     yield ""
     yield DIFFERENCES
     yield ""
-    yield _cells(["", "column", "difference", "examples", "interval", "paper", NLL])
-    yield _cells(["---", "---", *["---:"] * 5])
+    yield from _head(["", "column", "difference", "interval", "paper"], words=2)
     for found in report["comparisons"]:
-        column, other = columns[found["key"]], found.get("likelihood")
+        column = columns[found["key"]]
         yield _cells(
             [
                 f"{titles[found['a']]} less {titles[found['b']]}",
                 column["title"],
-                f"**{_signed(found['difference'], column)}**{_spread(found['error'], column)}",
-                "-"
-                if found["examples_error"] is None
-                else _number(found["examples_error"], column),
+                f"{_signed(found['difference'], column)}{_spread(found['error'], column)}",
                 _interval(found.get("interval"), column),
                 "-" if found["paper"] is None else _signed(found["paper"], column),
-                "-"
-                if other is None
-                else f"{_signed(other['difference'], likelihood)}, "
-                f"{_interval(other['interval'], likelihood)}",
             ]
         )
 
@@ -206,8 +170,7 @@ def _origin(report: Report) -> Iterator[str]:
     files = {name: digest for part in parts for name, digest in part["data"].items()}
     digests = ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
     yield f"Data, SHA-256: {digests}."
-    parameters = "Parameters count the encoder, without leaf vectors and task head."
-    yield f"{parameters} Seconds count only the training."
+    yield "Parameters are the encoder's, without word vectors. Seconds are of training alone."
 
 
 def _versions(report: Report) -> Iterator[str]:
@@ -221,6 +184,12 @@ def _versions(report: Report) -> Iterator[str]:
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> str:
     items = "\n".join(f"- {_line(line)}" for line in lines)
     return f"## {title}\n\n{items}" if items else ""
+
+
+def _head(titles: Sequence[str], *, words: int) -> Iterator[str]:
+    """The first two lines of a table whose first columns, `words`, are no numbers."""
+    yield _cells(titles)
+    yield f"|{'---|' * words}{'---:|' * (len(titles) - words)}"
 
 
 def _cells(cells: Sequence[str]) -> str:

@@ -26,12 +26,14 @@ TRAIN_ACCURACY: Final = "train_accuracy"
 class Column(Strict):
     """A figure of all rows. `key` is `[VARIANT/][SOURCE.]FIGURE`: of which variant, with whose
     trees (by default the row's), and the figure's name in the results of a run. `digits` stand
-    behind the point; `best` is printed bold."""
+    behind the point; `best` is printed bold. The JSON of a report has columns that are not `shown`
+    on its page."""
 
     key: str
     title: str
     digits: int = Field(default=2, ge=0, le=6)
     best: Literal["highest", "lowest"] = "highest"
+    shown: bool = True
 
     @property
     def parts(self) -> tuple[str, str | None, str]:

@@ -102,21 +102,17 @@ def test_two_rows_compared():
     assert report(compared(tiny()), {"rvnn": [54.0]})["comparisons"] == []
 
 
-def test_the_error_of_examples_is_told_where_it_is_known():
+def test_the_interval_of_a_difference_is_shown_where_it_is_known():
     made = report(compared(tiny()), BOTH)
     assert made["comparisons"][0]["examples_error"] is None
-    row = "| RvNN less Tree-LSTM | Root | **+3.0**{} | {} | {} | +2.3 | {} |"
-    assert row.format(" ± 2.6", "-", "-", "-") in markdown(made)
-    likelihood = {"difference": 0.0314, "interval": [-0.0021, 0.0635]}
-    made["comparisons"][0] |= {"examples_error": 1.26, "interval": [-0.44, 6.0]}
-    made["comparisons"][0]["likelihood"] = likelihood
-    shown = "1.3", "-0.4 to +6.0", "+0.031, -0.002 to +0.064"
-    assert row.format(" ± 2.6", *shown) in markdown(made)
+    row = "| RvNN less Tree-LSTM | Root | +3.0{} | {} | +2.3 |"
+    assert row.format(" ± 2.6", "-") in markdown(made)
+    made["comparisons"][0]["interval"] = [-0.44, 6.0]
+    assert row.format(" ± 2.6", "-0.4 to +6.0") in markdown(made)
     made["comparisons"][0]["error"] = None
-    assert row.format("", *shown) in markdown(made)
-    for key in ("interval", "likelihood"):  # which older reports do not have
-        del made["comparisons"][0][key]
-    assert row.format("", "1.3", "-", "-") in markdown(made)
+    assert row.format("", "-0.4 to +6.0") in markdown(made)
+    del made["comparisons"][0]["interval"]  # which older reports do not have
+    assert row.format("", "-") in markdown(made)
     assert "2,000 draws" in markdown(made)
     assert "draws" not in markdown(report(tiny(), BOTH))
 
@@ -135,35 +131,36 @@ def test_measures_beside_accuracy():
     assert lstm["negative_log_likelihood"]["mean"] == pytest.approx(1.5 * log(2))
     assert lstm["calibration_error"]["seeds"] == pytest.approx([50.0, 75.0])
     assert rvnn == {"negative_log_likelihood": None, "calibration_error": None}
-    page = markdown(made)
-    deviations = log(2) / sqrt(2), 25 / sqrt(2)
-    assert "| Tree-LSTM | 1.040 ± {:.3f} | 62.5 ± {:.1f} |".format(*deviations) in page
-    assert "\nModels that are not here were run when" in page
+    assert lstm["negative_log_likelihood"]["std"] == pytest.approx(log(2) / sqrt(2))
+    assert " 40.50 ± 0.71 | 1.040 | 1,500 (1,234) |" in _line_of("Tree-LSTM", made)
+    assert " - | - | 1,500 |" in _line_of("RvNN", made)
     del made["rows"][0]["measures"]  # as in older reports
-    assert "\n\nThe models here were run when" in markdown(made)
-    made["columns"][0]["key"] = made["columns"][1]["key"] = "mse"
-    for row in made["rows"]:
-        row["figures"]["mse"] = None
-    assert "were run when" not in markdown(made)
+    assert "likelihood" not in markdown(made)
+
+
+def test_columns_that_the_page_does_not_show():
+    data = tiny()
+    data["columns"][0]["shown"] = False
+    made = report(data, BOTH)
+    assert made["rows"][0]["figures"]["root_accuracy"]["mean"] == 53.0
+    assert _line_of("Tree-LSTM", made).startswith("| Tree-LSTM | 40.50 ± 0.71 |")
 
 
 def test_the_page():
     data = compared(tiny())
-    std = {"root_accuracy": 0.25}
-    data["rows"][1] |= {"source": "Nobody", "differs": "A | B", "paper_std": std}
+    data["rows"][1] |= {"source": "Nobody", "differs": "A | B"}
     lines = markdown(report(data, BOTH), ["tiny-length.svg"]).splitlines()
     assert lines[0] == "# Films"
     assert "In brackets: Nobody 2001, Table 7: of one run." in lines[2]
     assert "development and test data" in lines[2]
     assert [line for line in lines if line.startswith("| ")] == [
         "|  | Root | Left | parameters | seconds a run | seeds |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
         "| Tree-LSTM | 53.0 ± 3.0 (51.0) | 40.50 ± 0.71 | 1,500 (1,234) | 20 | 3; left 2 |",
-        "| RvNN (Nobody) | **56.0** ± 2.8 (53.3 ± 0.2) | - | 1,500 | 15 | 2 |",
-        "|  | column | difference | examples | interval | paper | negative log-likelihood |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
-        "| RvNN less Tree-LSTM | Root | **+3.0** ± 2.6 | - | - | +2.3 | - |",
+        "| RvNN (Nobody) | **56.0** ± 2.8 (53.3) | - | 1,500 | 15 | 2 |",
+        "|  | column | difference | interval | paper |",
+        "| RvNN less Tree-LSTM | Root | +3.0 ± 2.6 | - | +2.3 |",
     ]
+    assert {"|---|---:|---:|---:|---:|---:|", "|---|---|---:|---:|---:|"} <= {*lines}
     assert {
         "![tiny-length.svg](tiny-length.svg)",
         "- Data: made up.",

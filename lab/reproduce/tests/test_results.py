@@ -8,7 +8,7 @@ from pages import ROOT
 from reproduce.markdown import markdown
 from reproduce.table import Table
 
-TABLES = ("sentiment", "relatedness", "entailment", "questions")
+TABLES = ("sentiment", "teng", "relatedness", "entailment", "questions")
 
 
 @pytest.mark.parametrize("name", [*TABLES, "reranking"])
