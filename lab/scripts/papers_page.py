@@ -23,8 +23,8 @@ Every table and figure of the four papers, with ours. Ours are means over the se
 data; the papers' figures, in brackets, are on test data. [What the tables show](results/README.md)
 lists what is reproduced and what is not.
 
-A name in the last column is a table, whose page has the standard deviations. To reproduce it, run
-`python -m reproduce table lab/recipes/tables/NAME.toml --data DATA`.
+A name in the last column is a table, whose page or JSON has the standard deviations. To reproduce
+it, run `python -m reproduce table lab/recipes/tables/NAME.toml --data DATA`.
 
 <!-- Written by `python lab/scripts/papers_page.py lab/papers.md` from `lab/results/` and the
 list in `lab/scripts/papers.toml`. -->
