@@ -1,12 +1,15 @@
 """`thinstack search` and `thinstack themes`: from a table to phrases and themes."""
 
 import csv
+import io
 import json
+import sys
 
 import pandas as pd
 import pytest
 
 import thinstack
+from thinstack.cli import main
 from thinstack.integrations.search.phrase_index import PhraseIndex
 
 ROWS = [
@@ -196,3 +199,17 @@ def test_few_texts_have_no_theme(themes, tmp_path):
     few = tmp_path / "few.csv"
     few.write_text("review\nawful plot\n", encoding="utf-8")
     assert "no theme is in enough texts" in themes(source=few).out
+
+
+@pytest.mark.parametrize("args", [("search", "good film"), ("themes", "--name", "film=good film")])
+def test_an_output_of_ascii_only_holds_any_phrase(vector_folder, tmp_path, monkeypatch, args):
+    table = written(tmp_path / "t.csv", [("good film 😀, naïve plot", "Leeds")])
+    command, *rest = args
+    options = ("--text", "review", "--model", vector_folder)
+    monkeypatch.setattr(sys, "argv", ["thinstack", command, str(table), *rest, *map(str, options)])
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, "ascii", write_through=True))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code in (0, None)
+    assert r"na\xefve" in output.getvalue().decode("ascii")

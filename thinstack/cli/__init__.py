@@ -93,11 +93,13 @@ def _print_warning(message: Warning | str, *_: object, **_more: object) -> None:
 
 def _open_streams() -> None:
     """Redirect closed standard streams to the null device. Otherwise the next file that is opened
-    would get their file descriptor, and the output of libraries."""
+    would get their file descriptor, and the output of libraries. Characters that the encoding of
+    standard output lacks are escaped, as Python does on standard error."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             handle = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(handle, mode, encoding="utf-8"))
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
 @app.callback(invoke_without_command=True)
