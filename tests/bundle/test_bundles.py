@@ -28,12 +28,6 @@ def test_what_is_written_is_read(folder):
     assert open_bundle(str(folder)) == bundle
 
 
-def test_a_file_that_holds_no_vocabulary_is_refused(tmp_path):
-    bundle = write(tmp_path / "model", {"vocabulary.txt": b"film\nfilm\n"})
-    with pytest.raises(BundleError, match=r"vocabulary\.txt.*'film'"):
-        bundle.vocabulary()
-
-
 def test_other_names_of_classes_are_kept(folder, tmp_path):
     assert open_bundle(folder).relabel() == {}
     names = {"relabel.json": '{"X": "", "0": "schlecht ☹"}'.encode()}
@@ -41,10 +35,20 @@ def test_other_names_of_classes_are_kept(folder, tmp_path):
     assert bundle.relabel() == {"X": "", "0": "schlecht ☹"}
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"a": 1}', b'{"a": "\xff"}', b"[" * 100_000])
-def test_a_file_that_holds_no_names_is_refused(tmp_path, content):
-    with pytest.raises(BundleError, match=r"relabel\.json.* again$"):
-        write(tmp_path / "model", FILES | {"relabel.json": content}).relabel()
+NO_NAMES = (b"", b"[]", b'{"a": 1}', b'{"a": "\xff"}', b"[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("vocabulary.txt", b"film\nfilm\n", r"vocabulary\.txt.*'film'"),
+        *(("relabel.json", content, r"relabel\.json.* again$") for content in NO_NAMES),
+    ],
+)
+def test_a_file_that_holds_something_else_is_refused(tmp_path, name, content, said):
+    bundle = write(tmp_path / "model", FILES | {name: content})
+    with pytest.raises(BundleError, match=said):
+        bundle.vocabulary() if name == "vocabulary.txt" else bundle.relabel()
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -89,37 +89,29 @@ def test_numbers_are_sorted_as_numbers_but_are_no_scale():
     assert not are_numbers(["1 red", "1 blue"])
 
 
-LOW, HIGH = (0, 1), (3, 4)
-
-
 @pytest.mark.parametrize(
     ("labels", "column", "classes"),
     [
-        (("negative", "neutral", "positive"), "", (LOW, (2,), HIGH)),
-        (("POS", "NEG"), "", (HIGH, LOW)),
-        (("bad", "neutral", "good"), "", (LOW, (2,), HIGH)),
-        (("negative", "positive", "very positive"), "", (LOW, (3,), (4,))),
-        (FIVE, "", ((0,), (1,), (2,), (3,), (4,))),
-        (
-            ("1 star", "2 stars", "3 stars", "4 stars", "5 stars"),
-            "",
-            ((0,), (1,), (2,), (3,), (4,)),
-        ),
-        (("1", "2", "3", "4", "5"), "review_stars", ((0,), (1,), (2,), (3,), (4,))),
-        (("1", "2", "3"), "Rating", (LOW, (2,), HIGH)),
-        (("1", "2", "3", "4"), "rating", ((0,), (1,), (3,), (4,))),
-        (("0", "4"), "polarity", (LOW, HIGH)),
-        (("0", "1"), "sentiment", (LOW, HIGH)),
-        (("-1", "0", "1"), "label", (LOW, (2,), HIGH)),
+        ("negative|neutral|positive", "", "01 2 34"),
+        ("POS|NEG", "", "34 01"),
+        ("bad|neutral|good", "", "01 2 34"),
+        ("negative|positive|very positive", "", "01 3 4"),
+        ("|".join(FIVE), "", "0 1 2 3 4"),
+        ("1 star|2 stars|3 stars|4 stars|5 stars", "", "0 1 2 3 4"),
+        ("1|2|3|4|5", "review_stars", "0 1 2 3 4"),
+        ("1|2|3", "Rating", "01 2 34"),
+        ("1|2|3|4", "rating", "0 1 3 4"),
+        ("0|4", "polarity", "01 34"),
+        ("0|1", "sentiment", "01 34"),
+        ("-1|0|1", "label", "01 2 34"),
     ],
 )
 def test_what_is_a_scale_of_sentiment(labels, column, classes):
-    expected = {
-        label: tuple(FIVE[place] for place in one)
-        for label, one in zip(labels, classes, strict=True)
-    }
-    assert sentiment_sets(labels, column) == expected
-    assert sentiment_sets(labels, column, False) is None
+    names = labels.split("|")
+    sets = [tuple(FIVE[int(place)] for place in places) for places in classes.split()]
+    expected = dict(zip(names, sets, strict=True))
+    assert sentiment_sets(names, column) == expected
+    assert sentiment_sets(names, column, False) is None
     check_sets(FIVE, expected)
 
 

@@ -13,10 +13,6 @@ from thinstack.export.onnx.value import Value
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
-def graph():
-    return Graph("g")
-
-
 def bounds(g, **known):
     found = Bounds(g.weights, known)
     found.follow(g.nodes)
@@ -24,7 +20,7 @@ def bounds(g, **known):
 
 
 def test_squashed_values_and_tables():
-    g = graph()
+    g = Graph("g")
     x, ids = g.input("x", FLOAT, ["n", 3]), g.input("ids", INT64, ["n"])
     table = g.weight(np.array([[0.5, -2.5, 1]], np.float32), "table")
     rows, tanh = table.index_select(0, ids), x.tanh()
@@ -58,7 +54,7 @@ def test_squashed_values_and_tables():
 def test_what_a_loop_carries(kind, bound):
     """A state that is squashed in each step, one that shrinks from 8, and memory that grows, by
     itself or by its neighbour."""
-    g = graph()
+    g = Graph("g")
     start = g.constant(np.array([0.25 if kind == "bounded" else 8], np.float32))
     body = g.body("body")
     state, other = body.input("state", FLOAT, ["n"]), body.input("other", FLOAT, ["n"])
@@ -76,7 +72,7 @@ def test_what_a_loop_carries(kind, bound):
 
 
 def test_what_a_branch_gives_is_no_larger_than_what_either_can():
-    g = graph()
+    g = Graph("g")
     x, asked = g.input("x", FLOAT, ["n"]), g.input("asked", onnx.TensorProto.BOOL, [])
     branches = Graph("then", outer=g), Graph("else", outer=g)
     inside = [

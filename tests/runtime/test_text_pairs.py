@@ -220,16 +220,13 @@ def test_pairs_that_a_command_refuses(cli, trained, tmp_path, monkeypatch, argum
     assert not (tmp_path / "there.csv").read_bytes()
 
 
-def test_evaluate_reads_single_texts(cli, trained, tmp_path):
-    answer = cli("evaluate", trained.bundle.path, table(tmp_path / "pairs.csv"))
-    assert (answer.code, "reads pairs of texts" in answer.err) == (2, True)
-
-
-def test_two_columns_are_for_a_model_of_pairs(cli, tmp_path):
+def test_two_columns_are_for_a_model_of_pairs(cli, trained, tmp_path):
     path = table(tmp_path / "pairs.csv")
     command = ("predict", "--input", path, "--text", "text_a", "--text", "text_b")
     answer = cli(*command, "--out", tmp_path / "out.csv")
     assert (answer.code, "--text: expected one column" in answer.err) == (2, True)
+    answer = cli("evaluate", trained.bundle.path, path)
+    assert (answer.code, "reads pairs of texts" in answer.err) == (2, True)
 
 
 def test_a_pair_without_words_is_left_out_and_named(trained):
