@@ -26,7 +26,7 @@ SIX_LAYERS = "trains six layers of BERT: tests/training/test_contextual_recipe.p
 NOT_RUN = {  # why, by the line; in pages that `.ci/jobs/guides` follows, blocks are run there
     "thinstack serve                         "
     "# the bundled model, at http://127.0.0.1:8000/": SERVES,
-    "thinstack serve runs/own/model-best --port 8080 --no-open": SERVES,
+    "thinstack serve runs/mine/model-best --port 8080 --no-open": SERVES,
     "thinstack serve vectors": SERVES,
     "thinstack train contextual.toml --data DATA --out runs/contextual": SIX_LAYERS,
     "thinstack finish training/model-best training/finished": "tests/integrations/test_finish.py",

@@ -20,7 +20,7 @@ def themes(
     *,
     query: TableQuery,
     over: str | None = option("Date column. Adds a trend over time."),
-    dates: str | None = option("Date format, as in thinstack report."),
+    dates: str | None = option("Date format: %d/%m/%Y, unix or excel, as in thinstack report."),
     name: list[str] | None = option(
         "Theme to look for, defined by examples: 'late=late flight,delayed flight'. Can be "
         "repeated.  [default: discover themes]"
