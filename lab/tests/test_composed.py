@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny_recipe
-from lesson_trees import labelled, treebank
+from own_lessons import labelled, treebank
 from pages import blocks
 
 from thinstack.core import Tree

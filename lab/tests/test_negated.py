@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lesson_trees import treebank
+from own_lessons import treebank
 
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import to_brackets

@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from lesson_trees import labelled, treebank
+from own_lessons import labelled, treebank
 
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import ConfigError

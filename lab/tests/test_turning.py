@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from lesson_trees import treebank
+from own_lessons import treebank
 
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
@@ -30,10 +30,11 @@ def spelled(one):
 
 @pytest.mark.parametrize("pieces", [False, True])
 def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces):
-    known = WordpieceVocabulary(("[UNK]", *"abdfginost")) if pieces else None
-    counts = Counter(
-        map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 1000.0))
-    )
+    phrases = treebank(BETTER, WORSE, *OTHERS)
+    if pieces:
+        vocabulary = WordpieceVocabulary(("[UNK]", *"abdfginost"))
+        phrases = Treebank(phrases.trees, 3, vocabulary=vocabulary)
+    counts = Counter(map(spelled, turning(phrases, 1000.0)))
     exchanges = {"2": ("a bad film", "a dull film"), "0": ("a good film", "a film good")}
     expected = {
         f"{side} {around}not {part}": 937 if part == parts[0] else 313
