@@ -8,7 +8,10 @@ Without an encoder there is no row of MiniLM. `--train` is SST's train.txt; what
 is kept in `--runs`. The bundles' figures are those of `thinstack evaluate BUNDLE --suite all`.
 """
 
+import json
+import platform
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -74,7 +77,7 @@ def figures_of(measure: Measure, half: Half) -> dict[str, dict[str, Any]]:
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="File for the page.")],
+    out: Annotated[Path, typer.Option(help="File for the page; the JSON is written next to it.")],
     model: Annotated[list[str] | None, typer.Option(help="NAME=BUNDLE.")] = None,
     encoder: Annotated[Path | None, typer.Option(help="Folder of a small BERT.")] = None,
     train: Annotated[Path | None, typer.Option(help="SST's train.txt.")] = None,
@@ -94,7 +97,11 @@ def main(
     for name, measure in measures.items():
         figures[name] = figures_of(measure, "reported")
         console.print(name, {suite: each["accuracy"] for suite, each in figures[name].items()})
-    out.write_text(page_of(figures), encoding="utf-8")
+    packages = ("vaderSentiment", "textblob")
+    versions = {"Python": platform.python_version()} | {name: version(name) for name in packages}
+    report = {"versions": versions, "models": figures}
+    out.write_text(page_of(report), encoding="utf-8")
+    out.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

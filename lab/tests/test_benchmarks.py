@@ -122,9 +122,8 @@ def test_beside(imported, monkeypatch):
     assert "2 positive and 2 negative texts" in shown
 
 
-def test_suites(imported, monkeypatch):
+def test_suites(imported):
     suites, page, rivals = imported("suites", "suites_page", "beside_rivals")
-    monkeypatch.setattr(page, "version", lambda name: f"of {name}")
     cases = [
         Case("a", "open", "names", "positive", "MFT", "-", "-", "one"),
         Case("b", "open", "names", "positive", "INV", "a", "-", "two"),
@@ -133,8 +132,15 @@ def test_suites(imported, monkeypatch):
     values = np.array([0.5, 0.1, -0.25])
     opinions = rivals.Opinions(values, np.sign(values) * (abs(values) > 0.3))
     measure = suites.of_rival(rivals.Rival("", "", "", lambda texts: opinions))
-    shown = page.page_of({"A": {"mine": measure(cases).figures}})
+    shown = page.page_of({"versions": {}, "models": {"A": {"mine": measure(cases).figures}}})
     assert "\n| `mine` | 3 sentences | 100.0 |\n" in shown
+
+
+def test_the_page_of_suites_is_what_its_figures_print(imported):
+    (page,) = imported("suites_page")
+    results = FOLDER.parent / "results"
+    report = json.loads((results / "suites.json").read_text(encoding="utf-8"))
+    assert (results / "suites.md").read_text(encoding="utf-8") == page.page_of(report)
 
 
 def test_how_fast(imported):

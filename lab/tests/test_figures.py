@@ -88,12 +88,12 @@ def test_the_suite_of_polarity_beside_rivals():
 
 
 def right_answers(column):
-    """A model's percentages by suite and kind, with the number of texts."""
-    table = SUITES[SUITES.index("## Correct answers") :]
-    lines = re.search(r"(^\|.*\n)+", table, re.MULTILINE)[0].splitlines()
-    heads, _, *cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
-    place = heads.index(column)
-    return {(suite, kind): (int(count), rest[place - 3]) for suite, kind, count, *rest in cells}
+    """A model's figures by suite and kind."""
+    report = json.loads((ROOT / "lab" / "results" / "suites.json").read_text(encoding="utf-8"))
+    return by_kind(report["models"][column])
+
+
+COUNTED = ("total", "right", "accuracy")
 
 
 def by_kind(suites):
@@ -107,7 +107,7 @@ def by_kind(suites):
 
 def test_the_suites_are_those_of_the_bundled_model():
     """Another processor may turn one sentence of a kind."""
-    predictor, shown = thinstack.load(isolated=False), right_answers("sentiment")
+    predictor, shown = thinstack.load(isolated=False), right_answers("`sentiment`")
     found = by_kind(
         {
             suite: evaluate_suite(predictor, halves(read_suite(suite), "reported")).figures
@@ -115,9 +115,9 @@ def test_the_suites_are_those_of_the_bundled_model():
         }
     )
     assert shown.keys() == found.keys()
-    for key, (count, percent) in shown.items():
-        assert count == found[key]["total"]
-        assert abs(float(percent) * count / 100 - found[key]["right"]) < 1.5, key
+    for key, figures in shown.items():
+        assert figures["total"] == found[key]["total"]
+        assert abs(figures["right"] - found[key]["right"]) < 1.5, key
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_the_suites_are_those_of_the_bundled_model():
 )
 def test_the_suites_are_those_that_the_bundles_state(name, folder):
     manifest = json.loads((ROOT / folder / "manifest.json").read_text(encoding="utf-8"))
-    stated, shown = by_kind(manifest["metrics"]["suites"]), right_answers(name)
+    stated, shown = by_kind(manifest["metrics"]["suites"]), right_answers(f"`{name}`")
     assert ("polarity", "negated negatives") in stated
     for key, figures in stated.items():
-        assert shown[key] == (figures["total"], f"{figures['accuracy']:.1f}"), key
+        assert [shown[key][of] for of in COUNTED] == [figures[of] for of in COUNTED], key
 
 
 def test_figures_of_raw_text_agree():
